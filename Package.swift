@@ -1,0 +1,130 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// MARK: Products of other packages
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+// MARK: Targets by kind
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A plugin lives in `Plugins/<Kind>/<Name>/`. SwiftPM itself looks for *build* plugins in `Plugins/`; a library target
+/// may live there as long as it names its path.
+func plugin(_ kind: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: "Plugins/\(kind)/\(name)",
+        exclude: ["README.md"],
+        swiftSettings: strict
+    )
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let features: [Target.Dependency] = [
+    "LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce",
+]
+let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token"]
+
+let package = Package(
+    name: "privyseal",
+    platforms: [.macOS(.v26)],
+    products: [
+        .executable(name: "privyseal", targets: ["privyseal"]),
+        .library(name: "StrictJSON", targets: ["StrictJSON"]),
+        .library(name: "SigningKit", targets: ["SigningKit"]),
+        .library(name: "AppStoreJWS", targets: ["AppStoreJWS"]),
+        .library(name: "SigningGateway", targets: ["SigningGateway"]),
+        .library(name: "SignatureExplanation", targets: ["SignatureExplanation"]),
+        .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
+        .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
+        .library(name: "SigningKitTesting", targets: ["SigningKitTesting"]),
+        .library(name: "P8", targets: ["P8"]),
+        .library(name: "PKCS11Token", targets: ["PKCS11Token"]),
+        .library(name: "LegacyPromotionalOffer", targets: ["LegacyPromotionalOffer"]),
+        .library(name: "PromotionalOffer", targets: ["PromotionalOffer"]),
+        .library(name: "IntroductoryOfferEligibility", targets: ["IntroductoryOfferEligibility"]),
+        .library(name: "AdvancedCommerce", targets: ["AdvancedCommerce"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
+    targets: [
+        // Floor 0: the C libraries of the system
+        .systemLibrary(name: "CP11Kit", pkgConfig: "p11-kit-1", providers: [.apt(["libp11-kit-dev"])]),
+        .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+        // Floor 1: one idea each, nothing of offers
+        library("PKCS11", ["CP11Kit"]),
+        library("StrictJSON"),
+        library("Base64"),
+        library("JWS", ["Base64"]),
+
+        // Floor 2: the contract
+        library("SigningKit", ["StrictJSON", crypto]),
+        library("AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
+
+        // Floor 3: what people swap, and the gateway that introduces them
+        plugin("KeyBackends", "P8", ["SigningKit", "Base64", "CLibCrypto", crypto]),
+        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging]),
+        plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
+        plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
+        plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
+        plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
+        library("SigningGateway", ["SigningKit", "StrictJSON", crypto, logging, metrics, lifecycle]),
+        library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+
+        // Floor 4: how the world talks to the gateway
+        library("GatewayHTTP", ["SigningGateway", "SigningKit", "StrictJSON", "Base64", hummingbird, nioCore, logging, lifecycle]),
+        library("GatewayConfiguration", ["SigningKit", "Yams"]),
+
+        // Floor 5: the composition root, and the program that measures it
+        .executableTarget(
+            name: "privyseal",
+            dependencies: features + keyBackends + [
+                "SigningKit", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
+                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, nioPosix,
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "privyseal-bench",
+            dependencies: features + keyBackends + [
+                "SigningKit", "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser,
+                crypto, logging, lifecycle, hummingbird, nioCore, nioPosix,
+            ],
+            swiftSettings: strict
+        ),
+
+        // Tests
+        library("SigningKitTesting", ["SigningKit", "StrictJSON", crypto]),
+        library("SoftHSMTesting"),
+    ]
+)

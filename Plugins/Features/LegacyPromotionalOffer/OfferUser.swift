@@ -1,0 +1,83 @@
+public import StrictJSON
+import SigningKit
+
+/// Whom the offer is for, in the same words that the app gives to StoreKit with the purchase.
+public enum OfferUser: Sendable {
+    /// The field is empty; its separators stay.
+    case nobody
+    /// `appAccountToken`: Apple demands its text in lower case.
+    case account(AppAccountToken)
+    /// `applicationUsername`: signed as it is, with its case.
+    case username(Username)
+
+    /// What stands in the signed text.
+    var signedText: String {
+        switch self {
+        case .nobody: ""
+        case .account(let token): token.text
+        case .username(let name): name.text
+        }
+    }
+
+    init(from object: JSONObject) throws(JSONReadError) {
+        let token = try object.optional("appAccountToken") { value throws(JSONReadError) in
+            try AppAccountToken(value.string())
+        }
+        let name = try object.optional("applicationUsername") { value throws(JSONReadError) in
+            try Username(value.string())
+        }
+        switch (token, name) {
+        case (nil, nil): self = .nobody
+        case (let token?, nil): self = .account(token)
+        case (nil, let name?): self = .username(name)
+        case (.some, .some):
+            throw JSONReadError(
+                .invalid("does not go together with appAccountToken; send the one that the app gives to StoreKit"),
+                at: "applicationUsername")
+        }
+    }
+}
+
+/// A UUID that the app gave to StoreKit for its user.
+public struct AppAccountToken: Sendable {
+    /// In lower case.
+    public let text: String
+
+    /// - Parameter text: 8, 4, 4, 4 and 12 hexadecimal digits, of either case.
+    public init(_ text: String) throws(JSONReadError) {
+        guard Self.isUUID(text) else {
+            throw JSONReadError(
+                .invalid("must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43; leave it out if there is none"))
+        }
+        // ASCII only, as was just seen: no locale has a say.
+        self.text = text.lowercased()
+    }
+
+    private static func isUUID(_ text: String) -> Bool {
+        guard text.utf8.count == 36 else { return false }
+        for (index, byte) in text.utf8.enumerated() {
+            let isDash = index == 8 || index == 13 || index == 18 || index == 23
+            guard isDash ? byte == UInt8(ascii: "-") : isHexadecimal(byte) else { return false }
+        }
+        return true
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}
+
+/// A StoreKit 1 `applicationUsername`.
+public struct Username: Sendable {
+    public let text: String
+
+    public init(_ text: String) throws(JSONReadError) {
+        try TextRule.userName.check(text)
+        self.text = text
+    }
+}

@@ -1,0 +1,108 @@
+/// The Base64 of RFC 4648, in its two alphabets. Written here because a signature's way passes through it two or three
+/// times, and because decoding must be strict: what two decoders read differently is refused.
+public enum Base64: Sendable {
+    /// RFC 4648 §4 with `+` and `/`, padded with `=`.
+    case standard
+    /// RFC 4648 §5 with `-` and `_`, without padding as RFC 7515 §2 has it.
+    case url
+
+    /// The characters, as ASCII.
+    public func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var characters: [UInt8] = []
+        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &characters)
+        return characters
+    }
+
+    /// Encodes behind what `characters` holds already.
+    public func append(_ bytes: some Collection<UInt8>, to characters: inout [UInt8]) {
+        let isContiguous: Void? = bytes.withContiguousStorageIfAvailable { append(contiguous: $0, to: &characters) }
+        if isContiguous == nil { Array(bytes).withUnsafeBufferPointer { append(contiguous: $0, to: &characters) } }
+    }
+
+    private func append(contiguous bytes: UnsafeBufferPointer<UInt8>, to characters: inout [UInt8]) {
+        let start = characters.count
+        let count = encodedCount(of: bytes.count)
+        characters.append(contentsOf: repeatElement(UInt8(ascii: "="), count: count))
+        let alphabet = self.alphabet
+        alphabet.withUTF8Buffer { alphabet in
+            var target = start
+            var source = 0
+            while source + 2 < bytes.count {
+                let group = UInt32(bytes[source]) << 16 | UInt32(bytes[source + 1]) << 8 | UInt32(bytes[source + 2])
+                characters[target] = alphabet[Int(group >> 18)]
+                characters[target + 1] = alphabet[Int(group >> 12 & 63)]
+                characters[target + 2] = alphabet[Int(group >> 6 & 63)]
+                characters[target + 3] = alphabet[Int(group & 63)]
+                source += 3
+                target += 4
+            }
+            guard source < bytes.count else { return }
+            let isPair = source + 1 < bytes.count
+            let group = UInt32(bytes[source]) << 16 | (isPair ? UInt32(bytes[source + 1]) << 8 : 0)
+            characters[target] = alphabet[Int(group >> 18)]
+            characters[target + 1] = alphabet[Int(group >> 12 & 63)]
+            if isPair { characters[target + 2] = alphabet[Int(group >> 6 & 63)] }
+        }
+    }
+
+    /// Nil unless `characters` is what `encode` makes of some bytes: no white space, the right padding (none for `url`),
+    /// and no stray bits in the last character (RFC 4648 §3.5).
+    public func decode(_ characters: some Collection<UInt8>) -> [UInt8]? {
+        var sextets: [UInt8] = []
+        sextets.reserveCapacity(characters.count)
+        var padding = 0
+        for character in characters {
+            if character == UInt8(ascii: "="), self == .standard {
+                padding += 1
+            } else if padding == 0, let sextet = value(of: character) {
+                sextets.append(sextet)
+            } else {
+                return nil
+            }
+        }
+        guard sextets.count % 4 != 1, self == .url || padding == (4 - sextets.count % 4) % 4 else { return nil }
+        return Self.pack(sextets)
+    }
+
+    private static func pack(_ sextets: [UInt8]) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(sextets.count * 3 / 4)
+        var bits: UInt32 = 0
+        var count = 0
+        for sextet in sextets {
+            bits = bits << 6 | UInt32(sextet)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bits & (1 << UInt32(count) - 1) == 0 ? bytes : nil
+    }
+
+    private func encodedCount(of count: Int) -> Int {
+        switch self {
+        case .standard: (count + 2) / 3 * 4
+        case .url: (count * 4 + 2) / 3
+        }
+    }
+
+    private var alphabet: StaticString {
+        switch self {
+        case .standard: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+        case .url: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        }
+    }
+
+    private func value(of character: UInt8) -> UInt8? {
+        switch (character, self) {
+        case (UInt8(ascii: "A")...UInt8(ascii: "Z"), _): character - UInt8(ascii: "A")
+        case (UInt8(ascii: "a")...UInt8(ascii: "z"), _): character - UInt8(ascii: "a") + 26
+        case (UInt8(ascii: "0")...UInt8(ascii: "9"), _): character - UInt8(ascii: "0") + 52
+        case (UInt8(ascii: "+"), .standard), (UInt8(ascii: "-"), .url): 62
+        case (UInt8(ascii: "/"), .standard), (UInt8(ascii: "_"), .url): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/// How a backend fares.
+public enum KeyBackendHealth: Equatable, Sendable {
+    case ready
+    /// It signs, but somebody should look; a sentence says why.
+    case degraded(String)
+    /// It does not sign now; a sentence says why.
+    case unavailable(String)
+}

@@ -1,0 +1,58 @@
+/// Where a key lives, as the configuration has it: `file:/etc/privyseal/AuthKey.p8`, `pkcs11:token=…;object=…`.
+///
+/// Its description leaves out every attribute that leads to a secret, so it can go into logs, errors and tables.
+public struct KeyURI: Hashable, Sendable {
+    /// The whole URI. Not for people's eyes.
+    public let text: String
+
+    /// - Throws: `KeyError.invalidURI` unless there is a scheme (RFC 3986 §3.1) and something behind it.
+    public init(_ text: String) throws(KeyError) {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(text[..<colon]) else {
+            throw .invalidURI("it must begin with a scheme, such as file: or pkcs11:")
+        }
+        guard text.utf8.index(after: colon) < text.endIndex else {
+            throw .invalidURI("nothing follows its scheme")
+        }
+        self.text = text
+    }
+
+    /// In lower case, without the colon.
+    public var scheme: String { text.prefix { $0 != ":" }.lowercased() }
+
+    /// What follows the scheme's colon, up to the query.
+    public var path: Substring { text.drop { $0 != ":" }.dropFirst().prefix { $0 != "?" } }
+
+    /// The query's attributes, in order, as they are written: neither split further nor decoded.
+    public var query: [Substring] {
+        text.drop { $0 != "?" }.dropFirst().split(separator: "&", omittingEmptySubsequences: true)
+    }
+
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20) else {
+            return false
+        }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+extension KeyURI: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URI without the attributes of its query that hold a PIN or passphrase or say where one is.
+    public var description: String {
+        let harmless = query.filter { attribute in
+            let name = attribute.prefix { $0 != "=" }.lowercased()
+            return !name.contains("pin") && !name.contains("pass") && !name.contains("secret")
+        }
+        return "\(scheme):\(path)" + (harmless.isEmpty ? "" : "?" + harmless.joined(separator: "&"))
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["uri": description]) }
+}

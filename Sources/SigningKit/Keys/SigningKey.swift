@@ -1,0 +1,12 @@
+public import Crypto
+
+/// A key that can sign, and cannot be read: there is no way to ask for the private part.
+public protocol SigningKey: Sendable {
+    var publicKey: P256.Signing.PublicKey { get }
+    var custody: KeyCustody { get }
+
+    /// Signs a digest of 32 bytes as it is: it is not hashed again.
+    ///
+    /// - Throws: `KeyError.busy` at once when the queue is full, `.cancelled` when the task is cancelled while it waits.
+    func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature
+}

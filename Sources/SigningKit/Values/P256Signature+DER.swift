@@ -1,0 +1,65 @@
+/// `Ecdsa-Sig-Value ::= SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279 §2.2.3), 8 to 72 bytes.
+extension P256Signature {
+    /// The signature in DER: leading zeros stripped, a zero set before a high bit (X.690 §8.3.2).
+    public var derRepresentation: [UInt8] {
+        let (r, s) = (integer(at: 0), integer(at: 32))
+        var der: [UInt8] = []
+        der.reserveCapacity(72)
+        der.append(0x30)
+        der.append(UInt8(4 + r.length + s.length))
+        append(r, to: &der)
+        append(s, to: &der)
+        return der
+    }
+
+    /// Nil unless `der` is DER to the letter: minimal lengths and integers, neither negative nor over 32 bytes, and
+    /// nothing after the sequence.
+    public init?(derRepresentation der: some Collection<UInt8>) {
+        let der = Array(der)
+        guard der.count >= 2, der[0] == 0x30, der[1] < 0x80, Int(der[1]) == der.count - 2 else { return nil }
+        var raw = InlineArray<64, UInt8>(repeating: 0)
+        var position = 2
+        for half in [0, 32] {
+            guard let value = Self.integer(in: der, at: &position) else { return nil }
+            for (index, byte) in value.enumerated() { raw[half + 32 - value.count + index] = byte }
+        }
+        guard position == der.count else { return nil }
+        self.init(rawRepresentation: raw)
+    }
+
+    /// One half of r ‖ s as DER has it.
+    private struct Integer {
+        /// Of the first byte that is not a leading zero; the last byte always stays.
+        var start: Int
+        var end: Int
+        var needsZero: Bool
+        var length: Int { end - start + (needsZero ? 1 : 0) }
+    }
+
+    private func integer(at half: Int) -> Integer {
+        var start = half
+        let end = half + 32
+        while start < end - 1, rawRepresentation[start] == 0 { start += 1 }
+        return Integer(start: start, end: end, needsZero: rawRepresentation[start] & 0x80 != 0)
+    }
+
+    private func append(_ integer: Integer, to der: inout [UInt8]) {
+        der.append(0x02)
+        der.append(UInt8(integer.length))
+        if integer.needsZero { der.append(0) }
+        for index in integer.start..<integer.end { der.append(rawRepresentation[index]) }
+    }
+
+    private static func integer(in der: [UInt8], at position: inout Int) -> ArraySlice<UInt8>? {
+        guard position + 2 < der.count, der[position] == 0x02 else { return nil }
+        let length = Int(der[position + 1])
+        let start = position + 2
+        guard (1...33).contains(length), start + length <= der.count else { return nil }
+        position = start + length
+        let value = der[start..<position]
+        guard der[start] & 0x80 == 0 else { return nil }
+        guard length > 1, der[start] == 0 else { return length <= 32 ? value : nil }
+        // A leading zero is only there to keep the number positive.
+        return der[start + 1] & 0x80 != 0 ? value.dropFirst() : nil
+    }
+}

@@ -1,0 +1,80 @@
+public import StrictJSON
+
+/// What a signed string may hold. The same bytes are signed that came: nothing is trimmed, folded or normalised.
+///
+/// U+2063 separates the fields of a legacy signature, so inside a field it could make two of one. Control characters
+/// have no place in a name. Other invisible characters make two identifiers that look alike, but people's names need
+/// some of them (zero-width joiners, direction marks).
+public enum TextRule: Sendable {
+    /// A product, offer or transaction identifier: 1 to 255 bytes of UTF-8, every character visible.
+    case identifier
+    /// A user name: 0 to 255 bytes of UTF-8.
+    case userName
+
+    /// In bytes of UTF-8.
+    public static let maximumLength = 255
+
+    /// - Throws: `JSONReadError.Reason.invalid` with what is wrong and where.
+    public func check(_ text: String) throws(JSONReadError) {
+        let count = text.utf8.count
+        guard count <= Self.maximumLength else {
+            throw JSONReadError(.invalid("has \(count) bytes of UTF-8; at most \(Self.maximumLength) are allowed"))
+        }
+        if case .identifier = self, count == 0 {
+            throw JSONReadError(.invalid("is empty; it must hold at least one character"))
+        }
+        // Visible ASCII and the space are what nearly every identifier is made of.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return }
+        for (position, scalar) in text.unicodeScalars.enumerated() {
+            if let fault = fault(of: scalar) {
+                throw JSONReadError(.invalid("holds \(fault) at character \(position); remove it"))
+            }
+        }
+    }
+
+    /// `text`, once it has been checked; an error names the member `name`.
+    public func checked(_ text: String, _ name: String) throws(JSONReadError) -> String {
+        do { try check(text) } catch { throw error.inside(name) }
+        return text
+    }
+
+    public func checked(_ text: String?, _ name: String) throws(JSONReadError) -> String? {
+        guard let text else { return nil }
+        return try checked(text, name) as String
+    }
+
+    private func fault(of scalar: Unicode.Scalar) -> String? {
+        if scalar == "\u{2063}" { return "U+2063 (the separator of the signed fields)" }
+        switch scalar.properties.generalCategory {
+        case .control: return "the control character \(Self.name(of: scalar))"
+        case .format, .lineSeparator, .paragraphSeparator:
+            return isVisibleOnly ? "the invisible character \(Self.name(of: scalar))" : nil
+        default:
+            let isIgnorable = scalar.properties.isDefaultIgnorableCodePoint
+            return isVisibleOnly && isIgnorable ? "the invisible character \(Self.name(of: scalar))" : nil
+        }
+    }
+
+    private var isVisibleOnly: Bool {
+        switch self {
+        case .identifier: true
+        case .userName: false
+        }
+    }
+
+    private static func name(of scalar: Unicode.Scalar) -> String {
+        let hexadecimal = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
+    }
+}
+
+extension JSONValue {
+    /// The value as a string that keeps `rule`.
+    public func text(_ rule: TextRule) throws(JSONReadError) -> String {
+        let text = try string()
+        try rule.check(text)
+        return text
+    }
+
+    public func identifier() throws(JSONReadError) -> String { try text(.identifier) }
+}

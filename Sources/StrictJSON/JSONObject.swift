@@ -1,0 +1,59 @@
+/// The members of an object. Every error names the member.
+public struct JSONObject: Sendable {
+    let tape: JSONTape
+    let index: Int
+
+    /// The value of a member, whatever its kind, or nil when the member is not there.
+    public subscript(name: String) -> JSONValue? {
+        var member = index + 1
+        let end = Int(tape.nodes[index].next)
+        while member < end {
+            if isName(member, name) { return JSONValue(tape: tape, index: member + 1) }
+            member = Int(tape.nodes[member + 1].next)
+        }
+        return nil
+    }
+
+    /// The members' names, in the order of the text.
+    public var names: [String] {
+        var names: [String] = []
+        var member = index + 1
+        while member < Int(tape.nodes[index].next) {
+            names.append(tape.string(of: tape.nodes[member]))
+            member = Int(tape.nodes[member + 1].next)
+        }
+        return names
+    }
+
+    /// Reads a member that must be there.
+    public func required<Value>(
+        _ name: String, _ read: (JSONValue) throws(JSONReadError) -> Value
+    ) throws(JSONReadError) -> Value {
+        guard let value = self[name] else { throw JSONReadError(.missing, at: name) }
+        do { return try read(value) } catch { throw error.inside(name) }
+    }
+
+    /// Reads a member that may be absent. Null is not absence: it is a value of the wrong kind.
+    public func optional<Value>(
+        _ name: String, _ read: (JSONValue) throws(JSONReadError) -> Value
+    ) throws(JSONReadError) -> Value? {
+        guard let value = self[name] else { return nil }
+        do { return try read(value) } catch { throw error.inside(name) }
+    }
+
+    func refuseUnknown(besides known: [String]) throws(JSONReadError) {
+        var member = index + 1
+        while member < Int(tape.nodes[index].next) {
+            if !known.contains(where: { isName(member, $0) }) {
+                throw JSONReadError(.unknown(known: known), at: tape.string(of: tape.nodes[member]))
+            }
+            member = Int(tape.nodes[member + 1].next)
+        }
+    }
+
+    private func isName(_ member: Int, _ name: String) -> Bool {
+        let node = tape.nodes[member]
+        if !node.isEscaped, Int(node.end - node.start) - 2 != name.utf8.count { return false }
+        return tape.characters(of: node).elementsEqual(name.utf8)
+    }
+}

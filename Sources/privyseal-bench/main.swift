@@ -1,0 +1,4 @@
+import ArgumentParser
+import NIOPosix
+import ServiceLifecycle
+print("placeholder")

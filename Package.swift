@@ -6,6 +6,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
 ]
 
 // MARK: Products of other packages
@@ -102,7 +103,9 @@ let package = Package(
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
         // Floor 4: how the world talks to the gateway
-        library("GatewayHTTP", ["SigningGateway", "SigningKit", "StrictJSON", "Base64", hummingbird, nioCore, logging, lifecycle]),
+        library(
+            "GatewayHTTP",
+            ["SigningGateway", "SigningKit", "StrictJSON", "Base64", hummingbird, nioCore, logging, lifecycle]),
         library("GatewayConfiguration", ["SigningKit", "Yams"]),
 
         // Floor 5: the composition root, and the program that measures it

@@ -1,4 +1,4 @@
-public import JWS
+import JWS
 public import SigningKit
 public import StrictJSON
 

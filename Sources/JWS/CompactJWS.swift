@@ -1,4 +1,4 @@
-public import Base64
+import Base64
 
 /// A JWS in compact serialization (RFC 7515 §7.1): `BASE64URL(header).BASE64URL(payload).BASE64URL(signature)`.
 public struct CompactJWS: Sendable {

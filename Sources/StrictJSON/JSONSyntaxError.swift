@@ -40,14 +40,16 @@ extension JSONSyntaxError: CustomStringConvertible {
         switch reason {
         case .empty: "The body is empty; a JSON object is expected."
         case .truncated: "The JSON text ends in the middle of a value, at byte \(offset)."
-        case .unexpected(let byte, let expected): "Byte \(offset) of the JSON text is \(Self.name(of: byte)); expected \(expected)."
+        case .unexpected(let byte, let expected):
+            "Byte \(offset) of the JSON text is \(Self.name(of: byte)); expected \(expected)."
         case .trailing: "The JSON value ends before byte \(offset), but more text follows; send one value only."
         case .notUTF8: "Byte \(offset) of the JSON text is not UTF-8."
         case .byteOrderMark: "The JSON text begins with a byte order mark; send it without."
         case .controlCharacter(let byte):
             "Byte \(offset) of the JSON text is \(Self.name(of: byte)) inside a string; control characters must be escaped."
         case .loneSurrogate: "The \\u escape at byte \(offset) is half of a surrogate pair, which is no character."
-        case .duplicateMember(let name): "The member \"\(name)\" appears twice in one object (byte \(offset)); send it once."
+        case .duplicateMember(let name):
+            "The member \"\(name)\" appears twice in one object (byte \(offset)); send it once."
         case .tooDeep(let limit): "The JSON text nests deeper than \(limit) levels (byte \(offset))."
         case .tooLong(let limit): "The JSON text is longer than \(limit) bytes."
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
 import NIOPosix
 import ServiceLifecycle
+
 print("placeholder")

@@ -1,5 +1,6 @@
 public import AppStoreJWS
 public import SigningKit
+import StrictJSON
 
 /// The JWS that says whether a customer may have an introductory offer, for `introductoryOfferEligibility(compactJWS:)`
 /// (Apple: "Generating JWS to sign App Store requests").

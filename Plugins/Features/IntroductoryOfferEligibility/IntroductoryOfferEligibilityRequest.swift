@@ -1,4 +1,4 @@
-public import SigningKit
+import SigningKit
 public import StrictJSON
 
 /// What the app's server says of the customer.

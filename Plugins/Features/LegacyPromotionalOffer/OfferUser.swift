@@ -1,5 +1,5 @@
-public import StrictJSON
 import SigningKit
+public import StrictJSON
 
 /// Whom the offer is for, in the same words that the app gives to StoreKit with the purchase.
 public enum OfferUser: Sendable {

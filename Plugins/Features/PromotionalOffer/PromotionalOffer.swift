@@ -1,5 +1,6 @@
 public import AppStoreJWS
 public import SigningKit
+import StrictJSON
 
 /// The JWS of a promotional offer, for `promotionalOffer(_:compactJWS:)`
 /// (Apple: "Generating JWS to sign App Store requests").

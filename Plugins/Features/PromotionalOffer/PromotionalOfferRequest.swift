@@ -1,4 +1,4 @@
-public import SigningKit
+import SigningKit
 public import StrictJSON
 
 /// What the app says of the offer.

@@ -67,7 +67,8 @@ extension KeyBackendSetting.Kind {
         switch (self, value) {
         case (.boolean, .boolean): nil
         case (.integer(_, let allowed), .integer(let number)):
-            allowed.contains(number) ? nil : "is \(number); it must be from \(allowed.lowerBound) to \(allowed.upperBound)"
+            allowed.contains(number)
+                ? nil : "is \(number); it must be from \(allowed.lowerBound) to \(allowed.upperBound)"
         case (.boolean, .integer): "must be true or false"
         case (.integer, .boolean): "must be a whole number"
         }

@@ -20,7 +20,9 @@ public struct PublicKeyFingerprint: Hashable, Sendable {
         var bytes: [UInt8] = []
         var rest = digits[...]
         while !rest.isEmpty {
-            guard rest.prefix(2).allSatisfy(\.isHexDigit), let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            guard rest.prefix(2).allSatisfy(\.isHexDigit), let byte = UInt8(rest.prefix(2), radix: 16) else {
+                return nil
+            }
             bytes.append(byte)
             rest = rest.dropFirst(2)
         }

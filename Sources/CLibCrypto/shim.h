@@ -7,8 +7,13 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
+#include <openssl/param_build.h>
+#include <openssl/params.h>
+#include <openssl/pkcs12.h>
 #include <openssl/x509.h>
+
+/// `EVP_PKEY_KEYPAIR`
+static const int privyseal_pkey_keypair = EVP_PKEY_KEYPAIR;
 
 /// `OPENSSL_secure_malloc`: memory that is locked and left out of core dumps, once the secure heap is there.
 static inline void *privyseal_secure_malloc(size_t count) {

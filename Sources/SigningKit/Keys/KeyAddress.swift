@@ -1,7 +1,7 @@
 /// A key's URI, split into the place and the key in it.
 public struct KeyAddress: Hashable, Sendable {
     public let locator: KeyLocator
-    public let selector: KeySelector
+    public var selector: KeySelector
 
     public init(locator: KeyLocator, selector: KeySelector) {
         self.locator = locator

@@ -14,14 +14,18 @@ extension P256Signature {
 
     /// Nil unless `der` is DER to the letter: minimal lengths and integers, neither negative nor over 32 bytes, and
     /// nothing after the sequence.
-    public init?(derRepresentation der: some Collection<UInt8>) {
-        let der = Array(der)
+    public init?(derRepresentation der: [UInt8]) {
+        self.init(derRepresentation: der.span)
+    }
+
+    /// The same from bytes that need not be an array.
+    public init?(derRepresentation der: Span<UInt8>) {
         guard der.count >= 2, der[0] == 0x30, der[1] < 0x80, Int(der[1]) == der.count - 2 else { return nil }
         var raw = InlineArray<64, UInt8>(repeating: 0)
         var position = 2
         for half in [0, 32] {
             guard let value = Self.integer(in: der, at: &position) else { return nil }
-            for (index, byte) in value.enumerated() { raw[half + 32 - value.count + index] = byte }
+            for index in value { raw[half + 32 + index - value.upperBound] = der[index] }
         }
         guard position == der.count else { return nil }
         self.init(rawRepresentation: raw)
@@ -50,16 +54,15 @@ extension P256Signature {
         for index in integer.start..<integer.end { der.append(rawRepresentation[index]) }
     }
 
-    private static func integer(in der: [UInt8], at position: inout Int) -> ArraySlice<UInt8>? {
+    /// Where the bytes of the next integer are, without the zero that only keeps it positive.
+    private static func integer(in der: Span<UInt8>, at position: inout Int) -> Range<Int>? {
         guard position + 2 < der.count, der[position] == 0x02 else { return nil }
         let length = Int(der[position + 1])
         let start = position + 2
         guard (1...33).contains(length), start + length <= der.count else { return nil }
         position = start + length
-        let value = der[start..<position]
         guard der[start] & 0x80 == 0 else { return nil }
-        guard length > 1, der[start] == 0 else { return length <= 32 ? value : nil }
-        // A leading zero is only there to keep the number positive.
-        return der[start + 1] & 0x80 != 0 ? value.dropFirst() : nil
+        guard length > 1, der[start] == 0 else { return length <= 32 ? start..<position : nil }
+        return der[start + 1] & 0x80 != 0 ? start + 1..<position : nil
     }
 }

@@ -1,0 +1,68 @@
+import CLibCrypto
+
+/// A P-256 private key in libcrypto, its scalar on the secure heap.
+final class LibCryptoKey: @unchecked Sendable {
+    // `EVP_PKEY` is counted and never changed after `init`; libcrypto may read it from any thread.
+    let pkey: OpaquePointer
+    /// The public point: 65 bytes, uncompressed (SEC 1 §2.3.3).
+    let point: [UInt8]
+
+    /// - Parameter scalar: 32 bytes, big-endian.
+    /// - Returns: nil unless 0 < scalar < n.
+    init?(scalar: UnsafeRawBufferPointer) {
+        _ = SecureHeap.protection
+        guard let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
+        defer { EC_GROUP_free(group) }
+        guard let number = BN_secure_new() else { return nil }
+        defer { BN_clear_free(number) }
+        BN_set_flags(number, BN_FLG_CONSTTIME)
+        let address = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard BN_bin2bn(address, Int32(scalar.count), number) != nil, BN_is_zero(number) == 0,
+            BN_cmp(number, EC_GROUP_get0_order(group)) < 0,
+            let point = Self.point(number, on: group), let pkey = Self.pkey(number, point)
+        else { return nil }
+        self.point = point
+        self.pkey = pkey
+    }
+
+    deinit {
+        EVP_PKEY_free(pkey)
+    }
+
+    func hasPoint(_ other: UnsafeRawBufferPointer) -> Bool {
+        if other.elementsEqual(point) { return true }
+        // Compressed: the sign of y, then x.
+        return other.count == 33 && other[0] == 2 | (point[64] & 1) && other.dropFirst().elementsEqual(point[1..<33])
+    }
+
+    private static func point(_ scalar: OpaquePointer, on group: OpaquePointer) -> [UInt8]? {
+        guard let point = EC_POINT_new(group), let context = BN_CTX_secure_new() else { return nil }
+        defer {
+            EC_POINT_free(point)
+            BN_CTX_free(context)
+        }
+        var bytes = [UInt8](repeating: 0, count: 65)
+        guard EC_POINT_mul(group, point, scalar, nil, nil, context) == 1,
+            EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, context) == bytes.count
+        else { return nil }
+        return bytes
+    }
+
+    /// `EVP_PKEY_fromdata`: the parameters lie on the secure heap too, because the number does.
+    private static func pkey(_ scalar: OpaquePointer, _ point: [UInt8]) -> OpaquePointer? {
+        guard let builder = OSSL_PARAM_BLD_new() else { return nil }
+        defer { OSSL_PARAM_BLD_free(builder) }
+        guard OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1,
+            OSSL_PARAM_BLD_push_BN_pad(builder, OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32) == 1,
+            OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point.count) == 1,
+            let parameters = OSSL_PARAM_BLD_to_param(builder)
+        else { return nil }
+        defer { OSSL_PARAM_free(parameters) }
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
+        defer { EVP_PKEY_CTX_free(context) }
+        var pkey: OpaquePointer?
+        guard EVP_PKEY_fromdata_init(context) == 1, EVP_PKEY_fromdata(context, &pkey, privyseal_pkey_keypair, parameters) == 1
+        else { return nil }
+        return pkey
+    }
+}

@@ -1,0 +1,49 @@
+public import SigningKit
+
+/// Keys in files as App Store Connect gives them: one key a file.
+public struct P8Backend: KeyBackend {
+    public static let scheme = "file"
+
+    public static let settings = [
+        KeyBackendSetting(
+            "allowSharedFiles", .boolean(default: false),
+            "Take key files that group or others can read, for volumes that cannot set a mode")
+    ]
+
+    private let key: P8Key
+
+    public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        _ = try P8Location(uri)
+        // A file holds one key: to name the file is to name the key.
+        return KeyAddress(locator: KeyLocator(uri), selector: KeySelector(uri))
+    }
+
+    public static func open(
+        _ locator: KeyLocator, in environment: KeyBackendEnvironment
+    ) async throws(KeyError) -> P8Backend {
+        let location = try P8Location(locator.uri)
+        let file = KeyFile(path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"))
+        let passphrase = PassphraseReader(reference: location.passphraseSource, secrets: environment.secrets)
+        let reader = KeyFileReader(path: location.path, passphrase: passphrase)
+        return P8Backend(key: try P8Key(reader.key(from: file.read())))
+    }
+
+    public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
+        guard !key.isClosed else { throw .closed }
+        return key
+    }
+
+    public func health() async -> KeyBackendHealth {
+        if key.isClosed { return .unavailable("The key's backend has been closed.") }
+        switch SecureHeap.protection {
+        case .locked: return .ready
+        case .unlocked:
+            return .degraded("The key's memory could not be locked: raise the limit on locked memory (ulimit -l).")
+        case .none: return .degraded("The key is not on libcrypto's secure heap: there was no memory for one.")
+        }
+    }
+
+    public func close() async {
+        await key.close()
+    }
+}

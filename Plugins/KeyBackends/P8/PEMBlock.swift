@@ -1,0 +1,83 @@
+import CLibCrypto
+
+/// The text between `-----BEGIN LABEL-----` and `-----END LABEL-----` (RFC 7468), read with the patience that key files
+/// need: a byte order mark, CRLF, indentation, the whole body on one line, or newlines as the two characters `\n`, as
+/// environment variables and JSON leave them.
+struct PEMBlock {
+    let label: String
+    /// Between the lines of the label.
+    let body: Range<Int>
+
+    /// Every block of a text, in order.
+    ///
+    /// - Throws: `PEMError.truncated` when a block has no end.
+    static func find(in text: UnsafeRawBufferPointer) throws(PEMError) -> [PEMBlock] {
+        var blocks: [PEMBlock] = []
+        var position = 0
+        while let begin = index(of: beginMarker, in: text, from: position) {
+            let labelStart = begin + beginMarker.utf8.count
+            guard let labelEnd = index(of: dashes, in: text, from: labelStart), labelEnd - labelStart <= 64 else {
+                throw .truncated
+            }
+            let label = String(decoding: text[labelStart..<labelEnd], as: UTF8.self)
+            let bodyStart = labelEnd + dashes.utf8.count
+            guard let end = index(of: "-----END \(label)-----", in: text, from: bodyStart) else { throw .truncated }
+            blocks.append(PEMBlock(label: label, body: bodyStart..<end))
+            position = end + 1
+        }
+        return blocks
+    }
+
+    /// The bytes that the body stands for.
+    func decode(_ text: UnsafeRawBufferPointer) throws(PEMError) -> SecureBytes {
+        try Self.decode(UnsafeRawBufferPointer(rebasing: text[body]))
+    }
+
+    /// Decodes Base64 (RFC 4648 §4), white space and literal `\n`, `\r` aside.
+    static func decode(_ text: UnsafeRawBufferPointer) throws(PEMError) -> SecureBytes {
+        guard let characters = SecureBytes(capacity: text.count), let decoded = SecureBytes(capacity: text.count) else {
+            throw .noRoom
+        }
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
+            case UInt8(ascii: "\\"):
+                guard index < text.count, text[index] == UInt8(ascii: "n") || text[index] == UInt8(ascii: "r") else {
+                    throw .notBase64
+                }
+                index += 1
+            default: characters.append(byte)
+            }
+        }
+        let padding = characters.bytes.suffix(2).count { $0 == UInt8(ascii: "=") }
+        guard characters.count > 0, characters.count % 4 == 0 else { throw .notBase64 }
+        decoded.fill { room in
+            let count = EVP_DecodeBlock(
+                room.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                characters.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(characters.count))
+            return Int(count) - padding
+        }
+        guard decoded.count > 0 else { throw .notBase64 }
+        return decoded
+    }
+
+    private static let beginMarker = "-----BEGIN "
+    private static let dashes = "-----"
+
+    private static func index(of marker: String, in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        let marker = Array(marker.utf8)
+        guard start >= 0, text.count - marker.count >= start else { return nil }
+        return (start...text.count - marker.count).first { text[$0..<$0 + marker.count].elementsEqual(marker) }
+    }
+}
+
+enum PEMError: Error {
+    /// A block begins and does not end.
+    case truncated
+    case notBase64
+    /// The secure heap is full.
+    case noRoom
+}

@@ -1,0 +1,15 @@
+public import SigningKit
+
+/// Why the gateway gives no signature.
+public enum GatewayError: Error, Equatable, Sendable {
+    /// No account has an app with this bundle ID.
+    case unknownApp(String)
+    /// The app may not use the feature, or there is none of that name.
+    case unknownFeature(String, app: String)
+    /// The app's account has no key with this ID.
+    case unknownKey(String, app: String)
+    /// The request is not what the feature needs.
+    case request(FeatureError)
+    /// The key gave no signature.
+    case key(KeyError, keyID: String)
+}

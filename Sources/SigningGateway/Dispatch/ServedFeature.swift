@@ -1,0 +1,24 @@
+public import SigningKit
+import StrictJSON
+
+/// A feature that the gateway serves, whatever its input and output are.
+public struct ServedFeature: Sendable {
+    public let descriptor: FeatureDescriptor
+    let answer: @Sendable (Dispatcher, [UInt8], SigningRoute) async throws(GatewayError) -> [UInt8]
+
+    public init<Feature: SigningFeature>(_ feature: Feature) {
+        descriptor = Feature.descriptor
+        answer = { dispatcher, body, route throws(GatewayError) in
+            let input = try Self.input(of: Feature.self, in: body)
+            return try await dispatcher.sign(feature, input, along: route).jsonBytes(capacity: 1024)
+        }
+    }
+
+    private static func input<Feature: SigningFeature>(
+        of feature: Feature.Type, in body: [UInt8]
+    ) throws(GatewayError) -> Feature.Input {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: body) } catch { throw .request(.body(error)) }
+        do { return try Feature.Input(from: document.root) } catch { throw .request(.request(error)) }
+    }
+}

@@ -1,0 +1,154 @@
+public import Crypto
+import Logging
+public import SigningKit
+import Synchronization
+
+/// A key of the configuration: the place for it in the ring, whether or not there is a key in it now.
+public final class KeySlot: Sendable {
+    public let plan: KeyPlan
+    public let issuerID: String
+    /// Whether it signs when a request names no key.
+    public let isActive: Bool
+
+    private let mode: VerificationMode
+    private let status = Mutex(Status())
+    private let logger = Logger(label: "privyseal.keys")
+
+    private struct Status {
+        var key: (any SigningKey)?
+        var verifier: SignatureVerifier?
+        var failure: KeyError = .unavailable("The key has not been opened yet.")
+        /// A signature of it did not verify. It stays suspicious until the process is told otherwise by a restart.
+        var hasSignedBadly = false
+        var lastProof: Result<ContinuousClock.Instant, KeyError>?
+        var backendComplaint: String?
+    }
+
+    init(_ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode) {
+        self.plan = plan
+        self.issuerID = issuerID
+        self.isActive = isActive
+        self.mode = mode
+    }
+
+    // MARK: What is known
+
+    public var state: KeyState {
+        status.withLock { status in
+            guard status.key != nil else { return KeyState(status.failure) }
+            if case .failure(let error) = status.lastProof { return KeyState(error) }
+            if status.hasSignedBadly {
+                return .degraded("A signature did not verify against the key's own public key, and was not released.")
+            }
+            if let complaint = status.backendComplaint { return .degraded(complaint) }
+            guard status.lastProof != nil else {
+                return .down(.unavailable("The key has not signed a proof yet."))
+            }
+            return .ready
+        }
+    }
+
+    /// Nil while there is no key.
+    public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.key?.publicKey } }
+    public var custody: KeyCustody? { status.withLock { $0.key?.custody } }
+    public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
+
+    // MARK: Signing
+
+    /// Signs, and verifies when it is due: a bad signature is never returned.
+    public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
+        let (key, verifier, isSuspicious) = try current()
+        let signature = try await key.sign(digest)
+        if verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: verifier) }
+        return signature
+    }
+
+    /// Signs a proof of possession, and verifies it whatever the mode.
+    func prove() async {
+        do {
+            let (key, verifier, _) = try current()
+            let digest = ProofOfPossession().digest
+            try verify(try await key.sign(digest), digest, with: verifier)
+            note(.success(.now))
+        } catch .busy {
+            // A full queue is work, not failure: whoever waits in it will prove the key.
+            return
+        } catch {
+            note(.failure(error))
+        }
+    }
+
+    /// How long ago the last proof was signed; nil when there is none that holds.
+    var proofAge: Duration? {
+        status.withLock { status in
+            if case .success(let instant) = status.lastProof { .now - instant } else { nil }
+        }
+    }
+
+    private func current() throws(KeyError) -> (any SigningKey, SignatureVerifier, Bool) {
+        try status.withLock { status throws(KeyError) in
+            guard let key = status.key, let verifier = status.verifier else { throw status.failure }
+            return (key, verifier, status.hasSignedBadly)
+        }
+    }
+
+    private func verify(
+        _ signature: P256Signature, _ digest: SHA256Digest, with verifier: SignatureVerifier
+    ) throws(KeyError) {
+        guard !verifier.isValid(signature, for: digest) else { return }
+        status.withLock { $0.hasSignedBadly = true }
+        logger.critical("A signature did not verify against the key's public key; it was not released", metadata: name)
+        throw .failed("The key \(plan.keyID) made a signature that does not verify; it was not released.")
+    }
+
+    // MARK: What happens to it
+
+    /// Puts a key into the slot, unless it is not the one that is pinned.
+    func fill(with key: any SigningKey) {
+        let fingerprint = PublicKeyFingerprint(of: key.publicKey)
+        if let pinned = plan.pinned, pinned != fingerprint {
+            let sentence = "The key's fingerprint is \(fingerprint), but \(pinned) is pinned: this is another key."
+            return fail(with: .unfit(sentence))
+        }
+        if let expected = plan.publicKey, expected != Array(key.publicKey.x963Representation) {
+            return fail(with: .unfit("The key's public key is not the one in the configured PEM: this is another key."))
+        }
+        status.withLock { status in
+            status.key = key
+            status.verifier = SignatureVerifier(key.publicKey, mode: mode)
+            status.lastProof = nil
+        }
+    }
+
+    func fail(with error: KeyError) {
+        let isNews = status.withLock { status in
+            defer { status.failure = error }
+            return status.failure != error || status.key != nil
+        }
+        if isNews { logger.error("The key cannot sign: \(error)", metadata: name) }
+    }
+
+    func note(_ health: KeyBackendHealth) {
+        status.withLock { status in
+            if case .degraded(let sentence) = health {
+                status.backendComplaint = sentence
+            } else {
+                status.backendComplaint = nil
+            }
+        }
+    }
+
+    private func note(_ proof: Result<ContinuousClock.Instant, KeyError>) {
+        let before = state
+        status.withLock { $0.lastProof = proof }
+        let after = state
+        guard before != after else { return }
+        switch after {
+        case .ready: logger.info("The key is ready", metadata: name)
+        case .degraded(let why): logger.warning("The key is degraded: \(why)", metadata: name)
+        case .down(let error), .refused(let error): logger.error("The key cannot sign: \(error)", metadata: name)
+        }
+    }
+
+    private var name: Logger.Metadata { ["keyId": "\(plan.keyID)", "issuerId": "\(issuerID)"] }
+}

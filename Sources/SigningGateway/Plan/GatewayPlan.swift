@@ -1,0 +1,66 @@
+public import SigningKit
+
+/// What a gateway is to serve: settings that have been read and checked, from wherever they come.
+public struct GatewayPlan: Sendable {
+    public var accounts: [AccountPlan]
+    public var verification: VerificationMode
+    /// By scheme, then by the setting's name.
+    public var backendSettings: [String: [String: KeyBackendSettings.Value]]
+
+    public init(
+        accounts: [AccountPlan], verification: VerificationMode = .always,
+        backendSettings: [String: [String: KeyBackendSettings.Value]] = [:]
+    ) {
+        self.accounts = accounts
+        self.verification = verification
+        self.backendSettings = backendSettings
+    }
+}
+
+/// An account in App Store Connect: its apps, and the keys that sign for all of them.
+public struct AccountPlan: Sendable {
+    public var issuerID: String
+    public var apps: [AppPlan]
+    public var keys: [KeyPlan]
+    /// The ID of the key that signs when a request names none.
+    public var activeKeyID: String
+
+    public init(issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String) {
+        self.issuerID = issuerID
+        self.apps = apps
+        self.keys = keys
+        self.activeKeyID = activeKeyID
+    }
+}
+
+public struct AppPlan: Sendable {
+    public var bundleID: String
+    /// The IDs of the features that the app may use.
+    public var features: [String]
+
+    public init(bundleID: String, features: [String]) {
+        self.bundleID = bundleID
+        self.features = features
+    }
+}
+
+public struct KeyPlan: Sendable {
+    public var keyID: String
+    public var uri: KeyURI
+    /// The fingerprint that the key must have, or nil where none is pinned.
+    public var pinned: PublicKeyFingerprint?
+    /// The public key's X9.63 point of 65 bytes, for a token that holds neither a public key nor a certificate.
+    public var publicKey: [UInt8]?
+    /// Where it is configured, for errors.
+    public var origin: String
+
+    public init(
+        keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil, origin: String = ""
+    ) {
+        self.keyID = keyID
+        self.uri = uri
+        self.pinned = pinned
+        self.publicKey = publicKey
+        self.origin = origin
+    }
+}

@@ -1,0 +1,46 @@
+import LegacyPromotionalOffer
+import P8
+
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+
+/// A gateway with one app and one key, put together from exactly what is measured.
+struct BenchGateway {
+    static let bundleID = "com.example.app"
+
+    let ring: KeyRing
+    let dispatcher: Dispatcher
+
+    /// - Parameter settings: of the key's backend.
+    init(uri: String, verification: VerificationMode, settings: [String: KeyBackendSettings.Value] = [:]) async throws {
+        let uri = try KeyURI(uri)
+        let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
+        let app = AppPlan(bundleID: Self.bundleID, features: features.map(\.descriptor.id))
+        let account = AccountPlan(
+            issuerID: "57246542-96fe-1a63-e053-0824d011072a", apps: [app],
+            keys: [KeyPlan(keyID: "2X9R4HXF34", uri: uri)], activeKeyID: "2X9R4HXF34")
+        let plan = GatewayPlan(
+            accounts: [account], verification: verification, backendSettings: [uri.scheme: settings])
+        ring = try KeyRing(
+            plan, backends: [P8Backend.self], secrets: FileSecretSource(credentialsDirectory: nil))
+        dispatcher = Dispatcher(plan, features: features, ring: ring)
+        await ring.openMissing()
+        await ring.prove()
+        for slot in ring.slots {
+            if case .down(let error) = slot.state { throw error }
+            if case .refused(let error) = slot.state { throw error }
+        }
+    }
+
+    func route(_ feature: String) throws -> SigningRoute {
+        try dispatcher.route(app: Self.bundleID, feature: feature)
+    }
+
+    static let legacyBody = Array(
+        #"{"productId":"com.example.app.monthly","offerIdentifier":"winback.3months","appAccountToken":"7E3FB204-2F2B-4A05-9A9F-2F5E5C9E5A43"}"#
+            .utf8)
+    static let jwsBody = Array(
+        #"{"productId":"com.example.app.monthly","offerIdentifier":"winback.3months","transactionId":"1000011859217"}"#
+            .utf8)
+}

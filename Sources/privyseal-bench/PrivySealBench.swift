@@ -1,0 +1,10 @@
+import ArgumentParser
+
+@main
+struct PrivySealBench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "privyseal-bench",
+        abstract: "Measures PrivySeal against the limits of what it stands on; scripts/bench runs it.",
+        subcommands: [InProcess.self, Serve.self, Memory.self]
+    )
+}

@@ -1,0 +1,33 @@
+/// Operations a second, measured in turns: on a noisy machine two figures are comparable only when they were taken at
+/// the same time, so every contestant runs a little in each round, and ratios are taken within a round.
+struct Stopwatch {
+    /// Each contestant does some operations, and says how many.
+    typealias Contestant = () async -> Int
+
+    /// - Returns: for each contestant the operations a second of every round.
+    static func race(rounds: Int, _ contestants: [Contestant]) async -> [[Double]] {
+        var rates = [[Double]](repeating: [], count: contestants.count)
+        for round in 0...rounds {
+            for (index, contestant) in contestants.enumerated() {
+                let start = ContinuousClock.now
+                let count = await contestant()
+                let seconds = (ContinuousClock.now - start) / .seconds(1)
+                // Round 0 only warms up.
+                if round > 0 { rates[index].append(Double(count) / seconds) }
+            }
+        }
+        return rates
+    }
+
+    static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        guard let last = sorted.last else { return 0 }
+        let middle = sorted.count / 2
+        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : min(sorted[middle], last)
+    }
+
+    /// The median of the rounds' ratios.
+    static func ratio(_ rates: [Double], of limit: [Double]) -> Double {
+        median(zip(rates, limit).map { $0 / $1 })
+    }
+}

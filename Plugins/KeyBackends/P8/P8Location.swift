@@ -33,24 +33,9 @@ struct P8Location {
         return source
     }
 
-    /// Percent-encoding (RFC 3986 §2.1).
     private static func decode(_ text: Substring) throws(KeyError) -> String {
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = Substring(rest.prefix(2))
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-                throw .invalidURI("a % must be followed by two hexadecimal digits (write % itself as %25)")
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self), !decoded.isEmpty else {
-            throw .invalidURI("its path is not UTF-8, or holds a NUL")
+        guard let decoded = PercentEncoding.decode(text.utf8), !decoded.utf8.contains(0), !decoded.isEmpty else {
+            throw .invalidURI("one of its paths is empty, not UTF-8 or not percent-encoded (write % itself as %25)")
         }
         return decoded
     }

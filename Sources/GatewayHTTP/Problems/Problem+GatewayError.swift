@@ -1,0 +1,53 @@
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+/// How the gateway's errors look from outside. What a caller can mend is told in full; what is wrong with a key or a
+/// token is for the operator's log.
+extension Problem {
+    init(_ error: GatewayError) {
+        switch error {
+        case .unknownApp(let bundleID):
+            self.init(.unknownApp, "No app with the bundle ID \"\(bundleID)\" is configured.")
+        case .unknownFeature(let feature, let app):
+            self.init(.unknownFeature, "The app \(app) has no feature \"\(feature)\".")
+        case .unknownKey(let keyID, let app):
+            self.init(
+                .unknownKey, "The account of \(app) has no key with the ID \"\(keyID)\".", field: "keyIdentifier")
+        case .request(let error): self.init(error)
+        case .key(let error, let keyID): self.init(error, keyID: keyID)
+        }
+    }
+
+    private init(_ error: FeatureError) {
+        switch error {
+        case .body(let error): self.init(.malformedBody, error.description, field: error.member)
+        case .request(let error):
+            self.init(.invalidRequest, error.description, field: error.path.isEmpty ? nil : error.path)
+        }
+    }
+
+    private init(_ error: KeyError, keyID: String) {
+        switch error {
+        case .busy:
+            self.init(.busy, "The queue in front of the key \(keyID) is full; try again in a moment.")
+            retryAfter = 1
+        case .unavailable, .notFound, .cancelled, .closed:
+            self.init(.keyUnavailable, "The key \(keyID) does not answer now; try again in a moment.")
+            retryAfter = 2
+        case .loginRefused, .secretUnavailable, .ambiguous, .unfit, .invalidURI, .invalidSetting:
+            // A person has to change something first.
+            self.init(.keyUnavailable, "The key \(keyID) cannot be used as it is configured.")
+            retryAfter = 60
+        case .failed:
+            self.init(.signingFailed, "The key \(keyID) gave no signature that verifies; none was released.")
+        }
+    }
+}
+
+extension JSONSyntaxError {
+    /// The member that stands twice, where that is what is wrong.
+    fileprivate var member: String? {
+        if case .duplicateMember(let name) = reason { name } else { nil }
+    }
+}

@@ -1,0 +1,31 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The body of a request, as JSON and within bounds.
+enum RequestBody {
+    /// In bytes.
+    static let maximumLength = 64 << 10
+
+    static func read(_ request: Request) async throws -> [UInt8] {
+        try requireJSON(request.headers[.contentType])
+        // A length that is said to be too large is refused before the first byte is read.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximumLength {
+            throw HTTPError(.contentTooLarge)
+        }
+        let buffer = try await request.body.collect(upTo: maximumLength)
+        return Array(buffer.readableBytesView)
+    }
+
+    /// `application/json`, with whatever parameters (RFC 9110 §8.3.1).
+    private static func requireJSON(_ contentType: String?) throws {
+        if contentType == "application/json" { return }
+        let mediaType = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        guard mediaType == "application/json" else {
+            let found = contentType.map { "is \"\($0)\"" } ?? "is missing"
+            throw Problem(
+                .unsupportedMediaType, "The header Content-Type \(found); it must be application/json.",
+                field: "Content-Type")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Hummingbird
+import SigningGateway
+import StrictJSON
+
+/// `GET /?appBundleID=…&keyIdentifier=…&…`: what apps call that were built on the well-known Node.js example of
+/// subscription offers. The same parameters, the same answer; but what the example signs as the text "undefined" is an
+/// error here.
+struct CompatibilityRoute {
+    static let path = "/"
+
+    let dispatcher: Dispatcher
+
+    @Sendable func respond(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        let query = try QueryString(request.uri.query)
+        if let unknown = query.names.first(where: { !Self.parameters.contains($0) }) {
+            let known = Self.parameters.joined(separator: ", ")
+            throw Problem(
+                .invalidParameter, "The parameter \"\(unknown)\" is not known here; the parameters are \(known).",
+                field: unknown)
+        }
+        let values = try Self.parameters.map { name throws(Problem) in try query.required(name) }
+        let route = try dispatcher.route(app: values[0], feature: "legacy-promotional-offer", keyID: values[1])
+        return .json(try await dispatcher.sign(body(values), along: route))
+    }
+
+    private static let parameters = [
+        "appBundleID", "keyIdentifier", "productIdentifier", "offerIdentifier", "applicationUsername",
+    ]
+
+    /// The same request as JSON, so that there is one way to a signature.
+    private func body(_ values: [String]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for (name, value) in zip(Self.parameters, values).dropFirst(2) { writer.member(name, value) }
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,37 @@
+import Hummingbird
+import SigningGateway
+import StrictJSON
+
+/// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within the last second or so.
+struct HealthRoutes {
+    static let livePath = "/livez"
+    static let readyPath = "/readyz"
+
+    let monitor: KeyRingMonitor
+    let drain: Drain
+
+    @Sendable func live(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        .json(Array(#"{"status":"alive"}"#.utf8))
+    }
+
+    @Sendable func ready(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        if drain.hasBegun { return .json(Array(#"{"status":"draining"}"#.utf8), status: .serviceUnavailable) }
+        let slots = await monitor.report()
+        let isReady = slots.allSatisfy { !$0.isActive || $0.state.canSign }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("status", isReady ? "ready" : "unready")
+            writer.name("keys")
+            writer.array { writer in
+                for slot in slots {
+                    writer.object { writer in
+                        writer.member("keyId", slot.plan.keyID)
+                        writer.member("active", slot.isActive)
+                        writer.member("state", slot.state.name)
+                    }
+                }
+            }
+        }
+        return .json(writer.bytes, status: isReady ? .ok : .serviceUnavailable)
+    }
+}

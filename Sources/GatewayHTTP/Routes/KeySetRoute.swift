@@ -1,0 +1,39 @@
+import Base64
+import Crypto
+import Hummingbird
+import SigningGateway
+import StrictJSON
+
+/// `GET /.well-known/jwks.json`: the public keys (RFC 7517 §5), for those who want to verify what the gateway signs.
+struct KeySetRoute {
+    static let path = "/.well-known/jwks.json"
+
+    let ring: KeyRing
+
+    @Sendable func respond(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writer in
+            writer.name("keys")
+            writer.array { writer in
+                for slot in ring.slots {
+                    if let publicKey = slot.publicKey { write(publicKey, slot.plan.keyID, to: &writer) }
+                }
+            }
+        }
+        return .json(writer.bytes, as: "application/jwk-set+json")
+    }
+
+    /// RFC 7518 §6.2.1: x and y, 32 bytes each.
+    private func write(_ key: P256.Signing.PublicKey, _ keyID: String, to writer: inout JSONWriter) {
+        let point = Array(key.rawRepresentation)
+        writer.object { writer in
+            writer.member("kty", "EC")
+            writer.member("crv", "P-256")
+            writer.member("x", unescaped: Base64.url.encode(point.prefix(32)))
+            writer.member("y", unescaped: Base64.url.encode(point.suffix(32)))
+            writer.member("kid", keyID)
+            writer.member("alg", "ES256")
+            writer.member("use", "sig")
+        }
+    }
+}

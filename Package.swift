@@ -129,5 +129,6 @@ let package = Package(
         // Tests
         library("SigningKitTesting", ["SigningKit", "StrictJSON", crypto]),
         library("SoftHSMTesting"),
+        tests("P8Tests", ["P8", "SigningKit", "CLibCrypto", crypto]),
     ]
 )

@@ -13,16 +13,16 @@ struct BenchGateway {
     let dispatcher: Dispatcher
 
     /// - Parameter settings: of the key's backend.
-    init(uri: String, verification: VerificationMode, settings: [String: KeyBackendSettings.Value] = [:]) async throws {
+    init(uri: String, verification: VerificationMode, settings: KeyBackendSettings? = nil) async throws {
         let uri = try KeyURI(uri)
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
         let app = AppPlan(bundleID: Self.bundleID, features: features.map(\.descriptor.id))
         let account = AccountPlan(
             issuerID: "57246542-96fe-1a63-e053-0824d011072a", apps: [app],
             keys: [KeyPlan(keyID: "2X9R4HXF34", uri: uri)], activeKeyID: "2X9R4HXF34")
-        let plan = GatewayPlan(
-            accounts: [account], verification: verification, backendSettings: [uri.scheme: settings])
-        ring = try KeyRing(
+        var plan = GatewayPlan(accounts: [account], verification: verification)
+        plan.backendSettings[uri.scheme] = settings
+        ring = KeyRing(
             plan, backends: [P8Backend.self], secrets: FileSecretSource(credentialsDirectory: nil))
         dispatcher = Dispatcher(plan, features: features, ring: ring)
         await ring.openMissing()

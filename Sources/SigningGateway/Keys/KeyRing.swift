@@ -12,7 +12,7 @@ public final class KeyRing: Sendable {
     /// By scheme.
     private let backends: [String: Backend]
     private let secrets: any SecretSource
-    private let open = Mutex<[KeyLocator: any KeyBackend]>([:])
+    private let backendsInUse = Mutex<[KeyLocator: any KeyBackend]>([:])
 
     private struct Backend {
         let type: any KeyBackend.Type
@@ -20,11 +20,7 @@ public final class KeyRing: Sendable {
     }
 
     /// Touches no key yet: `openMissing` does.
-    ///
-    /// - Throws: `KeyError.invalidSetting` for a setting that no backend offers.
-    public init(
-        _ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource
-    ) throws(KeyError) {
+    public init(_ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource) {
         slots = plan.accounts.flatMap { account in
             account.keys.map { key in
                 KeySlot(
@@ -35,7 +31,7 @@ public final class KeyRing: Sendable {
         self.secrets = secrets
         var byScheme: [String: Backend] = [:]
         for type in backends {
-            let settings = try KeyBackendSettings(plan.backendSettings[type.scheme] ?? [:], for: type.settings)
+            let settings = plan.backendSettings[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
             byScheme[type.scheme] = Backend(type: type, settings: settings)
         }
         self.backends = byScheme
@@ -48,10 +44,14 @@ public final class KeyRing: Sendable {
     /// Opens what is not open, one after the other: tokens do not like to be opened in parallel. Slots whose failure
     /// only a person can mend are left alone, so a refused PIN is not tried again.
     public func openMissing() async {
-        for slot in slots where slot.publicKey == nil {
-            if case .refused = slot.state { continue }
-            do { slot.fill(with: try await find(slot.plan)) } catch { slot.fail(with: error) }
-        }
+        for slot in slots { await open(slot) }
+    }
+
+    /// Opens one slot, unless it is open or only a person can mend it.
+    public func open(_ slot: KeySlot) async {
+        guard slot.publicKey == nil else { return }
+        if case .refused = slot.state { return }
+        do { slot.fill(with: try await find(slot.plan)) } catch { slot.fail(with: error) }
     }
 
     /// Every key that has a slot signs a proof, at the same time.
@@ -69,9 +69,9 @@ public final class KeyRing: Sendable {
 
     /// Waits for signatures in flight, then gives the tokens back.
     public func close() async {
-        let backends = open.withLock { open in
-            defer { open = [:] }
-            return Array(open.values)
+        let backends = backendsInUse.withLock { backends in
+            defer { backends = [:] }
+            return Array(backends.values)
         }
         for backend in backends { await backend.close() }
     }
@@ -85,11 +85,11 @@ public final class KeyRing: Sendable {
     }
 
     private func backend(at locator: KeyLocator) async throws(KeyError) -> any KeyBackend {
-        if let backend = open.withLock({ $0[locator] }) { return backend }
+        if let backend = backendsInUse.withLock({ $0[locator] }) { return backend }
         let served = try backend(serving: locator.uri)
         let environment = KeyBackendEnvironment(settings: served.settings, secrets: secrets)
         let backend: any KeyBackend = try await served.type.open(locator, in: environment)
-        open.withLock { $0[locator] = backend }
+        backendsInUse.withLock { $0[locator] = backend }
         return backend
     }
 
@@ -103,7 +103,7 @@ public final class KeyRing: Sendable {
 
     /// What a backend says of itself reaches the slots of its keys.
     private func noteHealth() async {
-        let backends = open.withLock { $0 }
+        let backends = backendsInUse.withLock { $0 }
         var health: [KeyLocator: KeyBackendHealth] = [:]
         for (locator, backend) in backends { health[locator] = await backend.health() }
         for slot in slots {

@@ -4,12 +4,12 @@ public import SigningKit
 public struct GatewayPlan: Sendable {
     public var accounts: [AccountPlan]
     public var verification: VerificationMode
-    /// By scheme, then by the setting's name.
-    public var backendSettings: [String: [String: KeyBackendSettings.Value]]
+    /// By scheme; a backend that is not named has its defaults.
+    public var backendSettings: [String: KeyBackendSettings]
 
     public init(
         accounts: [AccountPlan], verification: VerificationMode = .always,
-        backendSettings: [String: [String: KeyBackendSettings.Value]] = [:]
+        backendSettings: [String: KeyBackendSettings] = [:]
     ) {
         self.accounts = accounts
         self.verification = verification

@@ -27,11 +27,17 @@ public struct KeyBackendSettings: Sendable {
 
     private let values: [String: Value]
 
+    /// The defaults.
+    public init(defaultsOf settings: [KeyBackendSetting]) {
+        var defaults: [String: Value] = [:]
+        for setting in settings { defaults[setting.name] = setting.kind.defaultValue }
+        values = defaults
+    }
+
     /// - Parameter values: by name; a name that the backend does not offer or a value of the wrong kind or out of range
     ///   throws `KeyError.invalidSetting`.
     public init(_ values: [String: Value] = [:], for settings: [KeyBackendSetting]) throws(KeyError) {
-        var merged: [String: Value] = [:]
-        for setting in settings { merged[setting.name] = setting.kind.defaultValue }
+        var merged = KeyBackendSettings(defaultsOf: settings).values
         for (name, value) in values {
             guard let setting = settings.first(where: { $0.name == name }) else {
                 let known = settings.map(\.name).joined(separator: ", ")

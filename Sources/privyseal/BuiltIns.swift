@@ -1,0 +1,25 @@
+import AdvancedCommerce
+import IntroductoryOfferEligibility
+import LegacyPromotionalOffer
+import P8
+import PKCS11Token
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+
+/// Every plugin that this program has. To add one, add a line; docs/plugin-guide.md says what else.
+enum BuiltIns {
+    static let keyBackends: [any KeyBackend.Type] = [
+        P8Backend.self,
+        PKCS11TokenBackend.self,
+    ]
+
+    static func features(advancedCommerce: AdvancedCommerce.Validation = .full) -> [ServedFeature] {
+        [
+            ServedFeature(LegacyPromotionalOffer()),
+            ServedFeature(PromotionalOffer()),
+            ServedFeature(IntroductoryOfferEligibility()),
+            ServedFeature(AdvancedCommerce(validation: advancedCommerce)),
+        ]
+    }
+}

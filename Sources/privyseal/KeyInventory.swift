@@ -1,0 +1,82 @@
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+/// What there is to say of every key of the configuration.
+struct KeyInventory {
+    struct Entry {
+        let keyID: String
+        let issuerID: String
+        let isActive: Bool
+        /// Without anything that leads to a secret.
+        let uri: String
+        let custody: KeyCustody?
+        let fingerprint: PublicKeyFingerprint?
+        let state: String
+        let reason: String?
+        let canSign: Bool
+        let origin: String
+    }
+
+    /// In the order of the configuration.
+    let entries: [Entry]
+
+    /// Opens every key, and has it sign a proof.
+    static func take(_ config: ConfigurationOption) async throws -> KeyInventory {
+        let configuration = try config.load()
+        LogSetup.bootstrapQuietly()
+        let gateway = Gateway(configuration)
+        await gateway.ring.openMissing()
+        await gateway.ring.prove()
+        let entries = gateway.ring.slots.map(Entry.init)
+        await gateway.ring.close()
+        return KeyInventory(entries: entries)
+    }
+
+    var table: String {
+        TextTable(
+            header: ["KEY ID", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT", "WHERE"],
+            rows: entries.map { key in
+                [
+                    key.keyID, key.issuerID, key.isActive ? "active" : "usable", key.state,
+                    key.custody?.rawValue ?? "-", key.fingerprint?.description ?? "-", key.uri,
+                ]
+            }
+        ).text
+    }
+
+    var json: String {
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writer in
+            writer.name("keys")
+            writer.array { writer in for key in entries { key.write(to: &writer) } }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension KeyInventory.Entry {
+    init(_ slot: KeySlot) {
+        let state = slot.state
+        self.init(
+            keyID: slot.plan.keyID, issuerID: slot.issuerID, isActive: slot.isActive, uri: "\(slot.plan.uri)",
+            custody: slot.custody, fingerprint: slot.fingerprint, state: state.name, reason: state.reason,
+            canSign: state.canSign, origin: slot.plan.origin)
+    }
+}
+
+extension KeyInventory.Entry: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("keyId", keyID)
+            writer.member("issuerId", issuerID)
+            writer.member("active", isActive)
+            writer.member("uri", uri)
+            if let custody { writer.member("custody", custody.rawValue) }
+            if let fingerprint { writer.member("fingerprint", fingerprint.description) }
+            writer.member("state", state)
+            if let reason { writer.member("reason", reason) }
+            writer.member("configuredAt", origin)
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// `--format`, for every command whose answer a machine might read.
+struct OutputOption: ParsableArguments {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text, json
+    }
+
+    @Option(help: "How to print the answer.")
+    var format = Format.text
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+
+@main
+struct PrivySeal: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "privyseal",
+        abstract: "Signs App Store offers with keys that never leave their token.",
+        discussion: """
+            The configuration says which apps are served and where their keys live; see docs/configuration.md.
+
+              privyseal check --config gateway.yaml        every key signs a proof
+              privyseal serve --config gateway.yaml        the HTTP service
+              privyseal sign promotional-offer --config gateway.yaml --app com.example.app \\
+                  productId=com.example.monthly offerIdentifier=winback
+              privyseal verify --explain …                 what is wrong with a signature
+
+            Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
+            """,
+        version: Version.text,
+        subcommands: [
+            ServeCommand.self, SignCommand.self, VerifyCommand.self, CheckCommand.self, KeysCommand.self,
+        ]
+    )
+}
+
+enum Version {
+    static let text = "0.1.0"
+}

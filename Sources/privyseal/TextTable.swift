@@ -1,0 +1,16 @@
+/// Columns as wide as what is in them, two spaces apart.
+struct TextTable {
+    let header: [String]
+    let rows: [[String]]
+
+    var text: String {
+        let lines = [header] + rows
+        let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { line in
+            let cells = zip(line, widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+}

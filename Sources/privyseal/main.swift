@@ -1,5 +1,0 @@
-import ArgumentParser
-import NIOPosix
-import ServiceLifecycle
-
-print("placeholder")

@@ -1,0 +1,56 @@
+import CLibCrypto
+import Foundation
+@testable import P8
+import SigningKit
+import Testing
+
+@Suite("Where a file key lies in memory")
+struct SecureHeapTests {
+    @Test("The secure heap is locked and left out of core dumps")
+    func lockedAndNotDumped() throws {
+        #expect(SecureHeap.protection == .locked)
+        let bytes = try #require(SecureBytes(capacity: 32))
+        bytes.fill { room in room.count }
+        let address = UInt(bitPattern: bytes.bytes.baseAddress)
+        let flags = try #require(Self.flags(of: address))
+        #expect(flags.contains("lo"), "locked: never swapped")
+        #expect(flags.contains("dd"), "left out of core dumps")
+    }
+
+    @Test("The private key's number lies on the secure heap")
+    func numberIsSecure() throws {
+        let before = CRYPTO_secure_used()
+        let scalar = [UInt8](repeating: 0x42, count: 32)
+        let key = try #require(scalar.withUnsafeBytes { LibCryptoKey(scalar: $0) })
+        #expect(CRYPTO_secure_used() > before)
+        withExtendedLifetime(key) {}
+    }
+
+    @Test("Secure bytes are wiped when they go")
+    func wiped() throws {
+        // The heap gives the block that was freed last to the next one who asks for its size.
+        var first = SecureBytes(capacity: 4096)
+        first?.fill { room in
+            for index in room.indices { room[index] = 0xA5 }
+            return room.count
+        }
+        let address = first?.bytes.baseAddress
+        first = nil
+        let second = try #require(SecureBytes(capacity: 4096))
+        second.fill { $0.count }
+        #expect(second.bytes.baseAddress == address)
+        // The first words hold the free list's links.
+        #expect(second.bytes.dropFirst(32).allSatisfy { $0 == 0 })
+    }
+
+    /// The flags of the mapping that holds an address (proc(5), `smaps`).
+    private static func flags(of address: UInt) throws -> [Substring]? {
+        var isInside = false
+        for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
+            let range = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
+            if range.count == 2, !line.hasPrefix("VmFlags") { isInside = (range[0]..<range[1]).contains(address) }
+            if isInside, line.hasPrefix("VmFlags:") { return line.dropFirst("VmFlags:".count).split(separator: " ") }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,30 @@
+# Shared by the scripts beside it; sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# Installs those of the named Debian packages that are missing.
+need_packages() {
+    local missing=() package
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local run=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "these Debian packages are missing; install them as root: ${missing[*]}"
+        run=(sudo)
+    fi
+    say "Installing ${missing[*]} …"
+    "${run[@]}" apt-get update -qq >&2
+    DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+need_swift() {
+    command -v swift >/dev/null || die "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
+}
+
+# What the package builds and runs on.
+platform_packages=(libp11-kit-dev softhsm2 libssl-dev pkg-config openssl)

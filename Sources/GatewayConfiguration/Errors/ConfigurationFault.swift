@@ -1,0 +1,56 @@
+/// One thing that is wrong with the configuration: where, what, and the cure. It never holds the text of a key's URI.
+public struct ConfigurationFault: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        /// The file cannot be read; a sentence that goes on after its name.
+        case unreadable(String)
+        /// Not YAML, or a part of YAML that we do not take: a sentence that goes on after the place.
+        case syntax(String)
+        /// A key that nobody reads; `suggestion` is the known one that it resembles.
+        case unknownKey(known: [String], suggestion: String?)
+        case duplicateKey(firstLine: Int)
+        /// A required key is not there; what to give, with an example.
+        case missing(String)
+        /// The key is there, but nothing, `null` or `~` follows.
+        case noValue(expected: ConfigurationKind)
+        case wrongKind(expected: ConfigurationKind, found: ConfigurationKind)
+        /// The right kind, but not a value that is allowed: a sentence that goes on after the place, with the cure.
+        case notAllowed(String)
+        /// A value that may be there once only; `what` names it, and `first` is where it is already.
+        case alreadyTaken(what: String, first: ConfigurationOrigin)
+    }
+
+    public let origin: ConfigurationOrigin
+    public let reason: Reason
+}
+
+extension ConfigurationFault: CustomStringConvertible {
+    /// `gateway.yaml:14: accounts[0].keys[1].uri: is missing; …`
+    public var description: String { "\(origin): \(sentence)." }
+
+    private var sentence: String {
+        switch reason {
+        case .unreadable(let sentence), .syntax(let sentence), .notAllowed(let sentence): sentence
+        case .unknownKey(let known, let suggestion):
+            "is not a key that is known here; " + (suggestion.map { "did you mean \($0)? The" } ?? "the")
+                + " keys are " + known.joined(separator: ", ")
+        case .duplicateKey(let line): "is given twice, first on line \(line); keep one of them"
+        case .missing(let what): "is missing; give \(what)"
+        case .noValue(let expected): "has no value; give \(expected.article), or leave it out"
+        case .wrongKind(let expected, let found):
+            "must be \(expected.article), but is \(found.article)\(hint(expected))"
+        case .alreadyTaken(let what, let first):
+            "gives \(what) that is already given at \(first); each may be there once"
+        }
+    }
+
+    /// The cures for what YAML's older readers would have taken.
+    private func hint(_ expected: ConfigurationKind) -> String {
+        switch expected {
+        case .boolean: "; write true or false, without quotes"
+        case .wholeNumber: "; write it in decimal digits, without quotes or a unit"
+        case .list: "; begin each element with \"- \", or write [a, b]"
+        case .mapping: "; write each key on a line of its own, as in \"key: value\""
+        case .text: ""
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// What a message may repeat of the configuration.
+enum Excerpt {
+    /// A key's name, when it looks like one; a URI or a PIN that slipped into its place is not repeated.
+    static func name(_ text: String) -> String {
+        let isName =
+            text.utf8.count <= 40
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+        return isName && text.utf8.first.map { $0 > UInt8(ascii: "9") } == true ? text : "…"
+    }
+
+    /// A value that is no secret, in quotes; what a terminal could misread is left out, and so is all after 60 characters.
+    static func quoted(_ text: String) -> String {
+        let visible = text.unicodeScalars.prefix(60).map { (0x20...0x7E).contains($0.value) ? Character($0) : "�" }
+        return "\"" + String(visible) + (text.unicodeScalars.count > 60 ? "…" : "") + "\""
+    }
+}

@@ -1,0 +1,32 @@
+/// "Did you mean …": the known word that a mistyped one resembles most.
+enum Suggestion {
+    /// Nil when none is near: at most a third of the letters may differ. Upper and lower case do not count.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        // The time grows with the product of the lengths, and no name is this long.
+        guard word.unicodeScalars.count <= 64 else { return nil }
+        let ranked = known.map { (distance(word.lowercased(), $0.lowercased()), $0) }
+        guard let (distance, name) = ranked.min(by: { $0.0 < $1.0 }) else { return nil }
+        return distance <= max(1, name.count / 3) ? name : nil
+    }
+
+    /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string
+    /// alignment).
+    static func distance(_ left: String, _ right: String) -> Int {
+        let (left, right) = (Array(left), Array(right))
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                let substitution = last[column] + (left[row] == right[column] ? 0 : 1)
+                var best = min(substitution, last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, beforeLast[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            (beforeLast, last) = (last, current)
+        }
+        return last[right.count]
+    }
+}

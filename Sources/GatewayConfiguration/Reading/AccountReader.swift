@@ -1,0 +1,108 @@
+/// Reads the accounts, and knows what the ones before have taken.
+struct AccountReader {
+    private let vocabulary: Vocabulary
+    private let findings: Findings
+    private var keys: KeyReader
+    private var bundleIDs: [String: ConfigurationOrigin] = [:]
+    private var issuerIDs: [String: ConfigurationOrigin] = [:]
+
+    init(_ vocabulary: Vocabulary, _ findings: Findings) {
+        self.vocabulary = vocabulary
+        self.findings = findings
+        keys = KeyReader(vocabulary, findings)
+    }
+
+    /// Nil, with a fault in `findings`, when the account cannot be used.
+    mutating func read(_ node: SettingNode) -> GatewayConfiguration.Account? {
+        guard let mapping = MappingReader(node, keys: ["issuerId", "apps", "keys", "activeKey"], findings) else {
+            return nil
+        }
+        let issuerID = issuerID(in: mapping)
+        let apps = mapping.required("apps", "a list with the bundleId and features of each app")?
+            .list(of: "app", findings)?.compactMap { app($0) }
+        let keyNodes = mapping.required("keys", "a list with the keyId and uri of each key")?.list(of: "key", findings)
+        let keys = keyNodes?.map { self.keys.read($0) }
+        let activeKeyID = activeKeyID(in: mapping, keys?.map(\.keyID))
+        guard let issuerID, let apps, let keys, let activeKeyID else { return nil }
+        return GatewayConfiguration.Account(
+            issuerID: issuerID, apps: apps, keys: keys.compactMap(\.key), activeKeyID: activeKeyID, origin: node.origin)
+    }
+
+    private mutating func issuerID(in mapping: MappingReader) -> String? {
+        let what = "the account's issuer ID in App Store Connect, such as 57246542-96fe-1a63-e053-0824d011072a"
+        guard let node = mapping.required("issuerId", what), let issuerID = node.identifier(findings) else {
+            return nil
+        }
+        if !IdentifierShape.isUUID(issuerID) {
+            findings.warn("is not a UUID, as issuer IDs in App Store Connect are; check it", at: node.origin)
+        }
+        if let first = issuerIDs[issuerID] {
+            let sentence = "is the issuer ID of another account too (\(first)), which may be a slip; check it"
+            findings.warn(sentence, at: node.origin)
+        }
+        issuerIDs[issuerID] = issuerIDs[issuerID] ?? node.origin
+        return issuerID
+    }
+
+    private mutating func app(_ node: SettingNode) -> GatewayConfiguration.App? {
+        guard let mapping = MappingReader(node, keys: ["bundleId", "features"], findings) else { return nil }
+        let bundleID = bundleID(in: mapping)
+        let choices = vocabulary.features.joined(separator: ", ")
+        let features = mapping.required("features", "a list of features, of \(choices)")?
+            .list(of: "feature", findings).map { self.features($0) }
+        guard let bundleID, let features else { return nil }
+        return GatewayConfiguration.App(bundleID: bundleID, features: features, origin: node.origin)
+    }
+
+    private mutating func bundleID(in mapping: MappingReader) -> String? {
+        guard let node = mapping.required("bundleId", "the app's bundle ID, such as com.example.app"),
+            let bundleID = node.identifier(findings)
+        else { return nil }
+        if let first = bundleIDs[bundleID] {
+            let what = "the bundle ID \(Excerpt.quoted(bundleID))"
+            findings.fault(.alreadyTaken(what: what, first: first), at: node.origin)
+            return nil
+        }
+        bundleIDs[bundleID] = node.origin
+        if !IdentifierShape.isBundleID(bundleID) {
+            findings.warn("has other characters than letters, digits, hyphens and periods; check it", at: node.origin)
+        }
+        return bundleID
+    }
+
+    private func features(_ nodes: [SettingNode]) -> [String] {
+        var taken: [String: ConfigurationOrigin] = [:]
+        return nodes.compactMap { node in
+            guard let feature = node.text(findings) else { return nil }
+            if let first = taken[feature] {
+                let what = "the feature \(Excerpt.quoted(feature))"
+                findings.fault(.alreadyTaken(what: what, first: first), at: node.origin)
+                return nil
+            }
+            guard vocabulary.features.contains(feature) else {
+                let sentence = SettingNode.unknown(feature, among: vocabulary.features)
+                findings.fault(.notAllowed(sentence), at: node.origin)
+                return nil
+            }
+            taken[feature] = node.origin
+            return feature
+        }
+    }
+
+    /// - Parameter keyIDs: of the account's keys; nil for a key whose ID could not be read, and for no keys.
+    private func activeKeyID(in mapping: MappingReader, _ keyIDs: [String?]?) -> String? {
+        guard let node = mapping.required("activeKey", "the keyId of the key that signs"),
+            let keyID = node.identifier(findings)
+        else { return nil }
+        guard let keyIDs, !keyIDs.contains(nil) else { return keyID }
+        let known = keyIDs.compactMap(\.self)
+        guard !known.contains(keyID) else { return keyID }
+        let suggestion = Suggestion.nearest(to: keyID, among: known).map { "did you mean \($0)? The" } ?? "the"
+        findings.fault(
+            .notAllowed(
+                "is \(Excerpt.quoted(keyID)), which is not the keyId of any key of this account; \(suggestion) keys are "
+                    + known.map { Excerpt.quoted($0) }.joined(separator: ", ")),
+            at: node.origin)
+        return nil
+    }
+}

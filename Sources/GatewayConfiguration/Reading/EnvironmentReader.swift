@@ -1,0 +1,51 @@
+/// Reads the `PRIVYSEAL_…` variables: what one process of several may need otherwise than the file says.
+struct EnvironmentReader {
+    private enum Variable: String, CaseIterable {
+        case listen = "PRIVYSEAL_LISTEN"
+        case verification = "PRIVYSEAL_VERIFICATION"
+        case logLevel = "PRIVYSEAL_LOG_LEVEL"
+        case logFormat = "PRIVYSEAL_LOG_FORMAT"
+        case shutdownGracePeriod = "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD"
+    }
+
+    private static let prefix = "PRIVYSEAL_"
+
+    private let findings: Findings
+
+    init(_ findings: Findings) {
+        self.findings = findings
+    }
+
+    func read(_ environment: [String: String], into configuration: inout GatewayConfiguration) {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(Self.prefix) {
+            let origin = ConfigurationOrigin(source: name)
+            guard let variable = Variable(rawValue: name) else {
+                warn(name)
+                continue
+            }
+            let node = SettingNode(content: .scalar(text, isPlain: true), origin: origin)
+            set(variable, node, &configuration)
+        }
+    }
+
+    private func set(_ variable: Variable, _ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        let process = ProcessReader(findings)
+        switch variable {
+        case .listen: process.listen(node, &configuration)
+        case .verification: process.verification(node, &configuration)
+        case .logLevel: process.logLevel(node, &configuration)
+        case .logFormat: process.logFormat(node, &configuration)
+        case .shutdownGracePeriod: process.shutdownGracePeriod(node, &configuration)
+        }
+    }
+
+    /// Not a fault: service managers and containers hand on variables that are not meant for this program, or for
+    /// another version of it.
+    private func warn(_ name: String) {
+        let known = Variable.allCases.map(\.rawValue)
+        let suggestion = Suggestion.nearest(to: name, among: known).map { "did you mean \($0)? The" } ?? "the"
+        findings.warn(
+            "is not a variable that is known; \(suggestion) variables are \(known.joined(separator: ", "))",
+            at: ConfigurationOrigin(source: Excerpt.name(name)))
+    }
+}

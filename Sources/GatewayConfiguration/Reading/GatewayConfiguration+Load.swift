@@ -1,0 +1,50 @@
+public import SigningKit
+
+extension GatewayConfiguration {
+    /// In bytes. The configuration of a thousand apps is smaller.
+    static let maximumSize = 1 << 20
+
+    /// Reads the file, then the `PRIVYSEAL_…` variables, which take precedence over it.
+    ///
+    /// - Parameters:
+    ///   - path: of the file; messages name it as it is given here.
+    ///   - environment: all variables of the process; those without the prefix are not looked at.
+    ///   - features: the IDs of the features that an app can be given.
+    ///   - backends: what the program can open keys with. They split the keys' URIs; no place is touched.
+    /// - Throws: everything that is wrong, not only the first.
+    public static func load(
+        path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type]
+    ) throws(ConfigurationError) -> GatewayConfiguration {
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(path, limit: maximumSize)
+        } catch {
+            let origin = ConfigurationOrigin(source: path)
+            throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
+        }
+        return try read(bytes, name: path, environment: environment, features: features, backends: backends)
+    }
+
+    /// The same for a file that is in memory; `name` stands for it in messages.
+    public static func read(
+        _ bytes: [UInt8], name: String, environment: [String: String], features: [String],
+        backends: [any KeyBackend.Type]
+    ) throws(ConfigurationError) -> GatewayConfiguration {
+        let findings = Findings()
+        let file = ConfigurationOrigin(source: name)
+        let reader = ConfigurationReader(Vocabulary(features: features, backends: backends), findings)
+        var configuration = GatewayConfiguration()
+        if let source = YAMLSource(bytes, file, findings) {
+            var yaml = YAMLReader(file, findings)
+            if let root = yaml.read(source), !root.isNull {
+                reader.read(root, into: &configuration)
+            } else if findings.faults.isEmpty {
+                findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
+            }
+        }
+        EnvironmentReader(findings).read(environment, into: &configuration)
+        try findings.throwFaults()
+        configuration.warnings = findings.warnings
+        return configuration
+    }
+}

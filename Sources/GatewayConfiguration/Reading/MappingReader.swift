@@ -1,0 +1,47 @@
+/// Reads a mapping whose keys are known. A key that is not is a fault: a slip must not pass as "not given".
+struct MappingReader {
+    let origin: ConfigurationOrigin
+    private let entries: [String: SettingNode]
+    /// Keys that are there, but misspelt.
+    private let misspelt: Set<String>
+    private let findings: Findings
+
+    /// Nil, with a fault in `findings`, when the node is no mapping.
+    init?(_ node: SettingNode, keys: [String], _ findings: Findings) {
+        guard !node.isFaulty else { return nil }
+        guard !node.isNull else {
+            findings.fault(.noValue(expected: .mapping), at: node.origin)
+            return nil
+        }
+        guard case .mapping(let entries) = node.content else {
+            findings.fault(.wrongKind(expected: .mapping, found: node.kind), at: node.origin)
+            return nil
+        }
+        var known: [String: SettingNode] = [:]
+        var misspelt: Set<String> = []
+        for entry in entries {
+            if keys.contains(entry.name) {
+                known[entry.name] = entry.value
+            } else {
+                let suggestion = Suggestion.nearest(to: entry.name, among: keys)
+                findings.fault(.unknownKey(known: keys, suggestion: suggestion), at: entry.origin)
+                if let suggestion { misspelt.insert(suggestion) }
+            }
+        }
+        self.origin = node.origin
+        self.entries = known
+        self.misspelt = misspelt
+        self.findings = findings
+    }
+
+    func optional(_ key: String) -> SettingNode? { entries[key] }
+
+    /// - Parameter what: to give, with an example, for the error of a missing key.
+    func required(_ key: String, _ what: String) -> SettingNode? {
+        guard let node = entries[key] else {
+            if !misspelt.contains(key) { findings.fault(.missing(what), at: origin.child(key)) }
+            return nil
+        }
+        return node
+    }
+}

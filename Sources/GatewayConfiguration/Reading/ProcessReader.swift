@@ -1,0 +1,82 @@
+/// Reads the settings of the process: the same readers serve the file and the environment.
+struct ProcessReader {
+    /// What `shutdownGracePeriod` may be, in seconds.
+    static let gracePeriods = 1...3600
+
+    private let findings: Findings
+
+    init(_ findings: Findings) {
+        self.findings = findings
+    }
+
+    func listen(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        let address = node.parsed(findings) { text throws(InvalidValue) in
+            try GatewayConfiguration.ListenAddress(text)
+        }
+        guard let address else { return }
+        configuration.listen = address
+        configuration.listenOrigin = node.origin
+    }
+
+    func verification(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        let verification: GatewayConfiguration.Verification?
+        if case .mapping = node.content {
+            verification = sampling(node)
+        } else {
+            verification = node.parsed(findings) { text throws(InvalidValue) in
+                try GatewayConfiguration.Verification(text)
+            }
+        }
+        configuration.verification = verification ?? configuration.verification
+    }
+
+    private func sampling(_ node: SettingNode) -> GatewayConfiguration.Verification? {
+        guard let mapping = MappingReader(node, keys: ["sampled"], findings),
+            let interval = mapping.required("sampled", "of how many signatures one is verified, such as 100"),
+            let number = interval.wholeNumber(findings)
+        else { return nil }
+        do {
+            return try GatewayConfiguration.Verification(interval: number)
+        } catch {
+            findings.fault(.notAllowed(error.sentence), at: interval.origin)
+            return nil
+        }
+    }
+
+    func validation(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        guard let mapping = MappingReader(node, keys: ["advancedCommerce"], findings) else { return }
+        if let level = mapping.optional("advancedCommerce")?.choice(
+            GatewayConfiguration.Validation.AdvancedCommerce.self, findings)
+        {
+            configuration.validation.advancedCommerce = level
+        }
+    }
+
+    func logging(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        guard let mapping = MappingReader(node, keys: ["level", "format"], findings) else { return }
+        mapping.optional("level").map { logLevel($0, &configuration) }
+        mapping.optional("format").map { logFormat($0, &configuration) }
+    }
+
+    func logLevel(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        if let level = node.choice(GatewayConfiguration.Logging.Level.self, findings) {
+            configuration.logging.level = level
+        }
+    }
+
+    func logFormat(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        if let format = node.choice(GatewayConfiguration.Logging.Format.self, findings) {
+            configuration.logging.format = format
+        }
+    }
+
+    func shutdownGracePeriod(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        guard let seconds = node.wholeNumber(findings) else { return }
+        guard Self.gracePeriods.contains(seconds) else {
+            let (least, most) = (Self.gracePeriods.lowerBound, Self.gracePeriods.upperBound)
+            findings.fault(.notAllowed("is \(seconds); it must be from \(least) to \(most) seconds"), at: node.origin)
+            return
+        }
+        configuration.shutdownGracePeriod = .seconds(seconds)
+    }
+}

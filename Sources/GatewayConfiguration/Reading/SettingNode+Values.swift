@@ -1,0 +1,88 @@
+import SigningKit
+import StrictJSON
+
+/// Each returns nil, with a fault in `findings`, when the node is not such a value.
+extension SettingNode {
+    /// Any scalar, as it is written: also one that looks like a number.
+    func text(_ findings: Findings) -> String? {
+        guard !isNull else { return refuse(.noValue(expected: .text), findings) }
+        guard case .scalar(let text, _) = content else {
+            return refuse(.wrongKind(expected: .text, found: kind), findings)
+        }
+        return text
+    }
+
+    /// A text that goes into signatures, or names what does: visible characters, no white space.
+    func identifier(_ findings: Findings) -> String? {
+        guard let text = text(findings) else { return nil }
+        do {
+            try TextRule.identifier.check(text)
+        } catch {
+            guard case .invalid(let sentence) = error.reason else { return nil }
+            return refuse(.notAllowed(sentence), findings)
+        }
+        guard !text.contains(where: \.isWhitespace) else {
+            return refuse(.notAllowed("holds white space; remove it"), findings)
+        }
+        return text
+    }
+
+    func boolean(_ findings: Findings) -> Bool? {
+        guard !isNull else { return refuse(.noValue(expected: .boolean), findings) }
+        guard kind == .boolean, case .scalar(let text, _) = content else {
+            return refuse(.wrongKind(expected: .boolean, found: kind), findings)
+        }
+        return text == "true"
+    }
+
+    func wholeNumber(_ findings: Findings) -> Int? {
+        guard !isNull else { return refuse(.noValue(expected: .wholeNumber), findings) }
+        guard kind == .wholeNumber, case .scalar(let text, _) = content else {
+            return refuse(.wrongKind(expected: .wholeNumber, found: kind), findings)
+        }
+        return Self.wholeNumber(text)
+    }
+
+    /// - Parameter what: the elements are, for the error of an empty list.
+    func list(of what: String, _ findings: Findings) -> [SettingNode]? {
+        guard !isNull else { return refuse(.noValue(expected: .list), findings) }
+        guard case .list(let elements) = content else {
+            return refuse(.wrongKind(expected: .list, found: kind), findings)
+        }
+        guard !elements.isEmpty else {
+            return refuse(.notAllowed("is an empty list; give at least one \(what)"), findings)
+        }
+        return elements
+    }
+
+    /// One of the words that `Value` knows.
+    func choice<Value: RawRepresentable & CaseIterable>(
+        _ type: Value.Type, _ findings: Findings
+    ) -> Value? where Value.RawValue == String {
+        guard let text = text(findings) else { return nil }
+        if let value = Value(rawValue: text) { return value }
+        let words = Value.allCases.map(\.rawValue)
+        return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
+    }
+
+    /// What `parse` makes of the text.
+    func parsed<Value>(_ findings: Findings, _ parse: (String) throws(InvalidValue) -> Value) -> Value? {
+        guard let text = text(findings) else { return nil }
+        do {
+            return try parse(text)
+        } catch {
+            return refuse(.notAllowed(error.sentence), findings)
+        }
+    }
+
+    static func unknown(_ text: String, among known: [String]) -> String {
+        let suggestion = Suggestion.nearest(to: text, among: known).map { "did you mean \($0)? The" } ?? "the"
+        let choices = known.joined(separator: ", ")
+        return "is \(Excerpt.quoted(text)), which is not known; \(suggestion) choices are \(choices)"
+    }
+
+    private func refuse<Value>(_ reason: ConfigurationFault.Reason, _ findings: Findings) -> Value? {
+        if !isFaulty { findings.fault(reason, at: origin) }
+        return nil
+    }
+}

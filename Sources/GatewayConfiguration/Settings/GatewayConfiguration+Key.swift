@@ -1,0 +1,23 @@
+public import Crypto
+public import SigningKit
+
+extension GatewayConfiguration {
+    /// A key that the account may sign with, and where it lives.
+    public struct Key: Sendable {
+        /// As App Store Connect shows it: `keyIdentifier`, or `kid` in a JWS header.
+        public let keyID: String
+        public let uri: KeyURI
+        /// The URI as its backend splits it. The selector holds `publicKey` when the configuration does.
+        public let address: KeyAddress
+        /// What the key's public part must be, or the key is refused.
+        public let fingerprint: PublicKeyFingerprint?
+        /// From `publicKeyFile`: for a token that has neither a public key nor a certificate.
+        public let publicKey: P256.Signing.PublicKey?
+        public let origin: ConfigurationOrigin
+    }
+}
+
+extension GatewayConfiguration.Key: CustomStringConvertible {
+    /// For logs and tables: without what leads to a secret.
+    public var description: String { "\(keyID) at \(uri)" }
+}

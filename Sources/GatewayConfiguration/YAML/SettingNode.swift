@@ -1,0 +1,49 @@
+/// A value of the configuration and where it was given.
+struct SettingNode {
+    enum Content {
+        /// `isPlain`: written without quotes, so it may also be a number, a Boolean or null.
+        case scalar(String, isPlain: Bool)
+        case list([SettingNode])
+        /// In the order of the file; a name appears once.
+        case mapping([Entry])
+        /// Was there, but could not be read; the fault is known already.
+        case faulty
+    }
+
+    struct Entry {
+        let name: String
+        /// Of the key, not of its value.
+        let origin: ConfigurationOrigin
+        let value: SettingNode
+    }
+
+    let content: Content
+    let origin: ConfigurationOrigin
+
+    /// Nothing, `~` or `null`, without quotes (YAML 1.2.2 §10.3.2).
+    var isNull: Bool {
+        guard case .scalar(let text, isPlain: true) = content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    var isFaulty: Bool {
+        if case .faulty = content { true } else { false }
+    }
+
+    var kind: ConfigurationKind {
+        switch content {
+        case .scalar(let text, let isPlain):
+            isPlain && ["true", "false"].contains(text)
+                ? .boolean : isPlain && Self.wholeNumber(text) != nil ? .wholeNumber : .text
+        case .list: .list
+        case .mapping: .mapping
+        case .faulty: .text  // Never shown: there is no second fault.
+        }
+    }
+
+    /// Decimal digits, perhaps behind a minus. Not `010`, which some take for eight, nor `1_000`, `0x10` or `1e3`.
+    static func wholeNumber(_ text: String) -> Int? {
+        guard let number = Int(text), String(number) == text else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,158 @@
+import Yams
+
+/// Reads a source into nodes, with libyaml behind Yams. Strict: one document, no anchors, no tags, keys are text, none
+/// of them twice.
+///
+/// Scalars stay text. What is a number or a Boolean is decided where one is wanted, so `keyId: 12E4567890` is not a
+/// number, nor `verification: off` false.
+struct YAMLReader {
+    /// No setting is deeper; and whoever walks the nodes recurses.
+    static let maximumDepth = 16
+
+    private let findings: Findings
+    private let file: ConfigurationOrigin
+    private var repeatedKeys = RepeatedKeys()
+
+    init(_ file: ConfigurationOrigin, _ findings: Findings) {
+        self.file = file
+        self.findings = findings
+    }
+
+    /// The document's root, or nil when there is none or it is no YAML; then `findings` says why. What is wrong inside is
+    /// left out of the nodes.
+    mutating func read(_ source: YAMLSource) -> SettingNode? {
+        var text = source.text
+        while true {
+            do {
+                return try document(text)
+            } catch .duplicatedKeysInMapping(let names, let context) {
+                let marked = names.first.flatMap { repeatedKeys.mark($0, at: context.mark, in: text) }
+                guard let marked else {
+                    findings.fault(.syntax("gives a key twice; keep one of them"), at: place(context.mark, ""))
+                    return nil
+                }
+                text = marked
+            } catch {
+                fault(error, in: text)
+                return nil
+            }
+        }
+    }
+
+    private func document(_ text: String) throws(YamlError) -> SettingNode? {
+        do {
+            let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
+            // The nodes hold their anchors weakly; the parser owns them.
+            return try withExtendedLifetime(parser) {
+                guard let root = try parser.nextRoot() else { return nil }
+                if let second = try parser.nextRoot() {
+                    findings.fault(
+                        .syntax("begins a second document; the configuration is one, so remove the line \"---\""),
+                        at: place(second.mark, ""))
+                    return nil
+                }
+                return node(root, at: place(root.mark, ""), depth: 0)
+            }
+        } catch let error as YamlError {
+            throw error
+        } catch {
+            throw .memory  // Yams throws nothing else.
+        }
+    }
+
+    private func node(_ node: Node, at origin: ConfigurationOrigin, depth: Int) -> SettingNode {
+        SettingNode(content: content(of: node, at: origin, depth), origin: origin)
+    }
+
+    private func content(of node: Node, at origin: ConfigurationOrigin, _ depth: Int) -> SettingNode.Content {
+        guard depth < Self.maximumDepth else { return refuse("nests deeper than any setting does", at: origin) }
+        guard node.anchor == nil else {
+            let cure = "anchors are not taken here, so remove the word that begins with &"
+            return refuse("has an anchor; \(cure)", at: origin)
+        }
+        let tag = Self.tag(of: node)
+        guard ["", Tag.Name.nonSpecific.rawValue, Self.ownTag(of: node).rawValue].contains(tag) else {
+            return refuse("has a tag; tags are not taken here, so remove the word that begins with !", at: origin)
+        }
+        switch node {
+        case .scalar(let scalar):
+            return .scalar(scalar.string, isPlain: scalar.style == .plain && tag.isEmpty)
+        case .sequence(let sequence):
+            let elements = sequence.enumerated().map { index, element in
+                self.node(element, at: place(element.mark, origin.child(index).path), depth: depth + 1)
+            }
+            return .list(elements)
+        case .mapping(let mapping):
+            return .mapping(entries(of: mapping, at: origin, depth))
+        case .alias:
+            // Yams itself puts the anchor's node in its place.
+            return refuse("is an alias; aliases are not taken here, so write the value out", at: origin)
+        }
+    }
+
+    private func entries(of mapping: Node.Mapping, at origin: ConfigurationOrigin, _ depth: Int) -> [SettingNode.Entry]
+    {
+        var lines: [String: Int] = [:]
+        return mapping.compactMap { key, value in
+            guard let written = key.scalar?.string, key.anchor == nil else {
+                let place = place(key.mark, origin.path)
+                findings.fault(.syntax("has a key that is not a name; write each key as one word"), at: place)
+                return nil
+            }
+            let name = repeatedKeys.name(of: written)
+            let keyOrigin = place(key.mark, origin.child(Excerpt.name(name)).path)
+            if let first = lines[name] {
+                findings.fault(.duplicateKey(firstLine: first), at: keyOrigin)
+                return nil
+            }
+            lines[name] = keyOrigin.line ?? 0
+            let node = node(value, at: place(value.mark ?? key.mark, keyOrigin.path), depth: depth + 1)
+            return SettingNode.Entry(name: name, origin: keyOrigin, value: node)
+        }
+    }
+
+    private func refuse(_ sentence: String, at origin: ConfigurationOrigin) -> SettingNode.Content {
+        findings.fault(.syntax(sentence), at: origin)
+        return .faulty
+    }
+
+    /// As written, before it is resolved; empty when there is none.
+    private static func tag(of node: Node) -> String {
+        switch node {
+        case .scalar(let scalar): scalar.tag.rawValue
+        case .sequence(let sequence): sequence.tag.rawValue
+        case .mapping(let mapping): mapping.tag.rawValue
+        case .alias: ""
+        }
+    }
+
+    /// The tag that says nothing new (YAML 1.2.2 §10.1); Yams also gives it to text in quotes.
+    private static func ownTag(of node: Node) -> Tag.Name {
+        switch node {
+        case .scalar, .alias: .str
+        case .sequence: .seq
+        case .mapping: .map
+        }
+    }
+
+    private func place(_ mark: Mark?, _ path: String) -> ConfigurationOrigin {
+        ConfigurationOrigin(source: file.source, line: mark?.line, column: mark?.column, path: path)
+    }
+
+    /// libyaml's sentences are fixed: they repeat nothing of the file. Yams' own descriptions would show the line.
+    private func fault(_ error: YamlError, in text: String) {
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let within = context.map { " (\($0.text), which begins on line \($0.mark.line))" } ?? ""
+            findings.fault(
+                .syntax("is not YAML: \(problem)\(within); look at the indentation and the quotes here"),
+                at: place(mark, ""))
+        case .reader(let problem, let offset, _, _):
+            let line = text.prefix(offset ?? 0).count { $0 == "\n" } + 1
+            findings.fault(.syntax("is not YAML: \(problem)"), at: file.at(line: line, column: 1))
+        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded, .duplicatedKeysInMapping:
+            findings.fault(.syntax("is not YAML"), at: file)
+        }
+    }
+}

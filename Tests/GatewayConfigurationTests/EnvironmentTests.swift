@@ -1,0 +1,69 @@
+import GatewayConfiguration
+import Testing
+
+@Suite("Variables override the file")
+struct EnvironmentTests {
+    @Test("each variable replaces what the file says")
+    func overrides() throws {
+        let configuration = try configuration(
+            Examples.full,
+            environment: [
+                "PRIVYSEAL_LISTEN": "unix:/run/privyseal/gateway.sock", "PRIVYSEAL_VERIFICATION": "sampled:7",
+                "PRIVYSEAL_LOG_LEVEL": "critical", "PRIVYSEAL_LOG_FORMAT": "text",
+                "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD": "5", "HOME": "/nowhere",
+            ])
+        #expect(configuration.listen == .unixSocket(path: "/run/privyseal/gateway.sock"))
+        #expect(configuration.listenOrigin?.description == "PRIVYSEAL_LISTEN")
+        #expect(configuration.verification == .sampled(interval: 7))
+        #expect(configuration.logging.level == .critical)
+        #expect(configuration.logging.format == .text)
+        #expect(configuration.shutdownGracePeriod == .seconds(5))
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test(
+        "a wrong value is refused as in the file, under the variable's name",
+        arguments: [
+            ("PRIVYSEAL_LISTEN", "", "has no value; give text, or leave it out."),
+            ("PRIVYSEAL_LISTEN", "8080", "has no port; write an address and a port, such as 127.0.0.1:8080."),
+            (
+                "PRIVYSEAL_LOG_LEVEL", "Info",
+                "is \"Info\", which is not known; did you mean info? The choices are trace, debug, info, notice, warning, "
+                    + "error, critical."
+            ),
+            ("PRIVYSEAL_LOG_FORMAT", "xml", "is \"xml\", which is not known; the choices are text, json."),
+            (
+                "PRIVYSEAL_VERIFICATION", "never",
+                "is \"never\"; give always, off or, for one signature of a hundred, sampled:100."
+            ),
+            (
+                "PRIVYSEAL_VERIFICATION", "sampled:01",
+                "must sample one signature of N, with N a whole number from 2 to 1000000; give always to verify each of them."
+            ),
+            (
+                "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD", "soon",
+                "must be a whole number, but is text; write it in decimal digits, without quotes or a unit."
+            ),
+        ])
+    func refused(_ name: String, _ value: String, _ sentence: String) {
+        #expect(faults(in: Examples.least, environment: [name: value]) == ["\(name): \(sentence)"])
+    }
+
+    @Test("a wrong value in the file is refused also when a variable overrides it")
+    func both() {
+        let text = "listen: nowhere\n" + Examples.least
+        #expect(faults(in: text, environment: ["PRIVYSEAL_LISTEN": "127.0.0.1:1"]).count == 1)
+    }
+
+    @Test("an unknown variable of ours is used by nobody, and said so")
+    func unknown() throws {
+        let configuration = try configuration(Examples.least, environment: ["PRIVYSEAL_LISTN": "127.0.0.1:1"])
+        #expect(configuration.listen == .standard)
+        #expect(
+            configuration.warnings.map(\.description) == [
+                "PRIVYSEAL_LISTN: is not a variable that is known; did you mean PRIVYSEAL_LISTEN? The variables are "
+                    + "PRIVYSEAL_LISTEN, PRIVYSEAL_VERIFICATION, PRIVYSEAL_LOG_LEVEL, PRIVYSEAL_LOG_FORMAT, "
+                    + "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
+            ])
+    }
+}

@@ -1,0 +1,70 @@
+enum Examples {
+    /// The example of the documentation, line by line what operators begin with.
+    static let token = """
+        listen: 127.0.0.1:8080
+        accounts:
+          - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+            apps:
+              - bundleId: com.example.app
+                features: [legacy-promotional-offer, promotional-offer, introductory-offer-eligibility, advanced-commerce-api]
+            keys:
+              - keyId: 2X9R4HXF34
+                uri: "pkcs11:token=appstore;object=2X9R4HXF34?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/secrets/appstore-pin"
+                publicKey: "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0"
+            activeKey: 2X9R4HXF34
+
+        """
+
+    /// Every key that there is.
+    static let full = """
+        listen: "[::1]:8443"
+        verification: {sampled: 100}
+        validation:
+          advancedCommerce: envelope
+        logging: {level: debug, format: json}
+        shutdownGracePeriod: 12
+        backends:
+          pkcs11: {sessions: 2, queueLimit: 512}
+          file: {allowSharedFiles: true}
+        accounts:
+          - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+            apps:
+              - bundleId: com.example.app
+                features: [promotional-offer]
+              - bundleId: com.example.other
+                features:
+                  - legacy-promotional-offer
+                  - advanced-commerce-api
+            keys:
+              - keyId: 2X9R4HXF34
+                uri: pkcs11:token=appstore;object=a?pin-source=file:/run/pin
+              - keyId: 3Y8S5JYG45
+                uri: file:/etc/privyseal/AuthKey_3Y8S5JYG45.p8
+            activeKey: 3Y8S5JYG45
+          - issuerId: 69a6de70-03db-47e3-e053-5b8c7c11a4d1
+            apps: [{bundleId: org.example.third, features: [promotional-offer]}]
+            keys: [{keyId: ABCDEFGHIJ, uri: "file:/etc/privyseal/third.p8"}]
+            activeKey: ABCDEFGHIJ
+
+        """
+
+    /// The least that can be used, in ten lines; the key's URI is on line 8.
+    static let least = """
+        accounts:
+          - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+            apps:
+              - bundleId: com.example.app
+                features: [promotional-offer]
+            keys:
+              - keyId: 2X9R4HXF34
+                uri: file:/etc/privyseal/AuthKey.p8
+            activeKey: 2X9R4HXF34
+
+        """
+
+    /// `least` with one text replaced; it must be there.
+    static func least(_ text: String, _ replacement: String) -> String {
+        precondition(least.contains(text), "the example no longer holds \(text)")
+        return least.replacing(text, with: replacement)
+    }
+}

@@ -1,0 +1,69 @@
+import GatewayConfiguration
+import SigningKit
+
+/// A backend that splits URIs and opens nothing.
+protocol FakeBackend: KeyBackend {
+    init()
+}
+
+extension FakeBackend {
+    static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> Self {
+        Self()
+    }
+
+    func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey { throw .notFound("There is no key.") }
+
+    func health() async -> KeyBackendHealth { .ready }
+
+    func close() async {}
+}
+
+struct FakeFiles: FakeBackend {
+    static let scheme = "file"
+    static let settings = [KeyBackendSetting("allowSharedFiles", .boolean(default: false), "Whether others may read.")]
+
+    static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        guard uri.path.hasPrefix("/") else { throw .invalidURI("its path must be absolute") }
+        return KeyAddress(locator: KeyLocator(uri), selector: KeySelector(uri))
+    }
+}
+
+struct FakeTokens: FakeBackend {
+    static let scheme = "pkcs11"
+    static let settings = [
+        KeyBackendSetting("sessions", .integer(default: 4, allowed: 1...64), "Sessions."),
+        KeyBackendSetting("queueLimit", .integer(default: 256, allowed: 1...65_536), "Signatures that wait."),
+    ]
+
+    static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        KeyAddress(locator: KeyLocator(uri), selector: KeySelector(uri))
+    }
+}
+
+let features = [
+    "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
+]
+
+func configuration(
+    _ yaml: String, environment: [String: String] = [:]
+) throws(ConfigurationError) -> GatewayConfiguration {
+    try configuration(Array(yaml.utf8), environment: environment)
+}
+
+func configuration(
+    _ yaml: [UInt8], environment: [String: String] = [:]
+) throws(ConfigurationError) -> GatewayConfiguration {
+    try .read(
+        yaml, name: "gateway.yaml", environment: environment, features: features,
+        backends: [FakeTokens.self, FakeFiles.self])
+}
+
+/// The lines that an operator would see; empty when the configuration can be used.
+func faults(in yaml: String, environment: [String: String] = [:]) -> [String] {
+    do {
+        _ = try configuration(yaml, environment: environment)
+        return []
+    } catch {
+        return error.faults.map(\.description)
+    }
+}

@@ -1,0 +1,133 @@
+import Crypto
+import Foundation
+import GatewayConfiguration
+import SigningKit
+import Testing
+
+@Suite("Files are read from the disk")
+struct FileTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID())")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    @Test("a file is read by its path, and its messages name it so")
+    func path() throws {
+        defer { remove() }
+        let path = try write(Examples.least("promotional-offer", "nothing"), "gateway.yaml")
+        let error = try #require(throws: ConfigurationError.self) { try load(path) }
+        #expect(error.description.hasPrefix("\(path):5: accounts[0].apps[0].features[0]: is \"nothing\""))
+        #expect(try load(try write(Examples.least, "gateway.yaml")).accounts.count == 1)
+    }
+
+    @Test("a file that is not there, a directory and a file of a megabyte too much are refused")
+    func unreadable() throws {
+        defer { remove() }
+        let missing = directory.path + "/missing.yaml"
+        #expect(message(missing) == "\(missing): is not there; check the path.")
+        #expect(message(directory.path) == "\(directory.path): is a directory; give a file.")
+        let large = try write(String(repeating: "#", count: 2 << 20), "large.yaml")
+        #expect(message(large) == "\(large): has more than 1048576 bytes; check the path.")
+    }
+
+    @Test("a public key is taken from its file, and pinned by a fingerprint that fits")
+    func publicKey() throws {
+        defer { remove() }
+        let key = P256.Signing.PrivateKey().publicKey
+        let pem = try write(key.pemRepresentation + "\n", "key.pem")
+        let configuration = try configuration(withKey: [
+            "publicKeyFile: \(pem)", "publicKey: \(PublicKeyFingerprint(of: key))",
+        ])
+        let read = configuration.accounts[0].keys[0]
+        #expect(read.publicKey?.x963Representation == key.x963Representation)
+        #expect(read.address.selector.publicKey == Array(key.x963Representation))
+        #expect(read.fingerprint == PublicKeyFingerprint(of: key))
+    }
+
+    @Test("a fingerprint that is not that of the file is refused")
+    func disagreement() throws {
+        defer { remove() }
+        let key = P256.Signing.PrivateKey().publicKey
+        let other = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
+        let pem = try write(key.pemRepresentation, "key.pem")
+        #expect(
+            faults(withKey: ["publicKeyFile: \(pem)", "publicKey: \(other)"]) == [
+                "gateway.yaml:10: accounts[0].keys[0].publicKey: is not the fingerprint of the key in publicKeyFile, which is "
+                    + "\(PublicKeyFingerprint(of: key)); mend or remove one of them."
+            ])
+    }
+
+    @Test("a file that holds no P-256 public key is refused, and what it holds is not repeated")
+    func wrongFiles() throws {
+        defer { remove() }
+        let secret = P256.Signing.PrivateKey().pemRepresentation
+        let rows = [
+            (secret, "names a file with a private key, which does not belong there"),
+            (
+                "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+                "names a certificate; take the public key out"
+            ),
+            (
+                P384.Signing.PrivateKey().publicKey.pemRepresentation,
+                "names a file that is not a P-256 public key in PEM"
+            ),
+            (
+                P256.Signing.PrivateKey().publicKey.pemRepresentation + "and more",
+                "names a file that is not a P-256 public key"
+            ),
+            ("", "names a file that is not a P-256 public key in PEM"),
+        ]
+        for (content, sentence) in rows {
+            let pem = try write(content, "wrong.pem")
+            let lines = faults(withKey: ["publicKeyFile: \(pem)"])
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasPrefix("gateway.yaml:9: accounts[0].keys[0].publicKeyFile: \(sentence)") == true)
+            #expect(!secret.split(separator: "\n").dropFirst().dropLast().contains { lines[0].contains($0) })
+        }
+        #expect(
+            faults(withKey: ["publicKeyFile: \(directory.path)/missing"]) == [
+                "gateway.yaml:9: accounts[0].keys[0].publicKeyFile: names a file that is not there; check the path."
+            ])
+        #expect(
+            faults(withKey: ["publicKeyFile: key.pem"]) == [
+                "gateway.yaml:9: accounts[0].keys[0].publicKeyFile: must be an absolute path, such as "
+                    + "/etc/privyseal/2X9R4HXF34.pub.pem."
+            ])
+    }
+
+    private func text(withKey lines: [String]) -> String {
+        Examples.least("    activeKey", lines.map { "        \($0)\n" }.joined() + "    activeKey")
+    }
+
+    private func configuration(withKey lines: [String]) throws -> GatewayConfiguration {
+        try GatewayConfigurationTests.configuration(text(withKey: lines))
+    }
+
+    private func faults(withKey lines: [String]) -> [String] {
+        GatewayConfigurationTests.faults(in: text(withKey: lines))
+    }
+
+    private func load(_ path: String) throws(ConfigurationError) -> GatewayConfiguration {
+        try .load(path: path, environment: [:], features: features, backends: [FakeTokens.self, FakeFiles.self])
+    }
+
+    private func message(_ path: String) -> String? {
+        do {
+            _ = try load(path)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    private func write(_ text: String, _ name: String) throws -> String {
+        let file = directory.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    private func remove() {
+        try? FileManager.default.removeItem(at: directory)
+    }
+}

@@ -1,0 +1,69 @@
+import GatewayConfiguration
+import Testing
+
+@Suite("Whatever the file holds, the reader answers")
+struct MutationTests {
+    /// SplitMix64: the same mutations in every run, so that a failure can be looked at.
+    struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+            return value ^ (value >> 31)
+        }
+    }
+
+    private static let pieces: [[UInt8]] =
+        [
+            ": ", "- ", "\n", "  ", "\t", "{", "}", "[", "]", ",", "&a ", "*a", "!", "!!int ", "|", ">", "\"", "'", "#",
+            "? ",
+            "%", "---\n", "...\n", "~", "null", "\0", "\u{2063}", "\u{FEFF}", "\u{85}", "\u{2028}", "\u{F0000}",
+            "\\ud800", "\r",
+            "<<: ", "keyId: ", "accounts:\n", "99999999999999999999", "-1", "pin-value=", "%zz", "\u{10FFFF}",
+        ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80]]
+
+    @Test(
+        "4,000 mutations of valid files end in a configuration or in faults that name the file", .timeLimit(.minutes(5))
+    )
+    func mutations() {
+        var generator = Generator(state: 2026)
+        var (valid, refused) = (0, 0)
+        for round in 0..<4000 {
+            var bytes = Array([Examples.token, Examples.full, Examples.least][round % 3].utf8)
+            for _ in 0...Int.random(in: 0...3, using: &generator) { mutate(&bytes, &generator) }
+            do {
+                _ = try configuration(bytes)
+                valid += 1
+            } catch {
+                refused += 1
+                #expect(!error.faults.isEmpty)
+                #expect(error.faults.allSatisfy { $0.origin.source == "gateway.yaml" })
+                // A message is one line for a terminal.
+                #expect(
+                    error.faults.allSatisfy {
+                        !$0.description.contains { $0.isNewline || $0 == "\u{1B}" || $0 == "\0" }
+                    })
+            }
+        }
+        // The mutations must neither be harmless nor all be refused for one reason.
+        #expect(valid > 100)
+        #expect(refused > 1000)
+    }
+
+    private func mutate(_ bytes: inout [UInt8], _ generator: inout Generator) {
+        guard !bytes.isEmpty else { return }
+        let position = Int.random(in: 0..<bytes.count, using: &generator)
+        let end = min(bytes.count, position + Int.random(in: 0...24, using: &generator))
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 1: bytes.removeSubrange(position..<end)
+        case 2: bytes.insert(contentsOf: bytes[position..<end], at: Int.random(in: 0...bytes.count, using: &generator))
+        case 3: bytes.removeLast(bytes.count - position)
+        case 4: bytes[position] = UInt8.random(in: .min ... .max, using: &generator)
+        default: bytes.insert(contentsOf: Self.pieces.randomElement(using: &generator) ?? [], at: position)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import GatewayConfiguration
+import Testing
+
+@Suite("What is not YAML, or a part of YAML that is not taken, is refused with its place")
+struct YAMLTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let yaml: String
+        let fault: String
+
+        init(_ yaml: String, _ fault: String) {
+            self.yaml = yaml
+            self.fault = fault
+        }
+
+        var testDescription: String { String(yaml.prefix(40)) }
+    }
+
+    @Test(
+        "documents",
+        arguments: [
+            Case("", "gateway.yaml: holds no settings; it must have at least the key accounts."),
+            Case("# only a comment\n", "gateway.yaml: holds no settings; it must have at least the key accounts."),
+            Case("~\n", "gateway.yaml: holds no settings; it must have at least the key accounts."),
+            Case(
+                "{}\n",
+                "gateway.yaml:1: accounts: is missing; give a list with the issuerId, apps, keys and activeKey of each account."
+            ),
+            Case(
+                "- a\n",
+                "gateway.yaml:1: must be a mapping, but is a list; write each key on a line of its own, as in \"key: value\"."
+            ),
+            Case(
+                Examples.least + "---\n" + Examples.least,
+                "gateway.yaml:11: begins a second document; the configuration is one, so remove the line \"---\"."),
+            Case(
+                "accounts:\n\t- issuerId: a\n", "gateway.yaml:2: is indented with a tab; YAML takes spaces only."),
+            Case(
+                "listen: 127.0.0.1:8080: x\n",
+                "gateway.yaml:1: is not YAML: mapping values are not allowed in this context; look at the indentation and the "
+                    + "quotes here."),
+            Case(
+                "a: 1\n b: 2\n",
+                "gateway.yaml:2: is not YAML: mapping values are not allowed in this context; look at the indentation and the "
+                    + "quotes here."),
+            Case(
+                "a:\n  - [1, 2\nb: 3\n",
+                "gateway.yaml:3: is not YAML: did not find expected ',' or ']' (while parsing a flow sequence, which begins on "
+                    + "line 2); look at the indentation and the quotes here."),
+            Case("a: b\u{1B}[31m\n", "gateway.yaml:1: holds the character U+001B in column 5; remove it."),
+            Case("a: b\u{85}c: d\n", "gateway.yaml:1: holds the character U+0085 in column 5; remove it."),
+            Case("a: b\u{2028}c: d\n", "gateway.yaml:1: holds the character U+2028 in column 5; remove it."),
+            Case("a: b\u{FFFE}\n", "gateway.yaml:1: is not YAML: control characters are not allowed."),
+            Case(
+                "a: *nothing\n",
+                "gateway.yaml:1: is not YAML: found undefined alias; look at the indentation and the quotes here."),
+        ])
+    func documents(_ row: Case) {
+        #expect(faults(in: row.yaml) == [row.fault])
+    }
+
+    @Test("anchors, aliases, merge keys and tags are refused")
+    func references() {
+        #expect(
+            faults(in: Examples.least("com.example.app", "&app com.example.app")) == [
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: has an anchor; anchors are not taken here, so remove the word that "
+                    + "begins with &."
+            ])
+        #expect(
+            faults(in: "a: &x {b: c}\nd: *x\n") == [
+                "gateway.yaml:2: uses an alias; aliases are not taken here, so write the value out."
+            ])
+        #expect(
+            faults(in: "<<: {listen: 127.0.0.1:1}\n" + Examples.least).first?.hasPrefix(
+                "gateway.yaml:1: …: is not a key that is known here") == true)
+        #expect(
+            faults(in: Examples.least("com.example.app", "!!binary Y29t")) == [
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: has a tag; tags are not taken here, so remove the word that begins with !."
+            ])
+        #expect(faults(in: Examples.least("2X9R4HXF34", "!!str 2X9R4HXF34")) == [])
+    }
+
+    @Test("aliases of aliases cost nothing, not even as keys", .timeLimit(.minutes(1)))
+    func laughs() {
+        var text = "a0: &a0 [x, x]\n"
+        for level in 1...40 { text += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
+        text += "? *a40\n: x\n"
+        #expect(
+            faults(in: text) == ["gateway.yaml:2: uses an alias; aliases are not taken here, so write the value out."])
+    }
+
+    @Test(
+        "deep nesting is refused before the stack ends", .timeLimit(.minutes(1)),
+        arguments: ["[", "{a: ", "- ", "? ", "a:\n"])
+    func depth(_ opening: String) {
+        for count in [17, 900, 100_000] {
+            let text: String
+            if opening == "a:\n" {
+                text = (0..<min(count, 900)).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+            } else {
+                text = String(repeating: opening, count: count)
+            }
+            #expect(!faults(in: text).isEmpty)
+        }
+        let text = "a: " + String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
+        #expect(faults(in: text).contains { $0.contains("nests deeper than any setting does") })
+    }
+
+    @Test("bytes that are not UTF-8 are refused with their line")
+    func encoding() throws {
+        for (bytes, line) in [([0xFF, 0xFE, 0x61, 0x00], 1), ([0x61, 0x3A, 0x0A, 0xC3, 0x28], 2)] as [([UInt8], Int)] {
+            let error = try #require(throws: ConfigurationError.self) { try configuration(bytes) }
+            #expect(error.description == "gateway.yaml:\(line): is not UTF-8; save the file in that encoding.")
+        }
+    }
+
+    @Test("a key that is given many times is found each time, and what is wrong elsewhere too")
+    func manyDuplicates() {
+        let text = (1...20).map { "k\($0): 1\nk\($0): 2\n" }.joined() + "listen: {}\n" + Examples.least
+        let lines = faults(in: text)
+        #expect(lines.count { $0.contains("is given twice") } == 20)
+        #expect(lines.contains { $0.hasPrefix("gateway.yaml:41: listen: must be text") })
+        let endless = (1...100).map { "k\($0): 1\nk\($0): 2\n" }.joined()
+        #expect(faults(in: endless).count == 1)
+        #expect(faults(in: "{[a]: 1, [a]: 2}") == ["gateway.yaml:1: gives a key twice; keep one of them."])
+    }
+}

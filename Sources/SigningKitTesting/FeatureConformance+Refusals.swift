@@ -24,17 +24,13 @@ extension FeatureConformance {
     /// Each string of each vector's body in turn, with each unwanted character at its beginning, middle and end.
     func checkTextsAreClean() throws {
         for vector in vectors {
-            let strings = try JSONDocument(parsing: vector.body).root.strings()
-            for (path, range) in strings {
-                for unwanted in Self.unwantedCharacters {
-                    for offset in [
-                        range.lowerBound + 1, (range.lowerBound + range.upperBound) / 2, range.upperBound - 1,
-                    ] {
-                        var body = vector.body
-                        body.insert(contentsOf: unwanted.utf8, at: offset)
-                        expectRefusal(of: body, for: vector.grant, "an error at \(path)") { error in
-                            if case .request(let error) = error { error.path == path } else { false }
-                        }
+            for (path, value) in try JSONDocument(parsing: vector.body).root.strings() {
+                for damaged in try Self.damages(of: value.string()) {
+                    let body =
+                        vector.body[..<value.rawBytes.startIndex] + damaged.utf8
+                        + vector.body[value.rawBytes.endIndex...]
+                    expectRefusal(of: Array(body), for: vector.grant, "an error at \(path)") { error in
+                        if case .request(let error) = error { error.path == path } else { false }
                     }
                 }
             }
@@ -59,6 +55,17 @@ extension FeatureConformance {
         ]
     }
 
+    /// JSON strings: `text` with an unwanted character in it.
+    private static func damages(of text: String) -> [String] {
+        let scalars = text.unicodeScalars
+        return [0, scalars.count / 2, scalars.count].flatMap { offset in
+            unwantedCharacters.map { unwanted in
+                let (head, tail) = (String(scalars.prefix(offset)), String(scalars.dropFirst(offset)))
+                return head.quoted.dropLast() + unwanted + tail.quoted.dropFirst()
+            }
+        }
+    }
+
     /// As JSON escapes, and as they are where JSON allows it.
     private static var unwantedCharacters: [String] {
         [#"\u2063"#, "\u{2063}", #"\u0000"#, #"\n"#, #"\u001f"#, "\u{7F}", "\u{85}"]
@@ -75,17 +82,17 @@ extension [UInt8] {
 }
 
 extension JSONValue {
-    /// The strings in the value, with their paths as errors have them and their places in the text.
-    fileprivate func strings() throws -> [(path: String, range: Range<Int>)] {
+    /// The strings in the value, with their paths as errors have them.
+    fileprivate func strings() throws -> [(path: String, value: JSONValue)] {
         switch kind {
-        case .string: [("", rawBytes.startIndex..<rawBytes.endIndex)]
+        case .string: [("", self)]
         case .object:
             try anyObject().members.flatMap { name, value in
-                try value.strings().map { (JSONReadError(.missing, at: $0.path).inside(name).path, $0.range) }
+                try value.strings().map { (JSONReadError(.missing, at: $0.path).inside(name).path, $0.value) }
             }
         case .array:
             try elements().enumerated().flatMap { index, value in
-                try value.strings().map { (JSONReadError(.missing, at: $0.path).inside(index: index).path, $0.range) }
+                try value.strings().map { (JSONReadError(.missing, at: $0.path).inside(index: index).path, $0.value) }
             }
         case .number, .boolean, .null: []
         }

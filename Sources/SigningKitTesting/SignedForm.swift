@@ -61,6 +61,10 @@ public struct SignedForm: Sendable {
 }
 
 extension String {
-    /// As JSON has a string that needs no escape.
-    fileprivate var quoted: String { "\"\(self)\"" }
+    /// As a JSON string, with only the escapes that JSON demands.
+    var quoted: String {
+        var writer = JSONWriter()
+        writer.string(self)
+        return writer.bytes.asText
+    }
 }

@@ -35,7 +35,7 @@ public struct AdvancedCommerce: SigningFeature {
         _ input: AdvancedCommerceRequest, for grant: Grant
     ) throws(FeatureError) -> Draft<AdvancedCommerceAnswer> {
         do { try check(input.request) } catch { throw .request(error.inside(input.member)) }
-        let request = Base64.standard.encode(input.request.rawBytes)
+        let request = Base64.standard.encode(input.bytes)
         let signingInput = AppStoreJWS.signingInput(.advancedCommerce, for: grant) { claims in
             claims.member("request", unescaped: request)
         }

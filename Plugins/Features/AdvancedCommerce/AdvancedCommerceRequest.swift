@@ -5,7 +5,9 @@ public import StrictJSON
 ///
 /// Here it is only read; `AdvancedCommerce.compose` validates it, as strictly as the feature is set to.
 public struct AdvancedCommerceRequest: JSONReadable, Sendable {
-    /// The request. Its raw bytes are what is signed: the same spaces, the same order, the same escapes.
+    /// What is signed: the same spaces, the same order, the same escapes that came.
+    let bytes: [UInt8]
+    /// The bytes, read.
     let request: JSONValue
     /// The member that held the request; errors begin with it.
     let member: String
@@ -13,9 +15,14 @@ public struct AdvancedCommerceRequest: JSONReadable, Sendable {
     public init(from value: JSONValue) throws(JSONReadError) {
         let object = try value.object(members: ["request", "requestData"])
         switch (object["request"], object["requestData"]) {
-        case (let request?, nil): (self.request, member) = (request, "request")
+        case (let request?, nil):
+            (bytes, self.request, member) = (Array(request.rawBytes), request, "request")
         case (nil, .some):
-            request = try object.required("requestData") { value throws(JSONReadError) in try Self.decode(value) }
+            bytes = try object.required("requestData") { value throws(JSONReadError) in try Self.decode(value) }
+            do { request = try JSONDocument(parsing: bytes).root } catch {
+                let sentence = "does not hold the Base64 of a JSON object: \(error.fault)"
+                throw JSONReadError(.invalid(sentence), at: "requestData")
+            }
             member = "requestData"
         case (nil, nil): throw JSONReadError(.missing, at: "request")
         case (.some, .some):
@@ -23,13 +30,11 @@ public struct AdvancedCommerceRequest: JSONReadable, Sendable {
         }
     }
 
-    private static func decode(_ value: JSONValue) throws(JSONReadError) -> JSONValue {
+    private static func decode(_ value: JSONValue) throws(JSONReadError) -> [UInt8] {
         guard let bytes = Base64.standard.decode(try value.string().utf8) else {
             throw JSONReadError(.invalid("is not Base64 as RFC 4648 §4 has it, with + and / and padded with ="))
         }
-        do { return try JSONDocument(parsing: bytes).root } catch {
-            throw JSONReadError(.invalid("does not hold the Base64 of a JSON object: \(error.fault)"))
-        }
+        return bytes
     }
 }
 

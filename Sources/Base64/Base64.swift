@@ -22,12 +22,18 @@ public enum Base64: Sendable {
 
     private func append(contiguous bytes: UnsafeBufferPointer<UInt8>, to characters: inout [UInt8]) {
         let start = characters.count
-        let count = encodedCount(of: bytes.count)
-        characters.append(contentsOf: repeatElement(UInt8(ascii: "="), count: count))
-        let alphabet = self.alphabet
+        characters.append(contentsOf: repeatElement(UInt8(ascii: "="), count: encodedCount(of: bytes.count)))
+        // One buffer for the whole run: an array asks at each store whether it is the only owner.
+        characters.withUnsafeMutableBufferPointer { characters in
+            encode(bytes, into: UnsafeMutableBufferPointer(rebasing: characters[start...]))
+        }
+    }
+
+    /// - Parameter characters: as many as `encodedCount`, all of them `=`.
+    private func encode(_ bytes: UnsafeBufferPointer<UInt8>, into characters: UnsafeMutableBufferPointer<UInt8>) {
         alphabet.withUTF8Buffer { alphabet in
-            var target = start
             var source = 0
+            var target = 0
             while source + 2 < bytes.count {
                 let group = UInt32(bytes[source]) << 16 | UInt32(bytes[source + 1]) << 8 | UInt32(bytes[source + 2])
                 characters[target] = alphabet[Int(group >> 18)]
@@ -49,36 +55,37 @@ public enum Base64: Sendable {
     /// Nil unless `characters` is what `encode` makes of some bytes: no white space, the right padding (none for `url`),
     /// and no stray bits in the last character (RFC 4648 §3.5).
     public func decode(_ characters: some Collection<UInt8>) -> [UInt8]? {
-        var sextets: [UInt8] = []
-        sextets.reserveCapacity(characters.count)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(characters.count / 4 * 3 + 2)
+        var bits: UInt32 = 0
+        var sextets = 0
         var padding = 0
         for character in characters {
             if character == UInt8(ascii: "="), self == .standard {
                 padding += 1
             } else if padding == 0, let sextet = value(of: character) {
-                sextets.append(sextet)
+                bits = bits << 6 | UInt32(sextet)
+                sextets += 1
+                // The second, third and fourth sextet of a group each complete a byte.
+                if sextets % 4 != 1 {
+                    bytes.append(UInt8(truncatingIfNeeded: bits >> Self.strayBits(after: sextets)))
+                }
             } else {
                 return nil
             }
         }
-        guard sextets.count % 4 != 1, self == .url || padding == (4 - sextets.count % 4) % 4 else { return nil }
-        return Self.pack(sextets)
+        guard sextets % 4 != 1, self == .url || padding == (4 - sextets % 4) % 4 else { return nil }
+        return bits & (1 << Self.strayBits(after: sextets) - 1) == 0 ? bytes : nil
     }
 
-    private static func pack(_ sextets: [UInt8]) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(sextets.count * 3 / 4)
-        var bits: UInt32 = 0
-        var count = 0
-        for sextet in sextets {
-            bits = bits << 6 | UInt32(sextet)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
+    /// How many bits of the last sextet are in no byte yet.
+    private static func strayBits(after sextets: Int) -> UInt32 {
+        switch sextets % 4 {
+        case 1: 6
+        case 2: 4
+        case 3: 2
+        default: 0
         }
-        return bits & (1 << UInt32(count) - 1) == 0 ? bytes : nil
     }
 
     private func encodedCount(of count: Int) -> Int {

@@ -15,14 +15,18 @@ public struct JSONObject: Sendable {
     }
 
     /// The members' names, in the order of the text.
-    public var names: [String] {
-        var names: [String] = []
+    public var names: [String] { members.map(\.name) }
+
+    /// Names and values, in the order of the text.
+    public var members: [(name: String, value: JSONValue)] {
+        var members: [(name: String, value: JSONValue)] = []
         var member = index + 1
         while member < Int(tape.nodes[index].next) {
-            names.append(tape.string(of: tape.nodes[member]))
-            member = Int(tape.nodes[member + 1].next)
+            let value = JSONValue(tape: tape, index: member + 1)
+            members.append((tape.string(of: tape.nodes[member]), value))
+            member = Int(value.node.next)
         }
-        return names
+        return members
     }
 
     /// Reads a member that must be there.
@@ -53,7 +57,12 @@ public struct JSONObject: Sendable {
 
     private func isName(_ member: Int, _ name: String) -> Bool {
         let node = tape.nodes[member]
-        if !node.isEscaped, Int(node.end - node.start) - 2 != name.utf8.count { return false }
-        return tape.characters(of: node).elementsEqual(name.utf8)
+        guard !node.isEscaped else { return tape.characters(of: node).elementsEqual(name.utf8) }
+        guard Int(node.end - node.start) - 2 == name.utf8.count else { return false }
+        var name = name
+        return name.withUTF8 { name in
+            let start = Int(node.start) + 1
+            return name.indices.allSatisfy { name[$0] == tape.bytes[start + $0] }
+        }
     }
 }

@@ -270,33 +270,35 @@ struct JSONParser {
 extension JSONParser {
     /// RFC 8259 §4 leaves what a reader makes of two equal names to the reader; two readers then see two requests.
     private func refuseDuplicates(in object: Int) throws(JSONSyntaxError) {
-        let names = memberNames(of: object)
-        // Comparing each with each is quickest for a handful; a hostile object of thousands gets a hash table.
-        if names.count <= 16 {
-            for (index, name) in names.enumerated() {
-                for earlier in names[..<index] where areEqual(earlier, name) { throw duplicate(name) }
+        var count = 0
+        var name = object + 1
+        while name < nodes.count {
+            // Comparing each with each is quickest for a handful; a hostile object of thousands gets a hash table.
+            guard count < 16 else { return try refuseDuplicatesAmongMany(in: object) }
+            var earlier = object + 1
+            while earlier < name {
+                if areEqual(earlier, name) { throw duplicate(name) }
+                earlier = Int(nodes[earlier + 1].next)
             }
-        } else {
-            var seen = Set<[UInt8]>(minimumCapacity: names.count)
-            for name in names where !seen.insert(characters(of: name)).inserted { throw duplicate(name) }
+            count += 1
+            name = Int(nodes[name + 1].next)
         }
     }
 
-    private func memberNames(of object: Int) -> [Int] {
-        var names: [Int] = []
-        var index = object + 1
-        while index < nodes.count {
-            names.append(index)
-            index = Int(nodes[index + 1].next)
+    private func refuseDuplicatesAmongMany(in object: Int) throws(JSONSyntaxError) {
+        var seen: Set<[UInt8]> = []
+        var name = object + 1
+        while name < nodes.count {
+            guard seen.insert(characters(of: name)).inserted else { throw duplicate(name) }
+            name = Int(nodes[name + 1].next)
         }
-        return names
     }
 
     private func areEqual(_ left: Int, _ right: Int) -> Bool {
-        if !nodes[left].isEscaped, !nodes[right].isEscaped {
-            let (left, right) = (nodes[left], nodes[right])
-            guard left.end - left.start == right.end - right.start else { return false }
-            return bytes[Int(left.start)..<Int(left.end)] == bytes[Int(right.start)..<Int(right.end)]
+        let (first, second) = (nodes[left], nodes[right])
+        if !first.isEscaped, !second.isEscaped {
+            guard first.end - first.start == second.end - second.start else { return false }
+            return bytes[Int(first.start)..<Int(first.end)] == bytes[Int(second.start)..<Int(second.end)]
         }
         return characters(of: left) == characters(of: right)
     }

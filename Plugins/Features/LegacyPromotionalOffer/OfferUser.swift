@@ -54,12 +54,16 @@ public struct AppAccountToken: Sendable {
     }
 
     private static func isUUID(_ text: String) -> Bool {
-        guard text.utf8.count == 36 else { return false }
-        for (index, byte) in text.utf8.enumerated() {
-            let isDash = index == 8 || index == 13 || index == 18 || index == 23
-            guard isDash ? byte == UInt8(ascii: "-") : isHexadecimal(byte) else { return false }
+        var text = text
+        return text.withUTF8 { text in
+            text.count == 36
+                && text.indices.allSatisfy { index in
+                    switch index {
+                    case 8, 13, 18, 23: text[index] == UInt8(ascii: "-")
+                    default: isHexadecimal(text[index])
+                    }
+                }
         }
-        return true
     }
 
     private static func isHexadecimal(_ byte: UInt8) -> Bool {

@@ -43,13 +43,19 @@ public struct KeyURI: Hashable, Sendable {
 }
 
 extension KeyURI: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URI without the attributes of its query that hold a PIN or passphrase or say where one is.
+    /// The URI without the attributes that hold a PIN or passphrase or say where one is: those of its query, and those
+    /// that stand by mistake in its path or behind a semicolon of the query.
     public var description: String {
-        let harmless = query.filter { attribute in
-            let name = attribute.prefix { $0 != "=" }.lowercased()
-            return !name.contains("pin") && !name.contains("pass") && !name.contains("secret")
-        }
+        let harmless = query.filter { !$0.split(separator: ";").contains(where: Self.leadsToSecret) }
+        let path = path.split(separator: ";", omittingEmptySubsequences: false)
+            .filter { !($0.contains("=") && Self.leadsToSecret($0)) }
+            .joined(separator: ";")
         return "\(scheme):\(path)" + (harmless.isEmpty ? "" : "?" + harmless.joined(separator: "&"))
+    }
+
+    private static func leadsToSecret(_ attribute: Substring) -> Bool {
+        let name = attribute.prefix { $0 != "=" }.lowercased()
+        return name.contains("pin") || name.contains("pass") || name.contains("secret")
     }
 
     public var debugDescription: String { description }

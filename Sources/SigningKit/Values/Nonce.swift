@@ -19,7 +19,7 @@ public struct Nonce: Hashable, Sendable {
                     position += 1
                 }
                 let half = index < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 0x0F
+                let digit = UInt8(truncatingIfNeeded: half &>> (60 - 4 * (index & 15))) & 0x0F
                 buffer[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
                 position += 1
             }

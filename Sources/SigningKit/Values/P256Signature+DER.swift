@@ -3,13 +3,14 @@ extension P256Signature {
     /// The signature in DER: leading zeros stripped, a zero set before a high bit (X.690 §8.3.2).
     public var derRepresentation: [UInt8] {
         let (r, s) = (integer(at: 0), integer(at: 32))
-        var der: [UInt8] = []
-        der.reserveCapacity(72)
-        der.append(0x30)
-        der.append(UInt8(4 + r.length + s.length))
-        append(r, to: &der)
-        append(s, to: &der)
-        return der
+        let length = 4 + r.length + s.length
+        return [UInt8](unsafeUninitializedCapacity: 2 + length) { der, count in
+            der[0] = 0x30
+            der[1] = UInt8(length)
+            count = 2
+            write(r, to: der, at: &count)
+            write(s, to: der, at: &count)
+        }
     }
 
     /// Nil unless `der` is DER to the letter: minimal lengths and integers, neither negative nor over 32 bytes, and
@@ -47,11 +48,18 @@ extension P256Signature {
         return Integer(start: start, end: end, needsZero: rawRepresentation[start] & 0x80 != 0)
     }
 
-    private func append(_ integer: Integer, to der: inout [UInt8]) {
-        der.append(0x02)
-        der.append(UInt8(integer.length))
-        if integer.needsZero { der.append(0) }
-        for index in integer.start..<integer.end { der.append(rawRepresentation[index]) }
+    private func write(_ integer: Integer, to der: UnsafeMutableBufferPointer<UInt8>, at position: inout Int) {
+        der[position] = 0x02
+        der[position + 1] = UInt8(integer.length)
+        position += 2
+        if integer.needsZero {
+            der[position] = 0
+            position += 1
+        }
+        for index in integer.start..<integer.end {
+            der[position] = rawRepresentation[index]
+            position += 1
+        }
     }
 
     /// Where the bytes of the next integer are, without the zero that only keeps it positive.

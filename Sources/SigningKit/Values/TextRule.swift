@@ -24,7 +24,8 @@ public enum TextRule: Sendable {
             throw JSONReadError(.invalid("is empty; it must hold at least one character"))
         }
         // Visible ASCII and the space are what nearly every identifier is made of.
-        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return }
+        var ascii = text
+        if ascii.withUTF8({ $0.allSatisfy { (0x20...0x7E).contains($0) } }) { return }
         for (position, scalar) in text.unicodeScalars.enumerated() {
             if let fault = fault(of: scalar) {
                 throw JSONReadError(.invalid("holds \(fault) at character \(position); remove it"))

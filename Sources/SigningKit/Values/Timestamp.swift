@@ -8,7 +8,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// Whole seconds, rounded down: an `iat` must not lie in the future (RFC 7519 §4.1.6, an integer).
     public var seconds: Int64 {
-        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }

@@ -1,0 +1,51 @@
+import AppStoreJWS
+import Base64
+public import SigningKit
+import StrictJSON
+
+/// The JWS that carries an in-app request of the Advanced Commerce API
+/// (Apple: "Sending Advanced Commerce API requests from your app").
+public struct AdvancedCommerce: SigningFeature {
+    /// How much of a request is looked at before it is signed.
+    public enum Validation: String, CaseIterable, Sendable {
+        /// All that Apple documents: members, lengths, currencies, periods, offers.
+        case full
+        /// A JSON object with `operation`, `version` and `requestInfo`; for what Apple has added since.
+        case envelope
+    }
+
+    public static let descriptor = FeatureDescriptor(
+        id: AppStoreAudience.advancedCommerce.rawValue,
+        summary: "The JWS of an Advanced Commerce API in-app request",
+        fields: [
+            FeatureField("request", .object, isRequired: false, "The request; its bytes are signed as they come"),
+            FeatureField(
+                "requestData", .string, isRequired: false,
+                "The request's bytes in padded Base64; exactly one of request and requestData is required"),
+        ]
+    )
+
+    public let validation: Validation
+
+    public init(validation: Validation = .full) {
+        self.validation = validation
+    }
+
+    public func compose(
+        _ input: AdvancedCommerceRequest, for grant: Grant
+    ) throws(FeatureError) -> Draft<AdvancedCommerceAnswer> {
+        do { try check(input.request) } catch { throw .request(error.inside(input.member)) }
+        let request = Base64.standard.encode(input.bytes)
+        let signingInput = AppStoreJWS.signingInput(.advancedCommerce, for: grant) { claims in
+            claims.member("request", unescaped: request)
+        }
+        return Draft(signingInput: signingInput) { AdvancedCommerceAnswer(SignedJWS(signingInput, $0, grant)) }
+    }
+
+    private func check(_ request: JSONValue) throws(JSONReadError) {
+        switch validation {
+        case .full: try Operation.check(request)
+        case .envelope: try Envelope.check(request)
+        }
+    }
+}

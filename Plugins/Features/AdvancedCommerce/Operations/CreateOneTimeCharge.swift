@@ -1,0 +1,17 @@
+import StrictJSON
+
+extension Shape {
+    /// `OneTimeChargeCreateRequest`
+    static let createOneTimeCharge = Shape(
+        .required("operation", .operation),
+        .required("version", .version),
+        .required("requestInfo", .object(.requestInfo)),
+        .required("currency", .currency),
+        .required("taxCode", .identifier()),
+        .required("item", .object(.oneTimeItem)),
+        .optional("storefront", .storefront),
+        together: { request throws(JSONReadError) in
+            try request.refuseConsistencyToken("must not be sent with a one-time charge; leave it out")
+        }
+    )
+}

@@ -1,0 +1,23 @@
+import StrictJSON
+
+extension Shape {
+    /// `SubscriptionCreateRequest`
+    static let createSubscription = Shape(
+        .required("operation", .operation),
+        .required("version", .version),
+        .required("requestInfo", .object(.requestInfo)),
+        .required("currency", .currency),
+        .required("taxCode", .identifier()),
+        .required("descriptors", .object(.descriptors)),
+        .required("period", .oneOf(Vocabulary.periods)),
+        .required("items", .list(.subscriptionItem)),
+        .optional("storefront", .storefront),
+        .optional("previousTransactionId", .identifier()),
+        together: { request throws(JSONReadError) in
+            // The App Store makes the token with the first subscription: a first one cannot have it yet.
+            guard request["previousTransactionId"] == nil else { return }
+            try request.refuseConsistencyToken(
+                "must not be sent with a customer's first subscription; send it only with a previousTransactionId")
+        }
+    )
+}

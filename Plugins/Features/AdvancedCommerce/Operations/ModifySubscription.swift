@@ -1,0 +1,44 @@
+import StrictJSON
+
+extension Shape {
+    /// `SubscriptionModifyInAppRequest`
+    static let modifySubscription = Shape(
+        .required("operation", .operation),
+        .required("version", .version),
+        .required("requestInfo", .object(.requestInfo)),
+        .required("transactionId", .identifier()),
+        .required("retainBillingCycle", .boolean),
+        .optional("addItems", .list(.addedItem)),
+        .optional("changeItems", .list(.changedItem)),
+        .optional("removeItems", .list(.namedItem)),
+        .optional("descriptors", .object(.changedDescriptors)),
+        .optional("periodChange", .object(.periodChange)),
+        .optional("currency", .currency),
+        .optional("taxCode", .identifier()),
+        .optional("storefront", .storefront),
+        together: { request throws(JSONReadError) in try request.refuseLaterChangesOfANewBillingCycle() }
+    )
+}
+
+extension JSONObject {
+    /// Apple's BillingCycleResetWithEffectiveLater: a cycle that starts anew, now, has nothing that waits for its end.
+    fileprivate func refuseLaterChangesOfANewBillingCycle() throws(JSONReadError) {
+        let retainsCycle = try required("retainBillingCycle") { value throws(JSONReadError) in try value.boolean() }
+        guard !retainsCycle else { return }
+        for name in ["descriptors", "periodChange"] {
+            try optional(name) { value throws(JSONReadError) in try value.anyObject().refuseLaterChange() }
+        }
+        _ = try optional("changeItems") { items throws(JSONReadError) in
+            try items.elements { item throws(JSONReadError) in try item.anyObject().refuseLaterChange() }
+        }
+    }
+
+    private func refuseLaterChange() throws(JSONReadError) {
+        try required("effective") { value throws(JSONReadError) in
+            if try value.string() == Vocabulary.nextBillCycle {
+                throw JSONReadError(
+                    .invalid("must be \(Vocabulary.immediately) when retainBillingCycle is false"))
+            }
+        }
+    }
+}

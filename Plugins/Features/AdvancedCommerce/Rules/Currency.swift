@@ -1,0 +1,37 @@
+import StrictJSON
+
+/// A currency that the App Store sells in (ISO 4217 alpha-3), with the decimals that its prices may have
+/// (Apple: "Specifying prices for Advanced Commerce SKUs").
+struct Currency: Sendable {
+    let code: String
+    /// 0 or 2.
+    let decimals: Int
+
+    /// The thousandths of which a price must be a multiple.
+    var step: Int64 { decimals == 0 ? 1000 : Self.finestStep }
+
+    static let finestStep: Int64 = 10
+
+    init(from value: JSONValue) throws(JSONReadError) {
+        let code = try value.string()
+        if Self.withoutDecimals.contains(code) {
+            decimals = 0
+        } else if Self.withTwoDecimals.contains(code) {
+            decimals = 2
+        } else {
+            let known = (Self.withoutDecimals + Self.withTwoDecimals).sorted().joined(separator: ", ")
+            throw JSONReadError(.invalid("must be a currency of the App Store: one of \(known)"))
+        }
+        self.code = code
+    }
+
+    private static let withoutDecimals = [
+        "CLP", "COP", "DKK", "HKD", "HUF", "IDR", "INR", "JPY", "KRW", "KZT", "MXN", "NGN", "NOK", "PHP", "PKR", "RUB",
+        "SEK", "THB", "TWD", "TZS", "VND",
+    ]
+
+    private static let withTwoDecimals = [
+        "AED", "AUD", "BGN", "BRL", "CAD", "CHF", "CNY", "CZK", "EGP", "EUR", "GBP", "ILS", "MYR", "NZD", "PEN", "PLN",
+        "QAR", "RON", "SAR", "SGD", "TRY", "USD", "ZAR",
+    ]
+}

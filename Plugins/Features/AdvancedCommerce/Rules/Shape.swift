@@ -1,0 +1,43 @@
+import StrictJSON
+
+/// An object of a request: the members that it has, and those that it may have. All others are refused by name.
+struct Shape: Sendable {
+    struct Member: Sendable {
+        let name: String
+        let isRequired: Bool
+        let rule: Rule
+
+        static func required(_ name: String, _ rule: Rule) -> Member {
+            Member(name: name, isRequired: true, rule: rule)
+        }
+
+        static func optional(_ name: String, _ rule: Rule) -> Member {
+            Member(name: name, isRequired: false, rule: rule)
+        }
+    }
+
+    private let members: [Member]
+    private let names: [String]
+    /// What the table of members cannot say: members that go together, or do not.
+    private let together: @Sendable (JSONObject) throws(JSONReadError) -> Void
+
+    init(
+        _ members: Member...,
+        together: @escaping @Sendable (JSONObject) throws(JSONReadError) -> Void = { _ throws(JSONReadError) in }
+    ) {
+        self.members = members
+        names = members.map(\.name)
+        self.together = together
+    }
+
+    func check(_ value: JSONValue, _ currency: Currency?) throws(JSONReadError) {
+        let object = try value.object(members: names)
+        for member in members { try check(member, of: object, currency) }
+        try together(object)
+    }
+
+    private func check(_ member: Member, of object: JSONObject, _ currency: Currency?) throws(JSONReadError) {
+        guard member.isRequired || object[member.name] != nil else { return }
+        try object.required(member.name) { value throws(JSONReadError) in try member.rule.check(value, currency) }
+    }
+}

@@ -1,0 +1,13 @@
+/// The words that Apple's enumerations know (the types of the same names in Apple's reference).
+enum Vocabulary {
+    /// How long one period of a subscription is (ISO 8601).
+    static let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+    /// How long one period of an offer is (ISO 8601).
+    static let offerPeriods = ["P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P9M", "P1Y"]
+    static let offerReasons = ["ACQUISITION", "WIN_BACK", "RETENTION"]
+    static let changeReasons = ["UPGRADE", "DOWNGRADE", "APPLY_OFFER"]
+    static let effective = [immediately, nextBillCycle]
+
+    static let immediately = "IMMEDIATELY"
+    static let nextBillCycle = "NEXT_BILL_CYCLE"
+}

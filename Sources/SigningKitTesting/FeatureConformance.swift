@@ -1,0 +1,74 @@
+public import SigningKit
+public import Testing
+
+/// What every feature promises, as checks that a plugin's tests run:
+///
+/// ```swift
+/// @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+/// func conformance(_ check: FeatureCheck) throws {
+///     try FeatureConformance(
+///         PromotionalOffer(),
+///         vectors: GoldenVector.all(in: .module),
+///         refusals: [FeatureRefusal(#"{"offerIdentifier":"o"}"#, .missing("productId"))],
+///         form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"])
+///     ).run(check)
+/// }
+/// ```
+public struct FeatureConformance<Feature: SigningFeature>: Sendable {
+    let feature: Feature
+    let vectors: [GoldenVector]
+    let refusals: [FeatureRefusal]
+    let form: SignedForm
+    let sourceLocation: SourceLocation
+
+    /// - Parameters:
+    ///   - vectors: at least one; the other checks start from their bodies.
+    ///   - refusals: at least one.
+    ///   - form: what must hold of every text that the feature wants signed.
+    public init(
+        _ feature: Feature, vectors: [GoldenVector], refusals: [FeatureRefusal], form: SignedForm,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        self.feature = feature
+        self.vectors = vectors
+        self.refusals = refusals
+        self.form = form
+        self.sourceLocation = sourceLocation
+    }
+
+    public func run(_ check: FeatureCheck) throws {
+        if vectors.isEmpty { fail("there are no golden vectors to start from") }
+        switch check {
+        case .goldenVectors: checkGoldenVectors()
+        case .determinism: checkDeterminism()
+        case .refusals: checkRefusals()
+        case .grantCannotBeOverridden: checkGrantCannotBeOverridden()
+        case .textsAreClean: try checkTextsAreClean()
+        case .mutatedInputs: checkMutatedInputs()
+        }
+    }
+
+    /// A draft that must succeed; nil, and a failed test, when it does not.
+    func draft(of vector: GoldenVector) -> Draft<Feature.Output>? {
+        do { return try feature.draft(from: vector.body, for: vector.grant) } catch {
+            fail("\(vector.name): refused: \(error)")
+            return nil
+        }
+    }
+
+    func fail(_ sentence: String) {
+        Issue.record("\(sentence)", sourceLocation: sourceLocation)
+    }
+}
+
+/// The parts of `FeatureConformance`; a test takes them as its arguments, so that each has its own line in the output.
+public enum FeatureCheck: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case goldenVectors = "what is signed is byte for byte what the golden vectors say"
+    case determinism = "the same request and grant give the same bytes"
+    case refusals = "bad input is refused with the error that names it"
+    case grantCannotBeOverridden = "nothing of the grant can come from a caller"
+    case textsAreClean = "no string takes U+2063 or a control character"
+    case mutatedInputs = "10,000 mutated requests are refused or composed well"
+
+    public var testDescription: String { rawValue }
+}

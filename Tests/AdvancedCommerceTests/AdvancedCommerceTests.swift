@@ -1,0 +1,73 @@
+import AdvancedCommerce
+import Base64
+import Foundation
+import SigningKit
+import SigningKitTesting
+import StrictJSON
+import Testing
+
+@Suite("The Advanced Commerce API in-app request")
+struct AdvancedCommerceTests {
+    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases, AdvancedCommerce.Validation.allCases)
+    func conformance(_ check: FeatureCheck, _ validation: AdvancedCommerce.Validation) throws {
+        try FeatureConformance(
+            AdvancedCommerce(validation: validation),
+            vectors: GoldenVector.all(in: .module),
+            refusals: EnvelopeRefusals.all + (validation == .full ? FullRefusals.all : []),
+            form: .jws(audience: "advanced-commerce-api", claims: ["request"])
+        ).run(check)
+    }
+
+    @Test("validates in full unless it is told otherwise")
+    func defaultValidation() {
+        #expect(AdvancedCommerce().validation == .full)
+    }
+
+    @Test("signs the bytes that came: spaces, order and escapes")
+    func bytesAsTheyCame() throws {
+        let request = SampleRequest.oneTimeCharge.replacing(#""USD""#, with: " \n \"\\u0055SD\"  ")
+        #expect(try claim(of: #"{  "request"  :  \#(request)  }"#) == request)
+        #expect(try claim(of: #"{"requestData":"\#(SampleRequest.base64(request))"}"#) == request)
+    }
+
+    @Test("accepts what Apple documents", arguments: SampleRequest.accepted)
+    func accepted(_ request: String) throws {
+        #expect(try claim(of: #"{"request":\#(request)}"#) == request)
+    }
+
+    @Test("with the envelope only, takes what Apple may add")
+    func envelopeOnly() throws {
+        let request =
+            #"{"operation":"PAUSE_SUBSCRIPTION","version":"2","requestInfo":{"x":null},"price":1.5,"items":[]}"#
+        #expect(throws: FeatureError.self) { try claim(of: #"{"request":\#(request)}"#) }
+        #expect(try claim(of: #"{"request":\#(request)}"#, .envelope) == request)
+    }
+
+    @Test("carries the token in advancedCommerceData too, as the app hands it to StoreKit")
+    func advancedCommerceData() throws {
+        let body = Array(#"{"request":\#(SampleRequest.oneTimeCharge)}"#.utf8)
+        let draft = try AdvancedCommerce().draft(from: body, for: grant)
+        let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 7, count: 64)))
+        let answer = try JSONDocument(parsing: draft.seal(signature).jsonBytes()).root.anyObject()
+        #expect(answer.names == ["jws", "keyId", "nonce", "issuedAt", "advancedCommerceData"])
+        let jws = try #require(answer["jws"]).string()
+        let data = try #require(Data(base64Encoded: answer["advancedCommerceData"]?.string() ?? ""))
+        #expect(String(decoding: data, as: UTF8.self) == #"{"signatureInfo":{"token":"\#(jws)"}}"#)
+    }
+
+    private let grant = Grant(
+        app: AppIdentity(bundleID: "com.example.app", issuerID: "issuer", keyID: "2X9R4HXF34"),
+        issuedAt: Timestamp(milliseconds: 1_741_043_663_987),
+        nonce: Nonce(random: 1, 2)
+    )
+
+    /// The claim `request`, decoded.
+    private func claim(of body: String, _ validation: AdvancedCommerce.Validation = .full) throws -> String {
+        let draft = try AdvancedCommerce(validation: validation).draft(from: Array(body.utf8), for: grant)
+        let payload = try #require(draft.signingInput.split(separator: UInt8(ascii: ".")).last)
+        let claims = try #require(Base64.url.decode(payload))
+        let text = try #require(JSONDocument(parsing: claims).root.anyObject()["request"]).string()
+        let request = try #require(Base64.standard.decode(text.utf8))
+        return String(decoding: request, as: UTF8.self)
+    }
+}

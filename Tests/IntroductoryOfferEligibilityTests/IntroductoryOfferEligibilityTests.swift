@@ -1,0 +1,52 @@
+import Foundation
+import IntroductoryOfferEligibility
+import SigningKit
+import SigningKitTesting
+import StrictJSON
+import Testing
+
+@Suite("The introductory offer eligibility")
+struct IntroductoryOfferEligibilityTests {
+    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    func conformance(_ check: FeatureCheck) throws {
+        try FeatureConformance(
+            IntroductoryOfferEligibility(),
+            vectors: GoldenVector.all(in: .module),
+            refusals: Self.refusals,
+            form: .jws(
+                audience: "introductory-offer-eligibility",
+                claims: ["productId", "allowIntroductoryOffer", "transactionId"])
+        ).run(check)
+    }
+
+    @Test("refuses what its initialiser is given, as it refuses it in JSON")
+    func initialiser() {
+        #expect(throws: JSONReadError.self) {
+            try IntroductoryOfferEligibilityRequest(productID: "p", allowIntroductoryOffer: true, transactionID: "")
+        }
+    }
+
+    private static let refusals: [FeatureRefusal] = [
+        FeatureRefusal("", .body(.empty)),
+        FeatureRefusal(#"{"productId":"p","allowIntroductoryOffer":tru"#, .body(.truncated)),
+        FeatureRefusal("null", .wrongKind("", expected: .object, found: .null)),
+        FeatureRefusal(#"{"allowIntroductoryOffer":true,"transactionId":"1"}"#, .missing("productId")),
+        FeatureRefusal(#"{"productId":"p","transactionId":"1"}"#, .missing("allowIntroductoryOffer")),
+        FeatureRefusal(#"{"productId":"p","allowIntroductoryOffer":true}"#, .missing("transactionId")),
+        FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffers":true,"transactionId":"1"}"#,
+            .unknown("allowIntroductoryOffers")),
+        FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffer":"true","transactionId":"1"}"#,
+            .wrongKind("allowIntroductoryOffer", expected: .boolean, found: .string)),
+        FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffer":1,"transactionId":"1"}"#,
+            .wrongKind("allowIntroductoryOffer", expected: .boolean, found: .number)),
+        FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffer":true,"transactionId":null}"#,
+            .wrongKind("transactionId", expected: .string, found: .null)),
+        FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffer":true,"transactionId":"1\u200d"}"#,
+            .invalid("transactionId", saying: "U+200D")),
+    ]
+}

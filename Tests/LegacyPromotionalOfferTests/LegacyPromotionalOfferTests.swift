@@ -1,0 +1,120 @@
+import Foundation
+import LegacyPromotionalOffer
+import SigningKit
+import SigningKitTesting
+import StrictJSON
+import Testing
+
+@Suite("The legacy promotional offer")
+struct LegacyPromotionalOfferTests {
+    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    func conformance(_ check: FeatureCheck) throws {
+        try FeatureConformance(
+            LegacyPromotionalOffer(),
+            vectors: GoldenVector.all(in: .module),
+            refusals: Self.refusals,
+            form: .legacy
+        ).run(check)
+    }
+
+    @Test("has seven fields whoever the user is", arguments: ["", #","appAccountToken":"\#(token)""#, name])
+    func sevenFields(_ user: String) throws {
+        #expect(try fields(#"{"productId":"p","offerIdentifier":"o"\#(user)}"#).count == 7)
+    }
+
+    @Test("lower-cases an account token and nothing else")
+    func lowerCase() throws {
+        let signed = try fields(
+            #"{"productId":"P","offerIdentifier":"O","appAccountToken":"\#(Self.token.uppercased())"}"#)
+        #expect(
+            signed == ["com.Example.App", "2X9R4HXF34", "P", "O", Self.token, grant.nonce.description, "1741043663987"])
+    }
+
+    @Test("signs a user name as it came: case, spaces, joiners and decomposed letters")
+    func verbatimUserName() throws {
+        let name = " Jane\u{200D}DOE e\u{301} \u{200F}"
+        #expect(try fields(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"\#(name)"}"#)[4] == name)
+        // Swift's == takes canonically equivalent strings for equal: the bytes decide.
+        let draft = try feature.draft(
+            from: Array(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"e\#u{301}"}"#.utf8), for: grant)
+        #expect(draft.signingInput.contains(subsequence: [0x65, 0xCC, 0x81]))
+    }
+
+    @Test("answers with a DER signature in padded Base64, and the timestamp in milliseconds as a number")
+    func answer() throws {
+        let draft = try feature.draft(from: Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8), for: grant)
+        let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 0xFF, count: 64)))
+        let answer = try JSONDocument(parsing: draft.seal(signature).jsonBytes()).root.anyObject()
+        #expect(answer.names == ["keyIdentifier", "nonce", "timestamp", "signature"])
+        #expect(try answer["timestamp"]?.integer() == 1_741_043_663_987)
+        let text = try #require(answer["signature"]).string()
+        let der = try #require(Data(base64Encoded: text))
+        #expect(P256Signature(derRepresentation: der) == signature)
+        #expect(text.utf8.count.isMultiple(of: 4))
+    }
+
+    @Test("refuses what its initialisers are given, as it refuses it in JSON")
+    func initialisers() {
+        #expect(throws: JSONReadError.self) { try AppAccountToken("7e3fb2042f2b4a059a9f2f5e5c9e5a43") }
+        #expect(throws: JSONReadError.self) { try AppAccountToken("") }
+        #expect(throws: JSONReadError.self) { try Username("a\u{2063}b") }
+        #expect(throws: JSONReadError.self) {
+            try LegacyPromotionalOfferRequest(productID: "", offerIdentifier: "o", user: .nobody)
+        }
+    }
+
+    // MARK: What the tests share
+
+    private static let token = "7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43"
+    private static let name = #","applicationUsername":"Jane""#
+
+    private let feature = LegacyPromotionalOffer()
+    private let grant = Grant(
+        app: AppIdentity(bundleID: "com.Example.App", issuerID: "issuer", keyID: "2X9R4HXF34"),
+        issuedAt: Timestamp(milliseconds: 1_741_043_663_987),
+        nonce: Nonce(random: 1, 2)
+    )
+
+    private func fields(_ body: String) throws -> [String] {
+        let draft = try feature.draft(from: Array(body.utf8), for: grant)
+        return String(decoding: draft.signingInput, as: UTF8.self)
+            .split(separator: "\u{2063}", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private static let refusals: [FeatureRefusal] = [
+        FeatureRefusal("", .body(.empty)),
+        FeatureRefusal(#"{"productId":"p","offerIdent"#, .body(.truncated)),
+        FeatureRefusal(#"{"productId":"p","product\u0049d":"q"}"#, .body(.duplicateMember("productId"))),
+        FeatureRefusal("[]", .wrongKind("", expected: .object, found: .array)),
+        FeatureRefusal("{}", .missing("productId")),
+        FeatureRefusal(#"{"productId":"p"}"#, .missing("offerIdentifier")),
+        FeatureRefusal(#"{"productID":"p","offerIdentifier":"o"}"#, .unknown("productID")),
+        FeatureRefusal(
+            #"{"productId":null,"offerIdentifier":"o"}"#, .wrongKind("productId", expected: .string, found: .null)),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":7}"#, .wrongKind("offerIdentifier", expected: .string, found: .number)),
+        FeatureRefusal(#"{"productId":"","offerIdentifier":"o"}"#, .invalid("productId", saying: "empty")),
+        FeatureRefusal(#"{"productId":"a\u200bb","offerIdentifier":"o"}"#, .invalid("productId", saying: "U+200B")),
+        FeatureRefusal(
+            #"{"productId":"p","productIdentifier":"p","offerIdentifier":"o"}"#,
+            .invalid("productIdentifier", saying: "one of the two")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","appAccountToken":""}"#,
+            .invalid("appAccountToken", saying: "UUID")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","appAccountToken":"undefined"}"#,
+            .invalid("appAccountToken", saying: "UUID")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","appAccountToken":"\#(token)","applicationUsername":"Jane"}"#,
+            .invalid("applicationUsername", saying: "appAccountToken")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","applicationUsername":"\#(String(repeating: "é", count: 128))"}"#,
+            .invalid("applicationUsername", saying: "256 bytes")),
+    ]
+}
+
+extension [UInt8] {
+    fileprivate func contains(subsequence: [UInt8]) -> Bool {
+        indices.contains { self[$0...].starts(with: subsequence) }
+    }
+}

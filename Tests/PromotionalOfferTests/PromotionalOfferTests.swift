@@ -1,0 +1,52 @@
+import Foundation
+import PromotionalOffer
+import SigningKit
+import SigningKitTesting
+import StrictJSON
+import Testing
+
+@Suite("The promotional offer")
+struct PromotionalOfferTests {
+    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    func conformance(_ check: FeatureCheck) throws {
+        try FeatureConformance(
+            PromotionalOffer(),
+            vectors: GoldenVector.all(in: .module),
+            refusals: Self.refusals,
+            form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"])
+        ).run(check)
+    }
+
+    @Test("refuses what its initialiser is given, as it refuses it in JSON")
+    func initialiser() {
+        #expect(throws: JSONReadError.self) {
+            try PromotionalOfferRequest(productID: "", offerIdentifier: "o", transactionID: nil)
+        }
+        #expect(throws: JSONReadError.self) {
+            try PromotionalOfferRequest(productID: "p", offerIdentifier: "o", transactionID: "")
+        }
+    }
+
+    private static let refusals: [FeatureRefusal] = [
+        FeatureRefusal(" \n", .body(.empty)),
+        FeatureRefusal(#"{"productId":"p"} {}"#, .body(.trailing)),
+        FeatureRefusal(#""p""#, .wrongKind("", expected: .object, found: .string)),
+        FeatureRefusal("{}", .missing("productId")),
+        FeatureRefusal(#"{"productId":"p"}"#, .missing("offerIdentifier")),
+        FeatureRefusal(#"{"productId":"p","offerId":"o"}"#, .unknown("offerId")),
+        FeatureRefusal(#"{"productId":"p","offerIdentifier":"o","TransactionId":"1"}"#, .unknown("TransactionId")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","transactionId":null}"#,
+            .wrongKind("transactionId", expected: .string, found: .null)),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","transactionId":70000123456789}"#,
+            .wrongKind("transactionId", expected: .string, found: .number)),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","transactionId":""}"#, .invalid("transactionId", saying: "empty")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"\#(String(repeating: "o", count: 256))"}"#,
+            .invalid("offerIdentifier", saying: "256 bytes")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o\u2063p"}"#, .invalid("offerIdentifier", saying: "U+2063")),
+    ]
+}

@@ -18,6 +18,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // MARK: Targets by kind
@@ -113,7 +114,7 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + [
                 "SigningKit", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
-                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, nioPosix,
+                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
             ],
             swiftSettings: strict
         ),
@@ -121,7 +122,7 @@ let package = Package(
             name: "privyseal-bench",
             dependencies: features + keyBackends + [
                 "SigningKit", "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser,
-                crypto, logging, lifecycle, hummingbird, nioCore, nioPosix,
+                crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
             ],
             swiftSettings: strict
         ),

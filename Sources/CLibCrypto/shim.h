@@ -12,8 +12,28 @@
 #include <openssl/pkcs12.h>
 #include <openssl/x509.h>
 
-/// `EVP_PKEY_KEYPAIR`
-static const int privyseal_pkey_keypair = EVP_PKEY_KEYPAIR;
+/// A key pair on P-256 (`EVP_PKEY_fromdata`), or NULL. The parameters on the way lie on the secure heap when `scalar` does.
+///
+/// In C, because libcrypto keeps the addresses of the parameters' names, and a Swift string has none that lasts.
+static inline EVP_PKEY *privyseal_p256_key(const BIGNUM *scalar, const unsigned char *point, size_t point_length) {
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM *parameters = NULL;
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    if (builder != NULL && context != NULL
+        && OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, SN_X9_62_prime256v1, 0) == 1
+        && OSSL_PARAM_BLD_push_BN_pad(builder, OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32) == 1
+        && OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point_length) == 1
+        && (parameters = OSSL_PARAM_BLD_to_param(builder)) != NULL
+        && EVP_PKEY_fromdata_init(context) == 1
+        && EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters) != 1) {
+        key = NULL;
+    }
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
 
 /// `OPENSSL_secure_malloc`: memory that is locked and left out of core dumps, once the secure heap is there.
 static inline void *privyseal_secure_malloc(size_t count) {

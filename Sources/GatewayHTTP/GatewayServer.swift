@@ -12,22 +12,16 @@ public enum ServerAddress: Sendable {
 /// The HTTP server around the routes.
 public enum GatewayServer {
     public static func make(_ router: Router<BasicRequestContext>, at address: ServerAddress) -> any Service {
-        let logger = Logger(label: "privyseal.http")
-        let bound: BindAddress
-        let place: String
-        switch address {
-        case .tcp(let host, let port): (bound, place) = (.hostname(host, port: port), "http://\(host):\(port)")
-        case .unixSocket(let path): (bound, place) = (.unixDomainSocket(path: path), "unix:\(path)")
-        }
+        let bound: BindAddress =
+            switch address {
+            case .tcp(let host, let port): .hostname(host, port: port)
+            case .unixSocket(let path): .unixDomainSocket(path: path)
+            }
         return Application(
             responder: router.buildResponder(),
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(address: bound),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port.map { " (port \($0))" } ?? ""
-                logger.info("Listening on \(place)\(port)")
-            },
-            logger: logger
+            logger: Logger(label: "privyseal.http")
         )
     }
 }

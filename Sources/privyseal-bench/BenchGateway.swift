@@ -1,6 +1,7 @@
 import LegacyPromotionalOffer
 import P8
 
+import PKCS11Token
 import PromotionalOffer
 import SigningGateway
 import SigningKit
@@ -12,8 +13,8 @@ struct BenchGateway {
     let ring: KeyRing
     let dispatcher: Dispatcher
 
-    /// - Parameter settings: of the key's backend.
-    init(uri: String, verification: VerificationMode, settings: KeyBackendSettings? = nil) async throws {
+    /// - Parameter sessions: of a token's pool; 0 for the default.
+    init(uri: String, verification: VerificationMode, sessions: Int = 0) async throws {
         let uri = try KeyURI(uri)
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
         let app = AppPlan(bundleID: Self.bundleID, features: features.map(\.descriptor.id))
@@ -21,9 +22,12 @@ struct BenchGateway {
             issuerID: "57246542-96fe-1a63-e053-0824d011072a", apps: [app],
             keys: [KeyPlan(keyID: "2X9R4HXF34", uri: uri)], activeKeyID: "2X9R4HXF34")
         var plan = GatewayPlan(accounts: [account], verification: verification)
-        plan.backendSettings[uri.scheme] = settings
+        if sessions > 0 {
+            plan.backendSettings["pkcs11"] = try KeyBackendSettings(
+                ["sessions": .integer(sessions)], for: PKCS11TokenBackend.settings)
+        }
         ring = KeyRing(
-            plan, backends: [P8Backend.self], secrets: FileSecretSource(credentialsDirectory: nil))
+            plan, backends: [P8Backend.self, PKCS11TokenBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
         dispatcher = Dispatcher(plan, features: features, ring: ring)
         await ring.openMissing()
         await ring.prove()

@@ -1,10 +1,48 @@
 import ArgumentParser
+import GatewayHTTP
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import SigningGateway
+import UnixSignals
 
+/// The server as it is, with one route more: the limit of HTTP, which reads the same body and answers a fixed text.
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serves.")
-    func run() async throws {}
-}
-struct Memory: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Memory.")
-    func run() async throws {}
+    static let configuration = CommandConfiguration(
+        abstract: "Serves a key as privyseal does, with POST /bench/empty/{length} beside it.")
+
+    @OptionGroup var key: KeyOptions
+
+    @Option(help: "The port on 127.0.0.1.")
+    var port: Int
+
+    func run() async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+        _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        let gateway = try await key.gateway()
+        let monitor = KeyRingMonitor(gateway.ring)
+        let drain = Drain(delay: .zero)
+        let router = GatewayRouter.make(
+            dispatcher: gateway.dispatcher, ring: gateway.ring, monitor: monitor, drain: drain)
+        router.post("/bench/empty/{length}") { request, context in
+            let buffer = try await request.body.collect(upTo: 64 << 10)
+            _ = buffer.readableBytes
+            let length = try context.parameters.require("length", as: Int.self)
+            let answer = ByteBuffer(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: length))
+            return Response(
+                status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: answer))
+        }
+        let server = GatewayServer.make(router, at: .tcp(host: "127.0.0.1", port: port))
+        try await ServiceGroup(
+            services: [monitor, server, drain], gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
+        ).run()
+        await gateway.ring.close()
+    }
 }

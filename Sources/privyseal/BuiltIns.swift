@@ -1,4 +1,5 @@
 import AdvancedCommerce
+import GatewayConfiguration
 import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import P8
@@ -14,8 +15,13 @@ enum BuiltIns {
         PKCS11TokenBackend.self,
     ]
 
-    static func features(advancedCommerce: AdvancedCommerce.Validation = .full) -> [ServedFeature] {
-        [
+    static func features(_ validation: GatewayConfiguration.Validation = .init()) -> [ServedFeature] {
+        let advancedCommerce: AdvancedCommerce.Validation =
+            switch validation.advancedCommerce {
+            case .full: .full
+            case .envelope: .envelope
+            }
+        return [
             ServedFeature(LegacyPromotionalOffer()),
             ServedFeature(PromotionalOffer()),
             ServedFeature(IntroductoryOfferEligibility()),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayConfiguration
+import SigningGateway
 import SigningKit
 
 /// `--config FILE`, for every command that needs the configuration.

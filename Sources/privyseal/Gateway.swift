@@ -11,8 +11,7 @@ struct Gateway {
         let plan = GatewayPlan(configuration)
         let secrets = FileSecretSource(
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"])
-        let features = BuiltIns.features(
-            advancedCommerce: configuration.validation.advancedCommerce == .full ? .full : .envelope)
+        let features = BuiltIns.features(configuration.validation)
         ring = KeyRing(plan, backends: BuiltIns.keyBackends, secrets: secrets)
         dispatcher = Dispatcher(plan, features: features, ring: ring)
     }

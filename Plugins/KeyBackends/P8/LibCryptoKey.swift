@@ -19,7 +19,7 @@ final class LibCryptoKey: @unchecked Sendable {
         let address = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard BN_bin2bn(address, Int32(scalar.count), number) != nil, BN_is_zero(number) == 0,
             BN_cmp(number, EC_GROUP_get0_order(group)) < 0,
-            let point = Self.point(number, on: group), let pkey = Self.pkey(number, point)
+            let point = Self.point(number, on: group), let pkey = privyseal_p256_key(number, point, point.count)
         else { return nil }
         self.point = point
         self.pkey = pkey
@@ -46,23 +46,5 @@ final class LibCryptoKey: @unchecked Sendable {
             EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, context) == bytes.count
         else { return nil }
         return bytes
-    }
-
-    /// `EVP_PKEY_fromdata`: the parameters lie on the secure heap too, because the number does.
-    private static func pkey(_ scalar: OpaquePointer, _ point: [UInt8]) -> OpaquePointer? {
-        guard let builder = OSSL_PARAM_BLD_new() else { return nil }
-        defer { OSSL_PARAM_BLD_free(builder) }
-        guard OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1,
-            OSSL_PARAM_BLD_push_BN_pad(builder, OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32) == 1,
-            OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point.count) == 1,
-            let parameters = OSSL_PARAM_BLD_to_param(builder)
-        else { return nil }
-        defer { OSSL_PARAM_free(parameters) }
-        guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
-        defer { EVP_PKEY_CTX_free(context) }
-        var pkey: OpaquePointer?
-        guard EVP_PKEY_fromdata_init(context) == 1, EVP_PKEY_fromdata(context, &pkey, privyseal_pkey_keypair, parameters) == 1
-        else { return nil }
-        return pkey
     }
 }

@@ -12,7 +12,8 @@ struct ConfigurationReader {
 
     func read(_ root: SettingNode, into configuration: inout GatewayConfiguration) {
         let keys = [
-            "listen", "verification", "validation", "logging", "shutdownGracePeriod", "backends", "accounts",
+            "listen", "verification", "validation", "logging", "drainDelay", "shutdownGracePeriod", "backends",
+            "accounts",
         ]
         guard let mapping = MappingReader(root, keys: keys, findings) else { return }
         let process = ProcessReader(findings)
@@ -20,6 +21,7 @@ struct ConfigurationReader {
         mapping.optional("verification").map { process.verification($0, &configuration) }
         mapping.optional("validation").map { process.validation($0, &configuration) }
         mapping.optional("logging").map { process.logging($0, &configuration) }
+        mapping.optional("drainDelay").map { process.drainDelay($0, &configuration) }
         mapping.optional("shutdownGracePeriod").map { process.shutdownGracePeriod($0, &configuration) }
         configuration.backends = BackendsReader(vocabulary, findings).read(mapping.optional("backends"))
         let what = "a list with the issuerId, apps, keys and activeKey of each account"

@@ -5,6 +5,7 @@ struct EnvironmentReader {
         case verification = "PRIVYSEAL_VERIFICATION"
         case logLevel = "PRIVYSEAL_LOG_LEVEL"
         case logFormat = "PRIVYSEAL_LOG_FORMAT"
+        case drainDelay = "PRIVYSEAL_DRAIN_DELAY"
         case shutdownGracePeriod = "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD"
     }
 
@@ -35,6 +36,7 @@ struct EnvironmentReader {
         case .verification: process.verification(node, &configuration)
         case .logLevel: process.logLevel(node, &configuration)
         case .logFormat: process.logFormat(node, &configuration)
+        case .drainDelay: process.drainDelay(node, &configuration)
         case .shutdownGracePeriod: process.shutdownGracePeriod(node, &configuration)
         }
     }

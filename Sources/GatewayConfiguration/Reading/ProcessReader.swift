@@ -2,6 +2,8 @@
 struct ProcessReader {
     /// What `shutdownGracePeriod` may be, in seconds.
     static let gracePeriods = 1...3600
+    /// What `drainDelay` may be, in seconds.
+    static let drainDelays = 0...3600
 
     private let findings: Findings
 
@@ -70,13 +72,21 @@ struct ProcessReader {
         }
     }
 
+    func drainDelay(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        if let delay = seconds(node, in: Self.drainDelays) { configuration.drainDelay = delay }
+    }
+
     func shutdownGracePeriod(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
-        guard let seconds = node.wholeNumber(findings) else { return }
-        guard Self.gracePeriods.contains(seconds) else {
-            let (least, most) = (Self.gracePeriods.lowerBound, Self.gracePeriods.upperBound)
+        if let period = seconds(node, in: Self.gracePeriods) { configuration.shutdownGracePeriod = period }
+    }
+
+    private func seconds(_ node: SettingNode, in allowed: ClosedRange<Int>) -> Duration? {
+        guard let seconds = node.wholeNumber(findings) else { return nil }
+        guard allowed.contains(seconds) else {
+            let (least, most) = (allowed.lowerBound, allowed.upperBound)
             findings.fault(.notAllowed("is \(seconds); it must be from \(least) to \(most) seconds"), at: node.origin)
-            return
+            return nil
         }
-        configuration.shutdownGracePeriod = .seconds(seconds)
+        return .seconds(seconds)
     }
 }

@@ -9,5 +9,8 @@ extension GatewayConfiguration {
         }
 
         public internal(set) var advancedCommerce: AdvancedCommerce = .full
+
+        /// The defaults.
+        public init() {}
     }
 }

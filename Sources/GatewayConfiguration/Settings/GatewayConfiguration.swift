@@ -11,6 +11,8 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var verification: Verification = .always
     public internal(set) var validation = Validation()
     public internal(set) var logging = Logging()
+    /// How long `/readyz` says no before the doors close, so that who sends requests can notice.
+    public internal(set) var drainDelay: Duration = .seconds(1)
     /// How long requests in flight may take once the gateway was asked to stop.
     public internal(set) var shutdownGracePeriod: Duration = .seconds(30)
     /// The settings of every backend that the program has, by scheme: what was given, and the defaults for the rest.

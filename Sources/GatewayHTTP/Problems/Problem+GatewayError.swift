@@ -7,13 +7,9 @@ import StrictJSON
 extension Problem {
     init(_ error: GatewayError) {
         switch error {
-        case .unknownApp(let bundleID):
-            self.init(.unknownApp, "No app with the bundle ID \"\(bundleID)\" is configured.")
-        case .unknownFeature(let feature, let app):
-            self.init(.unknownFeature, "The app \(app) has no feature \"\(feature)\".")
-        case .unknownKey(let keyID, let app):
-            self.init(
-                .unknownKey, "The account of \(app) has no key with the ID \"\(keyID)\".", field: "keyIdentifier")
+        case .unknownApp: self.init(.unknownApp, error.description)
+        case .unknownFeature: self.init(.unknownFeature, error.description)
+        case .unknownKey: self.init(.unknownKey, error.description, field: "keyIdentifier")
         case .request(let error): self.init(error)
         case .key(let error, let keyID): self.init(error, keyID: keyID)
         }

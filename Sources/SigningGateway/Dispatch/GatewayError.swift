@@ -13,3 +13,15 @@ public enum GatewayError: Error, Equatable, Sendable {
     /// The key gave no signature.
     case key(KeyError, keyID: String)
 }
+
+extension GatewayError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownApp(let bundleID): "No app with the bundle ID \"\(bundleID)\" is configured."
+        case .unknownFeature(let feature, let app): "The app \(app) has no feature \"\(feature)\"."
+        case .unknownKey(let keyID, let app): "The account of \(app) has no key with the ID \"\(keyID)\"."
+        case .request(let error): error.description
+        case .key(let error, let keyID): "The key \(keyID) gave no signature. \(error)"
+        }
+    }
+}

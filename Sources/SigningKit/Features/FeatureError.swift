@@ -7,3 +7,12 @@ public enum FeatureError: Error, Equatable, Sendable {
     /// A member is missing, unknown, of the wrong kind or not allowed; the error names it.
     case request(JSONReadError)
 }
+
+extension FeatureError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .body(let error): error.description
+        case .request(let error): error.description
+        }
+    }
+}

@@ -3,9 +3,12 @@ import GatewayConfiguration
 import GatewayHTTP
 import Hummingbird
 import Logging
+import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import SigningGateway
+import SigningKit
+import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

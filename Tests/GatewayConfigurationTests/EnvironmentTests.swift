@@ -10,13 +10,14 @@ struct EnvironmentTests {
             environment: [
                 "PRIVYSEAL_LISTEN": "unix:/run/privyseal/gateway.sock", "PRIVYSEAL_VERIFICATION": "sampled:7",
                 "PRIVYSEAL_LOG_LEVEL": "critical", "PRIVYSEAL_LOG_FORMAT": "text",
-                "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD": "5", "HOME": "/nowhere",
+                "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD": "5", "PRIVYSEAL_DRAIN_DELAY": "0", "HOME": "/nowhere",
             ])
         #expect(configuration.listen == .unixSocket(path: "/run/privyseal/gateway.sock"))
         #expect(configuration.listenOrigin?.description == "PRIVYSEAL_LISTEN")
         #expect(configuration.verification == .sampled(interval: 7))
         #expect(configuration.logging.level == .critical)
         #expect(configuration.logging.format == .text)
+        #expect(configuration.drainDelay == .zero)
         #expect(configuration.shutdownGracePeriod == .seconds(5))
         #expect(configuration.warnings.isEmpty)
     }
@@ -63,7 +64,7 @@ struct EnvironmentTests {
             configuration.warnings.map(\.description) == [
                 "PRIVYSEAL_LISTN: is not a variable that is known; did you mean PRIVYSEAL_LISTEN? The variables are "
                     + "PRIVYSEAL_LISTEN, PRIVYSEAL_VERIFICATION, PRIVYSEAL_LOG_LEVEL, PRIVYSEAL_LOG_FORMAT, "
-                    + "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
+                    + "PRIVYSEAL_DRAIN_DELAY, PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
             ])
     }
 }

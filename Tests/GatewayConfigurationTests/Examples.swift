@@ -22,6 +22,7 @@ enum Examples {
         validation:
           advancedCommerce: envelope
         logging: {level: debug, format: json}
+        drainDelay: 3
         shutdownGracePeriod: 12
         backends:
           pkcs11: {sessions: 2, queueLimit: 512}

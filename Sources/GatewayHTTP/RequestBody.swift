@@ -23,9 +23,7 @@ enum RequestBody {
         let mediaType = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         guard mediaType == "application/json" else {
             let found = contentType.map { "is \"\($0)\"" } ?? "is missing"
-            throw Problem(
-                .unsupportedMediaType, "The header Content-Type \(found); it must be application/json.",
-                field: "Content-Type")
+            throw Problem(.unsupportedMediaType, "The header Content-Type \(found); it must be application/json.")
         }
     }
 }

@@ -26,6 +26,24 @@ struct Figure: JSONWritable {
         }
     }
 
+    /// A rate in signatures a second against a limit that was measured in the same rounds.
+    init(name: String, _ rates: [Double], of limit: [Double], bar: Double?) {
+        self.init(
+            name: name, value: Stopwatch.median(rates), unit: "signatures/s", limit: Stopwatch.median(limit),
+            ratio: Stopwatch.ratio(rates, of: limit), bar: bar)
+    }
+
+    private init(name: String, value: Double, unit: String, limit: Double?, ratio: Double?, bar: Double?) {
+        (self.name, self.value, self.unit) = (name, value, unit)
+        (self.limit, self.ratio, self.bar) = (limit, ratio, bar)
+    }
+
+    static func print(_ figures: [Figure]) {
+        var writer = JSONWriter()
+        writer.array { writer in for figure in figures { figure.write(to: &writer) } }
+        Swift.print(String(decoding: writer.bytes, as: UTF8.self))
+    }
+
     private static func number(_ number: Double, to writer: inout JSONWriter) {
         writer.raw(String((number * 10_000).rounded() / 10_000).utf8)
     }

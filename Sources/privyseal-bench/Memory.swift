@@ -14,7 +14,7 @@ struct Memory: AsyncParsableCommand {
     var marks: [Int] = [100_000, 1_000_000]
 
     func run() async throws {
-        let gateway = try await key.gateway()
+        let gateway = try await key.gateway(.off)
         let route = try gateway.route("promotional-offer")
         var done = 0
         var writer = JSONWriter()

@@ -1,7 +1,8 @@
 import CLibCrypto
 
 /// The limit of the file key: libcrypto signing a digest with a context that was prepared once, and nothing else.
-final class RawLibCrypto {
+final class RawLibCrypto: @unchecked Sendable {
+    // Used by one task at a time.
     private let context: OpaquePointer
 
     init?() {

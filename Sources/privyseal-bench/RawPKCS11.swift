@@ -1,5 +1,5 @@
 import CP11Kit
-import Synchronization
+import Foundation
 
 /// The limit of the token key: `C_SignInit` and `C_Sign` over and over, in as many threads as asked, each with a session
 /// of its own.
@@ -9,7 +9,7 @@ final class RawPKCS11: @unchecked Sendable {
     private var sessions: [CK_SESSION_HANDLE] = []
     private var key = CK_OBJECT_HANDLE(0)
 
-    init?(modulePath: String, tokenLabel: String, pin: String, threads: Int) {
+    init?(modulePath: String, tokenLabel: String, pinFile: String, threads: Int) {
         guard let functions = p11_kit_module_load(modulePath, 0), p11_kit_module_initialize(functions) == CKR_OK,
             let slot = Self.slot(functions, tokenLabel)
         else { return nil }
@@ -21,7 +21,8 @@ final class RawPKCS11: @unchecked Sendable {
             }
             sessions.append(session)
         }
-        var pinBytes = Array(pin.utf8)
+        guard let pin = try? String(contentsOfFile: pinFile, encoding: .utf8) else { return nil }
+        var pinBytes = Array(pin.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
         let login = functions.pointee.C_Login(sessions[0], CKU_USER, &pinBytes, CK_ULONG(pinBytes.count))
         guard login == CKR_OK || login == CKR_USER_ALREADY_LOGGED_IN, let key = findPrivateKey() else { return nil }
         self.key = key
@@ -32,9 +33,30 @@ final class RawPKCS11: @unchecked Sendable {
         p11_kit_module_release(functions)
     }
 
+    /// Shares `count` signatures among threads of their own: a C call must not block Swift's.
+    ///
+    /// - Returns: how many were made.
+    func sign(count: Int, threads: Int) async -> Int {
+        let share = count / threads
+        await withTaskGroup { group in
+            for index in 0..<threads {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.detachNewThread {
+                            let isSigned = self.sign(count: share, session: index)
+                            precondition(isSigned, "the raw loop failed")
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        return share * threads
+    }
+
     /// - Parameter index: of the session.
     /// - Returns: whether each call gave `CKR_OK`.
-    func sign(count: Int, session index: Int) -> Bool {
+    private func sign(count: Int, session index: Int) -> Bool {
         var digest = [UInt8](repeating: 0x5A, count: 32)
         var signature = [UInt8](repeating: 0, count: 64)
         var mechanism = CK_MECHANISM(mechanism: CKM_ECDSA, pParameter: nil, ulParameterLen: 0)

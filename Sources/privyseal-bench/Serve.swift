@@ -25,7 +25,7 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
-        let gateway = try await key.gateway()
+        let gateway = try await key.gateway(.off)
         let monitor = KeyRingMonitor(gateway.ring)
         let drain = Drain(delay: .zero)
         let router = GatewayRouter.make(

@@ -2,15 +2,15 @@
 /// the same time, so every contestant runs a little in each round, and ratios are taken within a round.
 struct Stopwatch {
     /// Each contestant does some operations, and says how many.
-    typealias Contestant = () async -> Int
+    typealias Contestant = () async throws -> Int
 
     /// - Returns: for each contestant the operations a second of every round.
-    static func race(rounds: Int, _ contestants: [Contestant]) async -> [[Double]] {
+    static func race(rounds: Int, _ contestants: [Contestant]) async throws -> [[Double]] {
         var rates = [[Double]](repeating: [], count: contestants.count)
         for round in 0...rounds {
             for (index, contestant) in contestants.enumerated() {
                 let start = ContinuousClock.now
-                let count = await contestant()
+                let count = try await contestant()
                 let seconds = (ContinuousClock.now - start) / .seconds(1)
                 // Round 0 only warms up.
                 if round > 0 { rates[index].append(Double(count) / seconds) }

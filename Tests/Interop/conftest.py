@@ -1,0 +1,141 @@
+"""A real gateway, once for each key backend, with the same key in both."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ["PRIVYSEAL_BINARY"]
+BUNDLE_ID = "com.example.app"
+ISSUER_ID = "57246542-96fe-1a63-e053-0824d011072a"
+KEY_ID = "2X9R4HXF34"
+FEATURES = (
+    "legacy-promotional-offer",
+    "promotional-offer",
+    "introductory-offer-eligibility",
+    "advanced-commerce-api",
+)
+
+
+class Gateway:
+    """The running service, and everything that it and the command line printed."""
+
+    def __init__(self, directory, uri, private_key, secrets, environment):
+        self.directory = directory
+        self.private_key = private_key
+        self.secrets = secrets
+        self.environment = {**os.environ, **environment}
+        self.output = b""
+        self.configuration = directory / "gateway.yaml"
+        self.configuration.write_text(
+            f"""
+listen: 127.0.0.1:0
+drainDelay: 0
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps:
+      - bundleId: {BUNDLE_ID}
+        features: [{", ".join(FEATURES)}]
+    keys:
+      - keyId: {KEY_ID}
+        uri: "{uri}"
+    activeKey: {KEY_ID}
+"""
+        )
+
+    def start(self):
+        self.log = open(self.directory / "gateway.log", "w+b")
+        self.process = subprocess.Popen(
+            [BINARY, "serve", "--config", self.configuration],
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            env=self.environment,
+        )
+        # The kernel's wait for the next line, not ours: the log is followed until it names the port.
+        follow = subprocess.Popen(
+            ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log.name], stdout=subprocess.PIPE
+        )
+        for line in follow.stdout:
+            match = re.search(rb"listening on 127\.0\.0\.1:(\d+)", line)
+            if match:
+                self.url = f"http://127.0.0.1:{match[1].decode()}"
+                break
+        follow.kill()
+        follow.wait()
+        follow.stdout.close()
+        assert hasattr(self, "url"), pathlib.Path(self.log.name).read_text()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=30)
+        self.log.seek(0)
+        self.output += self.log.read()
+        self.log.close()
+        return status
+
+    def run(self, *arguments, **keywords):
+        """Runs the command line; returns (status, standard output)."""
+        result = subprocess.run(
+            [BINARY, *map(str, arguments)], capture_output=True, env=self.environment, timeout=60, **keywords
+        )
+        self.output += result.stdout + result.stderr
+        return result.returncode, result.stdout
+
+    @property
+    def pem(self):
+        return self.private_key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+
+@pytest.fixture(scope="session")
+def private_key():
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def file_gateway(directory, private_key):
+    path = directory / "AuthKey.p8"
+    gateway = Gateway(directory, f"file:{path}", private_key, [], {})
+    path.touch(mode=0o600)
+    path.write_bytes(gateway.pem)
+    return gateway
+
+
+def token_gateway(directory, private_key):
+    path = directory / "import.p8"
+    token = directory / "token"
+    uri = (
+        f"pkcs11:token=interop;object={KEY_ID}"
+        f"?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:{token}/pin"
+    )
+    gateway = Gateway(directory, uri, private_key, [], {"SOFTHSM2_CONF": str(token / "softhsm2.conf")})
+    path.touch(mode=0o600)
+    path.write_bytes(gateway.pem)
+    subprocess.run(
+        [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "interop", "--object", KEY_ID]
+        + ["--import", path],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    path.unlink()
+    gateway.secrets.append((token / "pin").read_bytes().strip())
+    return gateway
+
+
+@pytest.fixture(scope="session", params=[file_gateway, token_gateway], ids=["file", "pkcs11"])
+def gateway(request, tmp_path_factory, private_key):
+    gateway = request.param(tmp_path_factory.mktemp("gateway"), private_key)
+    gateway.start()
+    yield gateway
+    assert gateway.stop() == 0, gateway.output.decode(errors="replace")
+    number = private_key.private_numbers().private_value
+    scalar = number.to_bytes(32, "big")
+    body = b"".join(line for line in gateway.pem.splitlines() if not line.startswith(b"-"))
+    for secret in [*gateway.secrets, scalar, scalar.hex().encode(), str(number).encode(), body[20:60]]:
+        assert secret not in gateway.output, "a secret was printed"

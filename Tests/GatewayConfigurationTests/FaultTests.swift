@@ -221,6 +221,14 @@ struct FaultTests {
         #expect(error.description.split(separator: "\n").count == 8)
     }
 
+    @Test("one mistake is one fault: an active key is not missed among keys that could not be read")
+    func noEcho() {
+        let text = Examples.least("keyId: 2X9R4HXF34", "keyId: [2X9R4HXF34]")
+        #expect(faults(in: text) == ["gateway.yaml:7: accounts[0].keys[0].keyId: must be text, but is a list."])
+        let tagged = Examples.least("issuerId: ", "issuerId: !uuid ")
+        #expect(faults(in: tagged).count == 1)
+    }
+
     @Test("a long list of faults is cut")
     func cut() throws {
         let text = (0..<200).map { "unknown\($0): 1\n" }.joined() + Examples.least

@@ -1,0 +1,75 @@
+import AppStoreJWS
+import JWS
+import SigningKit
+import StrictJSON
+import Testing
+
+@Suite("A JWS for the App Store")
+struct AppStoreJWSTests {
+    @Test("has a header of exactly alg, kid and typ", arguments: AppStoreAudience.allCases)
+    func header(_ audience: AppStoreAudience) throws {
+        #expect(try text(parts(audience).header) == #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT"}"#)
+    }
+
+    @Test("has the base claims and no other when the feature adds none", arguments: AppStoreAudience.allCases)
+    func baseClaims(_ audience: AppStoreAudience) throws {
+        #expect(
+            try text(parts(audience).payload) == """
+                {"iss":"57246542-96fe-1a63-e053-0824d011072a","iat":1741043663,"aud":"\(audience.rawValue)",\
+                "bid":"com.example.app","nonce":"\(nonce)"}
+                """)
+    }
+
+    @Test("has an iat in whole seconds, rounded down, as a JSON integer")
+    func issuedAt() throws {
+        for milliseconds in [1_741_043_663_000, 1_741_043_663_001, 1_741_043_663_999] as [Int64] {
+            let payload = try parts(.promotionalOffer, at: milliseconds).payload
+            #expect(try JSONDocument(parsing: payload).root.anyObject()["iat"]?.integer() == 1_741_043_663)
+        }
+    }
+
+    @Test("has a nonce in lower case")
+    func lowerCaseNonce() throws {
+        let claims = try JSONDocument(parsing: parts(.advancedCommerce).payload).root.anyObject()
+        let text = try #require(claims["nonce"]).string()
+        #expect(text == text.lowercased())
+        #expect(text.contains { ("a"..."f").contains($0) })
+    }
+
+    @Test("has the feature's claims behind the base claims")
+    func featureClaims() throws {
+        let payload = try parts(.promotionalOffer, claims: { $0.member("productId", #"a"b"#) }).payload
+        #expect(text(payload).hasSuffix(#","productId":"a\"b"}"#))
+    }
+
+    @Test("is sealed with r ‖ s as it is")
+    func seal() throws {
+        let signature = try #require(P256Signature(rawRepresentation: (0..<64).map { UInt8($0) }))
+        let input = AppStoreJWS.signingInput(.promotionalOffer, for: grant(at: 0)) { _ in }
+        let answer = try JSONDocument(parsing: SignedJWS(input, signature, grant(at: 5_999)).jsonBytes()).root
+            .anyObject()
+        #expect(answer.names == ["jws", "keyId", "nonce", "issuedAt"])
+        #expect(try answer["issuedAt"]?.integer() == 5)
+        let jws = try CompactJWS(parsing: #require(answer["jws"]).string().utf8)
+        #expect(jws.signature == signature.bytes)
+        #expect(jws.signingInput == input)
+    }
+
+    private let nonce = Nonce(random: 0xABCD_EF01_2345_6789, 0xFEDC_BA98_7654_3210)
+
+    private func grant(at milliseconds: Int64) -> Grant {
+        let app = AppIdentity(
+            bundleID: "com.example.app", issuerID: "57246542-96fe-1a63-e053-0824d011072a", keyID: "2X9R4HXF34")
+        return Grant(app: app, issuedAt: Timestamp(milliseconds: milliseconds), nonce: nonce)
+    }
+
+    private func parts(
+        _ audience: AppStoreAudience, at milliseconds: Int64 = 1_741_043_663_987,
+        claims: (inout JSONWriter) -> Void = { _ in }
+    ) throws -> CompactJWS {
+        let input = AppStoreJWS.signingInput(audience, for: grant(at: milliseconds), claims: claims)
+        return try CompactJWS(parsing: CompactJWS.seal(input, with: []))
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,28 @@
+import Base64
+import Crypto
+import SigningKit
+
+/// The signature of a server's request to CloudKit Web Services (Apple: "Accessing CloudKit Using a Server-to-Server Key").
+///
+/// What is signed is `date:hash:subpath`: the moment in ISO 8601, the padded Base64 of the body's SHA-256, and the path of
+/// the request. The signature is DER in padded Base64.
+public struct CloudKitRequest: SigningFeature {
+    public static let descriptor = FeatureDescriptor(
+        id: "cloudkit-request",
+        summary: "The signature of a server-to-server request to CloudKit Web Services",
+        fields: [
+            FeatureField("subpath", .string, isRequired: true, "The URL's path, from /database/1/ on, without a query"),
+            FeatureField("body", .string, isRequired: false, "The body's bytes in padded Base64; absent for none"),
+        ]
+    )
+
+    public init() {}
+
+    public func compose(_ input: CloudKitRequestInput, for grant: Grant) throws(FeatureError) -> Draft<CloudKitHeaders>
+    {
+        let date = grant.issuedAt.iso8601
+        let hash = Base64.standard.encode(Array(SHA256.hash(data: input.body)))
+        let signingInput = Array("\(date):".utf8) + hash + Array(":\(input.subpath)".utf8)
+        return Draft(signingInput: signingInput) { CloudKitHeaders(date: date, signature: $0, grant: grant) }
+    }
+}

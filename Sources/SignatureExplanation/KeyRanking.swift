@@ -1,0 +1,39 @@
+/// Which of the keys come first: those that the signature names.
+struct KeyRanking: Sendable {
+    /// Indexes of the keys that have the named ID; where there are none, of those whose ID is not known.
+    let named: [Int]
+    /// The others.
+    let others: [Int]
+
+    init(_ keys: [CandidateKey], named keyID: String?) {
+        let exact = keys.indices.filter { keyID != nil && keys[$0].keyID == keyID }
+        let named = exact.isEmpty ? keys.indices.filter { keys[$0].keyID == nil } : exact
+        self.named = named
+        others = keys.indices.filter { !named.contains($0) }
+    }
+
+    var all: [Int] { named + others }
+
+    /// What is to be said about the key that verified.
+    static func findings(verifying key: CandidateKey, named keyID: String?, among keys: [CandidateKey], field: String)
+        -> [Finding]
+    {
+        guard let keyID else { return [] }
+        guard let actual = key.keyID else {
+            return [
+                Finding(
+                    .keyIDUnchecked, .note, field: field,
+                    "The key from \(key.label) comes without an ID: whether \(keyID) is its ID in App Store Connect cannot be seen from here."
+                )
+            ]
+        }
+        guard actual != keyID else { return [] }
+        let isThere = keys.contains { $0.keyID == keyID }
+        return [
+            Finding(
+                .keyOther, .error, .proven, field: field,
+                "The key \(key.name) made the signature, but the signature names \(keyID)"
+                    + (isThere ? ", which is another of the keys." : ", which is none of the keys."))
+        ]
+    }
+}

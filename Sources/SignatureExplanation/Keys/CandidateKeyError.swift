@@ -1,0 +1,33 @@
+/// Why a file gives no public key. Each is a whole sentence with its cure; the file's content is never in it.
+public enum CandidateKeyError: Error, Equatable, Sendable {
+    case empty
+    /// The file holds a private key: verifying needs none.
+    case privateKey
+    case certificate
+    /// A key of another algorithm or curve.
+    case notP256(String)
+    /// Neither PEM, nor JWKS, nor DER.
+    case unknownFormat
+    /// A JWKS that cannot be read; a sentence says why.
+    case keySet(String)
+    /// A block of PEM that cannot be read; a sentence says why.
+    case pem(String)
+}
+
+extension CandidateKeyError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .empty: "It is empty; a public key in PEM or a JWKS is expected."
+        case .privateKey:
+            "It holds a private key, and verifying needs none. Make the public one with "
+                + "\"openssl pkey -in AuthKey.p8 -pubout -out public.pem\" where the key is, and keep the key there."
+        case .certificate:
+            "It holds a certificate; take its key out with \"openssl x509 -in FILE -noout -pubkey\"."
+        case .notP256(let what): "It holds \(what); App Store signatures are made with P-256 (prime256v1)."
+        case .unknownFormat:
+            "It is neither PEM (\"-----BEGIN PUBLIC KEY-----\"), nor a JWKS ({\"keys\": […]}), nor a SubjectPublicKeyInfo in DER."
+        case .keySet(let sentence): "Its JWKS cannot be used: \(sentence)"
+        case .pem(let sentence): "Its PEM cannot be read: \(sentence)"
+        }
+    }
+}

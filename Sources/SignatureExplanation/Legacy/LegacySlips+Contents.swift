@@ -1,0 +1,143 @@
+extension LegacySlips {
+    // MARK: Words where a value belongs
+
+    func words() -> [Slip] {
+        var slips = severalUndefined()
+        for field in LegacyField.allCases {
+            let isUser = field == .user
+            slips.append(word("undefined", .fieldUndefined, isUser ? .common : .plausible, field))
+            slips.append(word("null", .fieldNull, isUser ? .common : .plausible, field))
+            for text in ["None", "nil", "NULL", "(null)", "<null>", "NaN", "[object Object]", "<nil>", "false"] {
+                slips.append(
+                    word(text, .fieldNull, isUser && (text == "None" || text == "nil") ? .plausible : .rare, field))
+            }
+            slips.append(
+                slip(
+                    .fieldOptional, isUser ? .plausible : .rare, field, signed: "Optional(\"\(text[field])\")",
+                    "\(name(field)) was signed as Optional(\"…\"): Swift's description of an optional."))
+            if field != .user {
+                slips.append(
+                    slip(.fieldEmpty, .plausible, field, signed: "", "\(name(field)) was empty when it was signed."))
+            }
+        }
+        return slips
+    }
+
+    private func word(_ text: String, _ code: FindingCode, _ rank: Slip.Rank, _ field: LegacyField) -> Slip {
+        slip(code, rank, field, signed: text, "The text \"\(text)\" was signed where \(name(field)) belongs.")
+    }
+
+    /// A server that looks for its parameters in the wrong place finds none of them.
+    private func severalUndefined() -> [Slip] {
+        let groups: [[LegacyField]] = [
+            [.productID, .offerID, .user], [.productID, .offerID], [.bundleID, .productID, .offerID, .user],
+            [.bundleID, .keyID, .productID, .offerID, .user],
+        ]
+        return groups.map { fields in
+            let names = fields.map(name).joined(separator: ", ")
+            return Slip(
+                Finding(.fieldUndefined, "The text \"undefined\" was signed for each of \(names)."), .common,
+                fields.reduce(into: SlipSlots()) { $0.formUnion($1.slot) }
+            ) { text in
+                for field in fields { text[field] = "undefined" }
+            }
+        }
+    }
+
+    // MARK: The right value, changed
+
+    func contents() -> [Slip] {
+        otherKeyIDs()
+            + LegacyField.allCases.flatMap { field in
+                white(field) + encodings(field)
+                    + ([.user, .nonce, .timestamp].contains(field) ? [] : cases(field))
+            }
+    }
+
+    private func otherKeyIDs() -> [Slip] {
+        keyIDs.filter { $0 != answer.keyID }.map {
+            slip(
+                .keyIDInText, .common, .keyID, signed: $0,
+                "The key ID \($0) was signed, but the answer says \(answer.keyID).")
+        }
+    }
+
+    private func cases(_ field: LegacyField) -> [Slip] {
+        let value = text[field]
+        return [
+            slip(
+                .fieldCase, field == .bundleID ? .plausible : .rare, field, signed: value.lowercased(),
+                "\(name(field)) was signed in lower case."),
+            slip(.fieldCase, .rare, field, signed: value.uppercased(), "\(name(field)) was signed in upper case."),
+        ]
+    }
+
+    private func white(_ field: LegacyField) -> [Slip] {
+        let value = text[field]
+        let message = "\(name(field)) was signed with white space"
+        let isFromFile = field == .bundleID || field == .keyID || field == .user
+        return [
+            slip(
+                .fieldWhiteSpace, isFromFile ? .plausible : .rare, field, signed: value + "\n",
+                message + ": a line feed behind it."),
+            slip(.fieldWhiteSpace, .rare, field, signed: value + "\r\n", message + ": a line break behind it."),
+            slip(.fieldWhiteSpace, .rare, field, signed: value + "\r", message + ": a carriage return behind it."),
+            slip(.fieldWhiteSpace, .rare, field, signed: value + " ", message + ": a space behind it."),
+            slip(.fieldWhiteSpace, .rare, field, signed: " " + value, message + ": a space in front of it."),
+            slip(
+                .fieldWhiteSpace, .rare, field, signed: trimmed(value),
+                "\(name(field)) was signed without the white space that it has."),
+            slip(.fieldQuoted, .rare, field, signed: "\"\(value)\"", "\(name(field)) was signed in quotation marks."),
+            slip(.fieldQuoted, .rare, field, signed: "'\(value)'", "\(name(field)) was signed in quotation marks."),
+        ]
+    }
+
+    private func encodings(_ field: LegacyField) -> [Slip] {
+        let value = text[field]
+        let encoded = "\(name(field)) was signed in URL encoding."
+        let decoded = "\(name(field)) was URL-decoded once more before it was signed."
+        let plus = value.map { $0 == "+" ? " " : $0 }
+        var slips = [
+            slip(.fieldURLEncoded, .plausible, field, signed: PercentEncoding.encode(value), encoded),
+            slip(
+                .fieldURLEncoded, .plausible, field, signed: PercentEncoding.encode(value, spaceAsPlus: true), encoded),
+            slip(.fieldURLDecoded, .plausible, field, signed: String(plus), decoded),
+            slip(
+                .fieldJSONEscaped, .plausible, field, signed: Self.jsonEscaped(value),
+                "\(name(field)) was signed with the escapes of JSON (\\/ or \\u…)."),
+        ]
+        for text in [value, String(plus)] {
+            if let bytes = PercentEncoding.decode(Array(text.utf8)),
+                let plain = String(validating: bytes, as: UTF8.self)
+            {
+                slips.append(slip(.fieldURLDecoded, .plausible, field, signed: plain, decoded))
+            }
+        }
+        return slips
+            + UnicodeForm.allCases.map {
+                slip(
+                    .fieldNormalised, .plausible, field, signed: $0.apply(value),
+                    "\(name(field)) was signed in Unicode's form \($0.rawValue), which has other bytes.")
+            }
+    }
+
+    private func trimmed(_ value: String) -> String {
+        let isSpace = { (character: Character) in character.isWhitespace }
+        return String(String(value.drop(while: isSpace).reversed()).drop(while: isSpace).reversed())
+    }
+
+    /// Escapes that JSON allows but does not ask for.
+    private static func jsonEscaped(_ value: String) -> String {
+        var escaped = ""
+        for unit in value.utf16 {
+            if unit == 0x2F {
+                escaped += "\\/"
+            } else if unit >= 0x80 {
+                escaped += "\\u" + Hexadecimal.encode([UInt8(unit >> 8), UInt8(unit & 0xFF)])
+            } else {
+                escaped.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,116 @@
+extension LegacySlips {
+    // MARK: Order
+
+    func order() -> [Slip] {
+        let fields = LegacyField.allCases
+        var slips: [Slip] = []
+        for (index, first) in fields.enumerated() {
+            for second in fields[(index + 1)...] { slips.append(swap(first, second)) }
+            slips.append(leftOut(first))
+        }
+        return slips
+    }
+
+    private func swap(_ first: LegacyField, _ second: LegacyField) -> Slip {
+        let isOffer = first == .productID && second == .offerID
+        let isCommon = isOffer || first == .nonce && second == .timestamp || first == .bundleID && second == .keyID
+        var order = LegacyField.allCases
+        order.swapAt(first.rawValue, second.rawValue)
+        let changed = order
+        let code: FindingCode = isOffer ? .productOfferSwapped : .fieldOrder
+        return Slip(
+            Finding(code, "\(name(first)) and \(name(second)) were signed in each other's place."),
+            isCommon ? .common : .plausible, .order
+        ) { $0.order = changed }
+    }
+
+    private func leftOut(_ field: LegacyField) -> Slip {
+        let code: FindingCode = field == .user ? .userSeparatorMissing : .fieldMissing
+        let rest = LegacyField.allCases.filter { $0 != field }
+        return Slip(
+            Finding(code, field: name(field), "\(name(field)) was left out together with its separator."),
+            field == .user ? .common : .plausible, .order
+        ) { $0.order = rest }
+    }
+
+    /// Any order of the seven.
+    func reordered(_ order: [LegacyField]) -> Slip {
+        Slip(
+            Finding(
+                .fieldOrder, "The fields were signed in another order: \(order.map(name).joined(separator: ", "))."),
+            .rare, .order
+        ) { $0.order = order }
+    }
+
+    // MARK: Separators
+
+    func separators() -> [Slip] {
+        var slips = [
+            separator(.separatorMissing, .common, "", "The fields were joined without any separator."),
+            Slip(
+                Finding(.separatorTrailing, "A separator was signed behind the last field, too."), .plausible,
+                .separator
+            ) { $0.hasTrailingSeparator = true },
+            Slip(
+                Finding(.separatorLeading, "A separator was signed in front of the first field, too."), .plausible,
+                .separator
+            ) { $0.hasLeadingSeparator = true },
+        ]
+        for (index, field) in LegacyField.allCases.dropLast().enumerated() {
+            slips.append(
+                Slip(
+                    Finding(
+                        .separatorOneMissing, field: name(field), "The separator behind \(name(field)) is missing."),
+                    .plausible, .separator
+                ) { $0.gap = index })
+        }
+        return slips + literals() + characters() + rawCodeUnits()
+    }
+
+    private func separator(_ code: FindingCode, _ rank: Slip.Rank, _ text: String, _ message: String) -> Slip {
+        Slip(Finding(code, message), rank, .separator) { $0.separator = Array(text.utf8) }
+    }
+
+    private func literals() -> [Slip] {
+        let texts = [
+            #"\u2063"#, #"\\u2063"#, "u2063", "2063", "U+2063", #"\u{2063}"#, #"\x{2063}"#, #"\U00002063"#, "0x2063",
+            "%E2%81%A3", "%e2%81%a3", "%u2063", #"\xE2\x81\xA3"#, #"\xe2\x81\xa3"#, "&#8291;", "&#x2063;",
+            "&InvisibleComma;", "&ic;", "'\u{2063}'", #"'\u2063'"#,
+        ]
+        return texts.enumerated().map { index, text in
+            separator(
+                .separatorLiteral, index == 0 ? .common : .plausible, text,
+                "The fields were joined with the characters \(text), not with the one character U+2063.")
+        }
+    }
+
+    private func characters() -> [Slip] {
+        let common = [",", "|", "\n", " "]
+        let others = [
+            ":", ";", ".", "-", "_", "&", "/", "+", "#", "\t", "\r\n", ", ", "\0", "\u{2062}", "\u{2064}",
+            "\u{2061}", "\u{2060}", "\u{200B}", "\u{200C}", "\u{200D}", "\u{FEFF}", "\u{A0}", "\u{AD}", "\u{2028}",
+            "\u{2003}", "\u{206A}", "\u{2603}", "\u{2036}", "\u{FFFD}", "\u{1F}", "\u{1E}", "\u{1D}", "\u{80F}",
+            "\u{2063}\u{2063}", " \u{2063} ", "\u{2063} ", " \u{2063}", "\u{2063}\n", "??", "???",
+        ]
+        return common.map { character($0, .common) } + others.map { character($0, .plausible) }
+    }
+
+    private func character(_ text: String, _ rank: Slip.Rank) -> Slip {
+        separator(
+            .separatorOther, rank, text,
+            "The fields were joined with \(ScalarName.list(text)), not with U+2063.")
+    }
+
+    /// Bytes that are no UTF-8: the code unit of UTF-16 between fields of ASCII.
+    private func rawCodeUnits() -> [Slip] {
+        [[0x20, 0x63], [0x63, 0x20], [0x81, 0xA3], [0xA3]].map { (bytes: [UInt8]) in
+            Slip(
+                Finding(
+                    .separatorOther,
+                    "The fields were joined with the bytes \(Hexadecimal.encode(bytes)), not with U+2063 in UTF-8 (e281a3)."
+                ),
+                .plausible, .separator
+            ) { $0.separator = bytes }
+        }
+    }
+}

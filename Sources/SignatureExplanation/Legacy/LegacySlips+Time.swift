@@ -1,0 +1,103 @@
+extension LegacySlips {
+    func timestamp() -> [Slip] {
+        var slips: [Slip] = []
+        if answer.timestamp != text[.timestamp] {
+            slips.append(
+                time(.timestampFraction, .common, answer.timestamp, "with a fraction or an exponent, as it is answered")
+            )
+        }
+        guard let given = LegacyTimestamp(answer.timestamp) else { return slips }
+        switch given.unit {
+        case .seconds: return slips + answeredInSeconds(given.whole)
+        case .milliseconds: return slips + seconds(given.whole) + notations(given.whole) + moments(given.whole)
+        case .finer: return slips + [time(.timestampRounded, .plausible, String(given.whole / 1000), "in thousandths")]
+        }
+    }
+
+    private func time(_ code: FindingCode, _ rank: Slip.Rank, _ signed: String, _ how: String) -> Slip {
+        slip(code, rank, .timestamp, signed: signed, "The timestamp was signed \(how): \(signed).")
+    }
+
+    private func answeredInSeconds(_ seconds: Int64) -> [Slip] {
+        [
+            time(
+                .timestampAnswerSeconds, .common, "\(seconds)000",
+                "in milliseconds, but the answer gives seconds")
+        ]
+    }
+
+    private func seconds(_ milliseconds: Int64) -> [Slip] {
+        let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let fraction = String(String(1000 + rest).dropFirst())
+        var shortest = fraction
+        while shortest.last == "0" { shortest.removeLast() }
+        return [
+            time(.timestampSeconds, .common, String(whole), "in seconds, not in milliseconds"),
+            time(.timestampSeconds, .plausible, String(whole + 1), "in seconds, rounded up"),
+            time(.timestampRounded, .common, "\(whole)000", "rounded down to a whole second"),
+            time(.timestampRounded, .plausible, "\(whole + 1)000", "rounded up to a whole second"),
+            time(.timestampSeconds, .plausible, "\(whole).\(fraction)", "in seconds with a fraction"),
+            time(.timestampSeconds, .plausible, "\(whole).\(shortest)", "in seconds with a fraction"),
+            time(.timestampSeconds, .plausible, "\(whole).0", "in seconds with a fraction"),
+        ]
+    }
+
+    /// Other ways of writing the same moment.
+    private func notations(_ milliseconds: Int64) -> [Slip] {
+        let reference = milliseconds - 978_307_200_000
+        let exponent = Self.exponent(milliseconds)
+        let dates = Timeline.notations(milliseconds: milliseconds)
+        return [
+            time(.timestampFraction, .plausible, "\(milliseconds).0", "with a fraction, as a floating-point number"),
+            time(.timestampFraction, .rare, exponent + "E12", "with an exponent, as a floating-point number"),
+            time(.timestampFraction, .plausible, exponent + "e+12", "with an exponent, as a floating-point number"),
+            time(.timestampFraction, .rare, exponent + "e12", "with an exponent, as a floating-point number"),
+            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: ","), "with its digits in groups"),
+            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: "."), "with its digits in groups"),
+            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: "\u{A0}"), "with its digits in groups"),
+            time(.timestampFiner, .plausible, "\(milliseconds)000", "in microseconds"),
+            time(.timestampFiner, .rare, "\(milliseconds)000000", "in nanoseconds"),
+            time(
+                .timestampReferenceDate, .plausible, String(reference / 1000), "in seconds since 2001, not since 1970"),
+            time(.timestampReferenceDate, .plausible, String(reference), "in milliseconds since 2001, not since 1970"),
+        ] + dates.map { time(.timestampDate, .rare, $0, "as a date") }
+    }
+
+    /// Near moments: the clock was read twice, or read as another zone's.
+    private func moments(_ milliseconds: Int64) -> [Slip] {
+        let near = (1...10).flatMap { [$0, -$0] }
+        let zones = (1...14).flatMap { [$0, -$0] }
+        return near.map { otherMoment(milliseconds + Int64($0), .plausible) }
+            + zones.map {
+                time(
+                    .timestampTimeZone, .rare, String(milliseconds + Int64($0) * 3_600_000),
+                    "\(abs($0)) hours \($0 < 0 ? "earlier" : "later") than it is answered")
+            }
+    }
+
+    func otherMoment(_ milliseconds: Int64, _ rank: Slip.Rank) -> Slip {
+        time(.timestampOtherMoment, rank, String(milliseconds), "as another moment than it is answered")
+    }
+
+    /// For an answer in seconds: the millisecond that was signed.
+    func millisecond(_ milliseconds: Int64) -> Slip {
+        time(
+            .timestampAnswerSeconds, .rare, String(milliseconds), "in milliseconds, but the answer gives seconds")
+    }
+
+    private static func exponent(_ milliseconds: Int64) -> String {
+        var digits = String(milliseconds)
+        while digits.last == "0", digits.count > 2 { digits.removeLast() }
+        return "\(digits.prefix(1)).\(digits.dropFirst())"
+    }
+
+    private static func grouped(_ number: Int64, by mark: Character) -> String {
+        var grouped = ""
+        let digits = String(number)
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { grouped.append(mark) }
+            grouped.append(digit)
+        }
+        return grouped
+    }
+}

@@ -1,0 +1,33 @@
+/// A timestamp's text, read as a number of some unit.
+struct LegacyTimestamp: Sendable {
+    enum Unit: Sendable {
+        case seconds, milliseconds, finer
+    }
+
+    /// The whole part.
+    let whole: Int64
+    /// Whether a fraction or an exponent was written.
+    let isWhole: Bool
+
+    /// Nil when the text is no number that could be a time.
+    init?(_ text: String) {
+        if let whole = Int64(text), text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) {
+            (self.whole, isWhole) = (whole, true)
+        } else if let number = Double(text), number.magnitude < 1e18 {
+            (whole, isWhole) = (Int64(number), false)
+        } else {
+            return nil
+        }
+    }
+
+    var wholeText: String { String(whole) }
+
+    /// Told by the size: 10^11 seconds are in the year 5138, and 10^11 ms in 1973.
+    var unit: Unit {
+        switch whole {
+        case ..<100_000_000_000: .seconds
+        case ..<100_000_000_000_000: .milliseconds
+        default: .finer
+        }
+    }
+}

@@ -1,0 +1,52 @@
+extension Explanation {
+    /// One line: valid or not, of what kind, and by which key.
+    public var verdict: String {
+        if isValid { return "valid: \(kind.name)" + (key.map { ", signed by \($0.name)" } ?? "") }
+        let reason =
+            switch outcome {
+            case .verified: "the signature verifies, but Apple refuses the form"
+            case .explained: "the signature was made with a mistake that is known"
+            case .unverified:
+                keys.count == 1
+                    ? "the signature does not verify with the key"
+                    : "the signature verifies with none of the \(keys.count) keys"
+            case .unexplained: "the signature does not verify, and no known mistake explains it"
+            }
+        return "invalid: \(kind.name): \(reason)"
+    }
+
+    /// The verdict, every finding with its cure, and what should have been signed.
+    public var report: String {
+        var lines = [verdict]
+        for (index, finding) in findings.enumerated() {
+            lines += ["", "\(index + 1). \(finding.code.rawValue) (\(Self.weight(of: finding)))"]
+            lines.append("   \(ScalarName.visible(finding.message))")
+            lines.append("   \(finding.severity == .note ? "Hint" : "Cure"): \(finding.cure)")
+        }
+        if let signingInput, !isValid { lines += [""] + Self.lines(of: signingInput) }
+        if !isValid { lines += [""] + keyLines + ["Verifications: \(verifications)"] }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func weight(of finding: Finding) -> String {
+        switch (finding.evidence, finding.severity) {
+        case (.proven, .error): "proven: with this mistake the signature verifies"
+        case (_, .error): finding.code == .unexplained ? "not explained" : "seen"
+        case (_, .warning): "warning"
+        case (_, .note): "note"
+        }
+    }
+
+    private static func lines(of picture: SigningInputPicture) -> [String] {
+        let width = picture.parts.map(\.name.count).max() ?? 0
+        return ["To be signed: \(picture.length) bytes, SHA-256 \(picture.digest)", "   \(picture.line)"]
+            + picture.parts.map { part in
+                let padding = String(repeating: " ", count: width - part.name.count)
+                return "   \(part.name)\(padding)  \(part.text.isEmpty ? "(empty)" : part.text)  [\(part.length)]"
+            }
+    }
+
+    private var keyLines: [String] {
+        ["Keys that were tried:"] + keys.map { "   \($0.name)  \($0.fingerprint)" }
+    }
+}

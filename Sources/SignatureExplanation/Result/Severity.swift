@@ -1,0 +1,9 @@
+/// How much a finding weighs.
+public enum Severity: String, Sendable {
+    /// Apple refuses the signature for it.
+    case error
+    /// Apple may refuse it: because of the time, or of something that cannot be seen from here.
+    case warning
+    /// Good to know; it does not make the signature worse.
+    case note
+}

@@ -1,0 +1,47 @@
+/// Percent-encoding (RFC 3986 §2.1), and the `+` of HTML forms.
+enum PercentEncoding {
+    /// Everything but the unreserved characters encoded, as `encodeURIComponent` nearly does.
+    static func encode(_ text: String, spaceAsPlus: Bool = false) -> String {
+        var encoded: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                encoded.append(byte)
+            } else if byte == 0x20, spaceAsPlus {
+                encoded.append(UInt8(ascii: "+"))
+            } else {
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append(contentsOf: Hexadecimal.encode([byte], uppercase: true).utf8)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Nil when a `%` is not followed by two digits.
+    static func decode(_ text: [UInt8]) -> [UInt8]? {
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            guard text[index] == UInt8(ascii: "%") else {
+                decoded.append(text[index])
+                index += 1
+                continue
+            }
+            guard index + 2 < text.count, let byte = Hexadecimal.decode(Array(text[index + 1...index + 2])) else {
+                return nil
+            }
+            decoded += byte
+            index += 3
+        }
+        return decoded
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

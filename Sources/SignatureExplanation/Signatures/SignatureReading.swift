@@ -1,0 +1,138 @@
+import Base64
+import SigningKit
+
+/// A signature's text, read with patience: the 64 bytes in it, and what is odd about the way they are written.
+struct SignatureReading: Sendable {
+    /// How a signature has to be written.
+    enum Form: Sendable {
+        /// DER in padded Base64: the legacy signature.
+        case der
+        /// r ‖ s in Base64url without padding: the third part of a JWS.
+        case raw
+    }
+
+    let signature: P256Signature
+    let findings: [Finding]
+
+    /// Nil when no 64 bytes can be found in the text.
+    init?(_ text: [UInt8], wanted form: Form) {
+        var findings: [Finding] = []
+        let characters = Self.clean(text, &findings)
+        guard let bytes = Self.decode(characters, form, &findings),
+            let signature = Self.signature(in: bytes, form, &findings)
+        else { return nil }
+        self.signature = signature
+        self.findings = findings
+    }
+
+    // MARK: From text to characters
+
+    /// Takes away what is around and between the characters.
+    private static func clean(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
+        var text = unescape(text, &findings)
+        let isSpace = { (byte: UInt8) in byte <= 0x20 }
+        let trimmed = Array(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        let breaks = trimmed.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
+        if trimmed.count != text.count || breaks {
+            findings.append(
+                Finding(
+                    .signatureWhiteSpace, field: "signature", "There is white space in or around the signature's text.")
+            )
+        }
+        text = trimmed.filter { $0 >= 0x20 }
+        if text.contains(0x20) {
+            findings.append(
+                Finding(.signaturePlusLost, field: "signature", "The signature's text holds spaces where \"+\" was."))
+            text = text.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
+        }
+        return text
+    }
+
+    private static func unescape(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
+        guard text.contains(UInt8(ascii: "%")), let plain = PercentEncoding.decode(text) else { return text }
+        findings.append(
+            Finding(
+                .signatureURLEncoded, field: "signature", "The signature's text is percent-encoded (%2B, %2F, %3D)."))
+        return plain
+    }
+
+    // MARK: From characters to bytes
+
+    private static func decode(_ characters: [UInt8], _ form: Form, _ findings: inout [Finding]) -> [UInt8]? {
+        if let bytes = Hexadecimal.decode(characters), looksLikeSignature(bytes) {
+            findings.append(
+                Finding(.signatureHexadecimal, field: "signature", "The signature is written in hexadecimal."))
+            return bytes
+        }
+        guard let decoded = LaxBase64(characters) else { return nil }
+        append(decoded, form, &findings)
+        if looksLikeSignature(decoded.bytes) { return decoded.bytes }
+        // Text inside: it went through an encoder twice.
+        if let inner = Hexadecimal.decode(decoded.bytes) ?? LaxBase64(decoded.bytes)?.bytes, looksLikeSignature(inner) {
+            findings.append(
+                Finding(
+                    .signatureEncodedTwice, field: "signature",
+                    "The signature was encoded twice: decoded once, it is still text."))
+            return inner
+        }
+        return decoded.bytes
+    }
+
+    private static func looksLikeSignature(_ bytes: [UInt8]) -> Bool {
+        bytes.count == 64 && P256Signature(derRepresentation: bytes) == nil || LaxDER.read(bytes) != nil
+    }
+
+    private static func append(_ decoded: LaxBase64, _ form: Form, _ findings: inout [Finding]) {
+        switch form {
+        case .der:
+            if decoded.isURLAlphabet {
+                findings.append(
+                    Finding(
+                        .signatureBase64URL, field: "signature",
+                        "The signature is in Base64url: it holds \"-\" or \"_\"."))
+            }
+            if decoded.padding != (3 - decoded.bytes.count % 3) % 3 {
+                findings.append(
+                    Finding(
+                        .signatureUnpadded, field: "signature",
+                        "The \"=\" at the signature's end are missing or too many."))
+            }
+        case .raw:
+            if decoded.isStandardAlphabet || decoded.padding > 0 {
+                findings.append(
+                    Finding(
+                        .signatureStandardBase64, field: "signature",
+                        "The token's signature is in standard Base64 (\"+\", \"/\" or \"=\"), not in Base64url without padding."
+                    ))
+            }
+        }
+    }
+
+    // MARK: From bytes to r ‖ s
+
+    private static func signature(in bytes: [UInt8], _ form: Form, _ findings: inout [Finding]) -> P256Signature? {
+        if let strict = P256Signature(derRepresentation: bytes) {
+            if form == .raw {
+                findings.append(
+                    Finding(
+                        .signatureDER, field: "signature",
+                        "The token's signature is DER (\(bytes.count) bytes), not r ‖ s (64 bytes)."))
+            }
+            return strict
+        }
+        if bytes.count == 64, let raw = P256Signature(rawRepresentation: bytes) {
+            if form == .der {
+                findings.append(
+                    Finding(.signatureRaw, field: "signature", "The signature is r ‖ s (64 bytes), not DER."))
+            }
+            return raw
+        }
+        guard let lax = LaxDER.read(bytes) else { return nil }
+        findings.append(
+            Finding(
+                .signatureDERLax, field: "signature",
+                "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end."
+            ))
+        return lax
+    }
+}

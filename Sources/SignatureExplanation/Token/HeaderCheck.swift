@@ -1,0 +1,46 @@
+import StrictJSON
+
+/// What is to be seen in a token's header: it must be exactly `alg`, `kid`, `typ`.
+struct HeaderCheck {
+    /// The claim `kid`, where it can be read.
+    private(set) var keyID: String?
+    private(set) var findings: [Finding] = []
+
+    init(_ bytes: [UInt8]) {
+        let header: JSONObject
+        do { header = try JSONDocument(parsing: bytes).root.anyObject() } catch {
+            findings.append(Finding(.headerNotJSON, field: "header", "The header cannot be read. \(error)"))
+            return
+        }
+        keyID = try? header["kid"]?.string()
+        for name in Self.members { check(name, header[name]) }
+        for name in header.names where !Self.members.contains(name) {
+            findings.append(
+                Finding(
+                    .headerMemberUnknown, field: name,
+                    "The header has a member \"\(name)\", which is none of alg, kid, typ."))
+        }
+    }
+
+    private mutating func check(_ name: String, _ value: JSONValue?) {
+        guard let value else {
+            findings.append(Finding(.headerMemberMissing, field: name, "The header has no member \"\(name)\"."))
+            return
+        }
+        guard let text = try? value.string() else {
+            findings.append(Finding(.headerMemberKind, field: name, "The header's \"\(name)\" is not a string."))
+            return
+        }
+        switch name {
+        case "alg" where text != "ES256":
+            findings.append(Finding(.headerAlgorithm, field: "alg", "The header's alg is \"\(text)\", not \"ES256\"."))
+        case "typ" where text != "JWT":
+            findings.append(Finding(.headerType, field: "typ", "The header's typ is \"\(text)\", not \"JWT\"."))
+        case "kid" where text.isEmpty:
+            findings.append(Finding(.headerMemberMissing, field: "kid", "The header's kid is empty."))
+        default: break
+        }
+    }
+
+    private static let members = ["alg", "kid", "typ"]
+}

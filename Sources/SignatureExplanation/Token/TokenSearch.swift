@@ -1,0 +1,62 @@
+import SigningKit
+
+/// Looks for the bytes, the digest and the key that a token's signature fits.
+struct TokenSearch {
+    struct Hit {
+        let findings: [Finding]
+        /// The index of the key.
+        let key: Int
+    }
+
+    let signature: P256Signature
+    let ranking: KeyRanking
+    private(set) var verifier: Verifier
+    private var tried: Set<[UInt8]> = []
+
+    init(_ signature: P256Signature, ranking: KeyRanking, verifier: Verifier) {
+        self.signature = signature
+        self.ranking = ranking
+        self.verifier = verifier
+    }
+
+    /// Whether the signature is over the first two parts of the token as they came; with which key.
+    mutating func direct(_ signingInput: [UInt8]) -> Int? {
+        guard let form = signature.forVerifying else { return nil }
+        return ranking.all.first { verifier.verifies(form, DigestForm.sha256.apply(signingInput), key: $0) }
+    }
+
+    /// Every variant with the right digest, then with the others; then r and s mixed up.
+    mutating func search(_ variants: [SigningInputVariant]) -> Hit? {
+        let forms: [(P256Signature?, Finding?)] = [
+            (signature, nil),
+            (
+                signature.withHalvesSwapped,
+                Finding(
+                    .signatureHalvesSwapped, .error, .proven, field: "signature", "The signature is s ‖ r, not r ‖ s.")
+            ),
+            (
+                signature.withBytesReversed,
+                Finding(
+                    .signatureLittleEndian, .error, .proven, field: "signature",
+                    "The two numbers of the signature are little-endian.")
+            ),
+        ]
+        for (form, finding) in forms {
+            tried = []
+            guard let form else { continue }
+            for digest in DigestForm.allCases {
+                for variant in variants {
+                    guard let key = verify(form, digest.apply(variant.bytes)) else { continue }
+                    let causes = [variant.finding, digest.finding?.with(.proven), finding]
+                    return Hit(findings: causes.compactMap { $0 }, key: key)
+                }
+            }
+        }
+        return nil
+    }
+
+    private mutating func verify(_ signature: P256Signature, _ digest: RawDigest) -> Int? {
+        guard tried.insert(digest.bytes).inserted, let form = signature.forVerifying else { return nil }
+        return ranking.all.first { verifier.verifies(form, digest, key: $0) }
+    }
+}

@@ -1,0 +1,22 @@
+/// What is honestly to be said when no known mistake makes a signature valid.
+enum Unexplained {
+    static func finding(keys: [CandidateKey], named keyID: String?, verifier: Verifier) -> Finding {
+        var sentences = [
+            verifier.isExhausted
+                ? "The search was cut at its bound of \(verifier.count) verifications; none of the mistakes tried so far explains the signature."
+                : "None of the known mistakes explains the signature: \(verifier.count) verifications, with \(count(keys))."
+        ]
+        if let keyID, !keys.contains(where: { $0.keyID == keyID }) {
+            let ids = keys.compactMap(\.keyID)
+            sentences.append(
+                ids.isEmpty
+                    ? "Whether one of the keys is \(keyID) cannot be seen: they come without IDs."
+                    : "No key with the ID \(keyID) was given, only \(ids.joined(separator: ", ")).")
+        }
+        return Finding(.unexplained, sentences.joined(separator: " "))
+    }
+
+    private static func count(_ keys: [CandidateKey]) -> String {
+        keys.count == 1 ? "one key" : "\(keys.count) keys"
+    }
+}

@@ -1,0 +1,85 @@
+import Base64
+import Crypto
+import SignatureExplanation
+import StrictJSON
+import Testing
+
+@Suite("Reading public keys")
+struct CandidateKeyTests {
+    private static let key = P256.Signing.PrivateKey().publicKey
+    private static let pem = key.pemRepresentation
+    private static let body = LegacyFixture.base64(Array(key.derRepresentation))
+
+    @Test(
+        "a public key in PEM is read in whatever shape it was copied",
+        arguments: [
+            pem, pem + "\n", pem.replacing("\n", with: "\r\n"), "\u{FEFF}" + pem,
+            "  " + pem.replacing("\n", with: "\n  "),
+            "-----BEGIN PUBLIC KEY-----\n\(body)\n-----END PUBLIC KEY-----", pem.replacing("\n", with: "\\n"),
+            "Key of the app\n\(pem)\nend", "-----BEGIN PUBLIC KEY-----\(body)-----END PUBLIC KEY-----",
+        ])
+    func readsPEM(_ text: String) throws {
+        let keys = try CandidateKey.read(Array(text.utf8), label: "key.pem", keyID: "2X9R4HXF34")
+        #expect(keys.map(\.publicKey.rawRepresentation) == [Self.key.rawRepresentation])
+        #expect(keys.first?.keyID == "2X9R4HXF34")
+        #expect(keys.first?.label == "key.pem")
+    }
+
+    @Test("several keys in one PEM file are all read")
+    func severalInPEM() throws {
+        let other = P256.Signing.PrivateKey().publicKey
+        let keys = try CandidateKey.read(Array("\(Self.pem)\n\(other.pemRepresentation)".utf8), label: "keys.pem")
+        #expect(keys.map(\.publicKey.rawRepresentation) == [Self.key.rawRepresentation, other.rawRepresentation])
+        #expect(keys.map(\.label) == ["keys.pem, key 1", "keys.pem, key 2"])
+    }
+
+    @Test("DER is read")
+    func readsDER() throws {
+        let keys = try CandidateKey.read(Array(Self.key.derRepresentation), label: "key.der")
+        #expect(keys.first?.publicKey.rawRepresentation == Self.key.rawRepresentation)
+    }
+
+    private static func jwk(_ more: String = "", curve: String = "P-256") -> String {
+        let raw = Array(key.rawRepresentation)
+        let (x, y) = (TokenFixture.part(raw[..<32]), TokenFixture.part(raw[32...]))
+        return "{\"kty\":\"EC\",\"crv\":\"\(curve)\",\"x\":\"\(x)\",\"y\":\"\(y)\",\"kid\":\"2X9R4HXF34\"\(more)}"
+    }
+
+    @Test(
+        "a JWKS and a single JWK are read, with the key's ID",
+        arguments: [
+            jwk(), "{\"keys\":[\(jwk())]}",
+            "{\"keys\":[{\"kty\":\"RSA\"},\(jwk(",\"use\":\"sig\",\"alg\":\"ES256\""))]}",
+            "{\"keys\":[\(jwk(",\"use\":\"enc\"")),\(jwk())]}",
+        ])
+    func readsJWKS(_ text: String) throws {
+        let keys = try CandidateKey.read(Array(text.utf8), label: "jwks.json")
+        #expect(keys.map(\.publicKey.rawRepresentation) == [Self.key.rawRepresentation])
+        #expect(keys.map(\.keyID) == ["2X9R4HXF34"])
+    }
+
+    @Test("what holds no public key says what it holds, and never shows it")
+    func refusals() {
+        let secret = P256.Signing.PrivateKey()
+        #expect(throws: CandidateKeyError.empty) { try CandidateKey.read(Array(" \n".utf8), label: "k") }
+        #expect(throws: CandidateKeyError.privateKey) {
+            try CandidateKey.read(Array(secret.pemRepresentation.utf8), label: "k")
+        }
+        #expect(throws: CandidateKeyError.privateKey) {
+            try CandidateKey.read(Array(Self.jwk(",\"d\":\"AA\"").utf8), label: "k")
+        }
+        #expect(throws: CandidateKeyError.notP256("a key on P-384")) {
+            try CandidateKey.read(Array(P384.Signing.PrivateKey().publicKey.pemRepresentation.utf8), label: "k")
+        }
+        #expect(throws: CandidateKeyError.certificate) {
+            try CandidateKey.read(
+                Array("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----".utf8), label: "k")
+        }
+        #expect(throws: CandidateKeyError.unknownFormat) { try CandidateKey.read(Array("hello".utf8), label: "k") }
+        for text in [
+            "{", "{}", "{\"keys\":[]}", "{\"keys\":7}", Self.jwk(curve: "P-384"), "-----BEGIN PUBLIC KEY-----",
+        ] {
+            #expect(throws: CandidateKeyError.self) { try CandidateKey.read(Array(text.utf8), label: "k") }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import SignatureExplanation
+import StrictJSON
+import Testing
+
+@Suite("Findings")
+struct FindingTests {
+    @Test("every code has a cure in whole sentences, and its own entry in the troubleshooting guide")
+    func documented() throws {
+        let guide = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/troubleshooting.md")
+        let text = try String(contentsOf: guide.standardized, encoding: .utf8)
+        for code in FindingCode.allCases {
+            let cure = Finding(code, .error, .seen, "").cure
+            #expect(cure.hasSuffix(".") || cure.hasSuffix("?"), "\(code.rawValue)")
+            #expect(text.contains("`\(code.rawValue)`"), "\(code.rawValue) is missing in docs/troubleshooting.md")
+        }
+    }
+
+    @Test("codes are lower-case words with dashes between")
+    func spelling() {
+        for code in FindingCode.allCases {
+            #expect(
+                code.rawValue.utf8.allSatisfy { $0 == 0x2D || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+            )
+        }
+    }
+
+    @Test("an explanation is written as JSON with stable names")
+    func json() throws {
+        let fixture = LegacyFixture()
+        let answer = try fixture.answer(signing: fixture.fields([5: fixture.nonce.uppercased()]))
+        let object = try JSONDocument(parsing: LegacyFixture.examine(answer).jsonBytes()).root.anyObject()
+        #expect(object.names == ["valid", "kind", "outcome", "findings", "key", "signingInput", "verifications"])
+        let finding = try #require(try object["findings"]?.elements().first?.anyObject())
+        #expect(finding.names == ["code", "severity", "evidence", "field", "message", "cure"])
+        #expect(try finding["code"]?.string() == "nonce-upper-case")
+        #expect(try finding["evidence"]?.string() == "proven")
+        #expect(try object["valid"]?.boolean() == false)
+        #expect(try object["key"]?.anyObject()["keyId"]?.string() == LegacyFixture.keyID)
+        #expect(try object["signingInput"]?.anyObject()["separator"]?.string() == "U+2063")
+    }
+
+    @Test("nothing in a field can hide in the report or steer a terminal")
+    func escapes() throws {
+        let fixture = LegacyFixture(user: .applicationUsername("a\u{1B}[2Jb\u{202E}c"))
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ";"))
+        #expect(explanation.report.contains("a<U+001B>[2Jb<U+202E>c"))
+        #expect(!explanation.report.unicodeScalars.contains("\u{1B}"))
+    }
+}

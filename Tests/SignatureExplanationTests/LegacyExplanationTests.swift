@@ -1,0 +1,144 @@
+import Crypto
+import SignatureExplanation
+import Testing
+
+@Suite("Explaining a legacy signature")
+struct LegacyExplanationTests {
+    @Test(
+        "what Apple accepts is valid, without an error",
+        arguments: [
+            LegacyFixture(), LegacyFixture(user: .nobody),
+            LegacyFixture(user: .applicationUsername("Zoë o'Neil")),
+            LegacyFixture(user: .appAccountToken("7E3FB204-2f2b-4a05-9a9f-2f5e5c9e5a43")),
+            LegacyFixture(nonce: "20FBA8A0-2B80-4A7D-A17F-85C1854727F8"),
+        ])
+    func valid(_ fixture: LegacyFixture) throws {
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
+        #expect(explanation.isValid)
+        #expect(explanation.outcome == .verified)
+        #expect(explanation.findings.isEmpty)
+        #expect(explanation.key?.keyID == LegacyFixture.keyID)
+        #expect(explanation.verifications == 1)
+    }
+
+    @Test(
+        "each known mistake is found, first, and proven where it lies in what was signed", arguments: LegacyMistakes.all
+    )
+    func mistake(_ mistake: LegacyMistake) throws {
+        let explanation = LegacyFixture.examine(try mistake.make())
+        #expect(explanation.findings.first?.code == mistake.code)
+        #expect(!explanation.isValid)
+        #expect(explanation.key != nil)
+        #expect(explanation.findings.filter { $0.severity == .error }.count == 1)
+    }
+
+    @Test("the table has more than forty kinds of mistake")
+    func breadth() {
+        #expect(Set(LegacyMistakes.all.map(\.code)).count >= 40)
+    }
+
+    @Test("two mistakes at once are both found", arguments: LegacyPairs.all)
+    func pair(_ pair: LegacyPair) throws {
+        let explanation = LegacyFixture.examine(try pair.make())
+        #expect(Set(explanation.findings.filter { $0.evidence == .proven }.map(\.code)) == pair.codes)
+    }
+
+    @Test("three common mistakes at once are all found")
+    func triple() throws {
+        let fixture = LegacyFixture()
+        let changes = [4: fixture.fields[4].uppercased(), 5: fixture.fields[5].uppercased(), 6: "1698148900"]
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields(changes)))
+        #expect(
+            Set(explanation.findings.map(\.code)) == [.accountTokenUpperCase, .nonceUpperCase, .timestampSeconds])
+    }
+
+    @Test("without a search nothing is claimed but that it does not verify")
+    func noSearch() throws {
+        let fixture = LegacyFixture()
+        let answer = try fixture.answer(signing: fixture.fields([5: fixture.nonce.uppercased()]))
+        let explanation = LegacyFixture.examine(answer, isSearching: false)
+        #expect(explanation.outcome == .unverified)
+        #expect(explanation.verifications == 2)
+    }
+
+    @Test("a signature of another key altogether ends with an honest answer")
+    func unexplained() throws {
+        let fixture = LegacyFixture()
+        let answer = try fixture.answer(signing: fixture.fields, key: P256.Signing.PrivateKey())
+        let explanation = LegacyFixture.examine(answer)
+        #expect(explanation.outcome == .unexplained)
+        #expect(explanation.findings.map(\.code) == [.unexplained])
+        #expect(explanation.key == nil)
+        #expect((10_000...SignatureExaminer.defaultMaximumVerifications).contains(explanation.verifications))
+        #expect(explanation.report.contains("None of the known mistakes"))
+        #expect(explanation.report.contains("In-App Purchase key"))
+    }
+
+    @Test("the search keeps its bound and says that it was cut")
+    func bound() throws {
+        let fixture = LegacyFixture()
+        let answer = try fixture.answer(signing: fixture.fields, key: P256.Signing.PrivateKey())
+        let explanation = LegacyFixture.examine(answer, maximumVerifications: 100)
+        #expect(explanation.verifications == 100)
+        #expect(explanation.findings.last?.message.contains("cut at its bound of 100") == true)
+    }
+
+    @Test("a text that is no signature is said to be none", arguments: ["", "hello", "AAAA", "{\"error\":1}"])
+    func unreadable(_ text: String) {
+        let explanation = LegacyFixture.examine(LegacyFixture().answer(signature: text))
+        #expect(explanation.findings.first?.code == .signatureUnreadable)
+        #expect(!explanation.isValid)
+    }
+
+    @Test("an old signature is valid, with a warning that the offer has expired")
+    func expired() throws {
+        let fixture = LegacyFixture(timestamp: "1698000000000")
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.offerExpired])
+        #expect(explanation.findings.map(\.severity) == [.warning])
+    }
+
+    @Test("a signature of the future is valid, with a warning about the clock")
+    func future() throws {
+        let fixture = LegacyFixture(timestamp: "1698149960000")
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.issuedInFuture])
+    }
+
+    @Test("a key without an ID verifies, with a note that the ID was not checked")
+    func keyWithoutID() throws {
+        let fixture = LegacyFixture()
+        let key = CandidateKey(keyID: nil, label: "public.pem", publicKey: LegacyFixture.key.publicKey)
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields), keys: [key])
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.keyIDUnchecked])
+    }
+
+    @Test(
+        "what can be seen in a field is said, even when the signature verifies",
+        arguments: [
+            (LegacyFixture(productID: "a\u{2063}b"), FindingCode.fieldSeparatorInside),
+            (LegacyFixture(productID: "undefined"), .fieldUndefined), (LegacyFixture(offerID: ""), .fieldEmpty),
+            (LegacyFixture(offerID: "null"), .fieldNull), (LegacyFixture(nonce: "one"), .nonceNotUUID),
+            (LegacyFixture(user: .appAccountToken("alice")), .accountTokenNotUUID),
+            (LegacyFixture(timestamp: "1698148900123000"), .timestampFiner),
+        ])
+    func seen(_ fixture: LegacyFixture, _ code: FindingCode) throws {
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
+        #expect(explanation.outcome == .verified)
+        #expect(!explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [code])
+    }
+
+    @Test("what should have been signed is shown with its separators")
+    func picture() throws {
+        let fixture = LegacyFixture()
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ","))
+        #expect(explanation.signingInput?.line == fixture.fields.joined(separator: "␣"))
+        #expect(explanation.signingInput?.length == fixture.text.count)
+        #expect(explanation.signingInput?.digest == LegacyFixture.hex(SHA256.hash(data: fixture.text)))
+        #expect(explanation.report.contains("com.Example.app␣2X9R4HXF34␣"))
+    }
+}

@@ -1,0 +1,104 @@
+import Crypto
+import SignatureExplanation
+import Testing
+
+@Suite("Explaining a JWS")
+struct TokenExplanationTests {
+    @Test(
+        "what Apple accepts is valid, for each audience",
+        arguments: [
+            (TokenFixture(), TokenAudience.promotionalOffer),
+            (TokenFixture().replacing(",\"transactionId\":\"42\"", ""), .promotionalOffer),
+            (.audience("introductory-offer-eligibility", TokenFixture.eligibility), .introductoryOfferEligibility),
+            (.encodedRequest(), .advancedCommerce),
+            // The order of members says nothing.
+            (TokenFixture().withHeader(#"{ "typ": "JWT", "kid": "2X9R4HXF34", "alg": "ES256" }"#), .promotionalOffer),
+        ])
+    func valid(_ fixture: TokenFixture, _ audience: TokenAudience) throws {
+        let explanation = TokenFixture.examine(try fixture.token(), app: "com.example.app")
+        #expect(explanation.isValid)
+        #expect(explanation.findings.isEmpty)
+        #expect(explanation.kind == .jws(audience: audience))
+        #expect(explanation.key?.label == "first.pem")
+        #expect(explanation.verifications == 1)
+    }
+
+    @Test("each known mistake is found, first", arguments: TokenMistakes.all)
+    func mistake(_ mistake: TokenMistake) throws {
+        let explanation = TokenFixture.examine(try mistake.make())
+        #expect(explanation.findings.contains { $0.code == mistake.code })
+        #expect(explanation.findings.first { $0.code != .keyOther || mistake.code == .keyOther }?.code == mistake.code)
+        #expect(!explanation.isValid)
+    }
+
+    @Test("the table has more than forty kinds of mistake")
+    func breadth() {
+        #expect(Set(TokenMistakes.all.map(\.code)).count >= 40)
+    }
+
+    @Test("mistakes of signing, of writing and of contents are found together")
+    func several() throws {
+        let fixture = TokenFixture().replacing("{", "{\"exp\":1698149200,").replacing("\"42\"", "42")
+        let input = Array(TokenFixture.part(fixture.claims).utf8)
+        let token = try fixture.token(signing: input, key: LegacyFixture.otherKey) {
+            TokenFixture.part(Array($0.derRepresentation))
+        }
+        let codes = TokenFixture.examine(token).findings.map(\.code)
+        #expect(codes == [.signedPayloadOnly, .signatureDER, .keyOther, .claimExpiration, .transactionIDNumber])
+    }
+
+    @Test("a token for another app than the expected one is not valid")
+    func otherApp() throws {
+        let explanation = TokenFixture.examine(try TokenFixture().token(), app: "com.example.other")
+        #expect(explanation.findings.map(\.code) == [.appDiffers])
+        #expect(!explanation.isValid)
+    }
+
+    @Test("a signature of another key altogether ends with an honest answer")
+    func unexplained() throws {
+        let token = try TokenFixture().token(key: P256.Signing.PrivateKey())
+        let explanation = TokenFixture.examine(token)
+        #expect(explanation.outcome == .unexplained)
+        #expect(explanation.findings.map(\.code) == [.unexplained])
+        #expect(explanation.report.contains("None of the known mistakes"))
+    }
+
+    @Test("a key ID that none of the keys has is said, with those that they have")
+    func unknownKeyID() throws {
+        let fixture = TokenFixture().withHeader(#"{"alg":"ES256","kid":"AAAAAAAAAA","typ":"JWT"}"#)
+        let token = try fixture.token(key: P256.Signing.PrivateKey())
+        let message = TokenFixture.examine(token).findings.last?.message
+        #expect(message?.contains("No key with the ID AAAAAAAAAA was given, only 2X9R4HXF34, 7QK3M5LZ90.") == true)
+    }
+
+    @Test("a token that was issued days ago is valid, with a warning")
+    func old() throws {
+        let explanation = TokenFixture.examine(try TokenFixture().replacing("1698148900", "1697900000").token())
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.issuedLongAgo])
+    }
+
+    @Test("a token of the future is valid, with a warning about the clock")
+    func future() throws {
+        let explanation = TokenFixture.examine(try TokenFixture().replacing("1698148900", "1698149900").token())
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.issuedInFuture])
+    }
+
+    @Test("an issuer ID that is no UUID and an unusual key ID are warnings")
+    func unusual() throws {
+        let fixture = TokenFixture().replacing("57246542-96fe-1a63-e053-0824d011072a", "TEAM123456")
+            .withHeader(#"{"alg":"ES256","kid":"keyId","typ":"JWT"}"#)
+        let key = CandidateKey(keyID: "keyId", label: "k", publicKey: LegacyFixture.key.publicKey)
+        let explanation = TokenFixture.examine(try fixture.token(), keys: [key])
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.issuerNotUUID, .keyIDShape])
+    }
+
+    @Test("texts that are no tokens are said to be none", arguments: ["", ".", "..", "hello", "a.b.c", "e30.e30"])
+    func noToken(_ text: String) {
+        let explanation = TokenFixture.examine(text)
+        #expect(!explanation.isValid)
+        #expect(explanation.findings.contains { $0.severity == .error })
+    }
+}

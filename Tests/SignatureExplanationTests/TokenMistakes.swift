@@ -1,0 +1,181 @@
+import Base64
+import Crypto
+import SignatureExplanation
+import Testing
+
+/// A token that was made with one mistake, and the code that must be found for it.
+struct TokenMistake: CustomTestStringConvertible, Sendable {
+    let code: FindingCode
+    let detail: String
+    let make: @Sendable () throws -> String
+
+    init(_ code: FindingCode, _ detail: String = "", _ make: @escaping @Sendable () throws -> String) {
+        self.code = code
+        self.detail = detail
+        self.make = make
+    }
+
+    var testDescription: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+
+    /// Well signed, but with other contents.
+    static func form(_ code: FindingCode, _ detail: String = "", _ fixture: TokenFixture) -> TokenMistake {
+        TokenMistake(code, detail) { try fixture.token() }
+    }
+
+    /// The right claims with a text in them replaced.
+    static func claim(_ code: FindingCode, _ text: String, _ other: String) -> TokenMistake {
+        form(code, other, TokenFixture().replacing(text, other))
+    }
+
+    static func header(_ code: FindingCode, _ header: String) -> TokenMistake {
+        form(code, header, TokenFixture().withHeader(header))
+    }
+
+    /// The right token with a signature over other bytes.
+    static func signing(
+        _ code: FindingCode, _ detail: String = "", _ bytes: @escaping @Sendable (TokenFixture) -> [UInt8]
+    )
+        -> TokenMistake
+    {
+        TokenMistake(code, detail) { try TokenFixture().token(signing: bytes(TokenFixture())) }
+    }
+}
+
+/// One of each.
+enum TokenMistakes {
+    static let all = claims + audiences + requests + headers + texts + inputs
+
+    private static let claims: [TokenMistake] = [
+        .claim(.nonceUpperCase, TokenFixture.nonce, TokenFixture.nonce.uppercased()),
+        .claim(.nonceNotUUID, TokenFixture.nonce, "once"),
+        .claim(.issuedAtFraction, "1698148900", "1698148900.123"),
+        .claim(.issuedAtFraction, "1698148900", "1.6981489e9"),
+        .claim(.issuedAtMilliseconds, "1698148900", "1698148900123"),
+        .claim(.issuedAtText, "1698148900", "\"1698148900\""), .claim(.issuedAtRange, "1698148900", "719841700"),
+        .claim(.claimExpiration, "{", "{\"exp\":1698149200,"), .claim(.claimUnknown, "{", "{\"jti\":\"x\","),
+        .claim(.claimMissing, "\"productId\":\"premium\",", ""),
+        .claim(.claimMissing, ",\"nonce\":\"\(TokenFixture.nonce)\"", ""),
+        .claim(.claimMisspelled, "productId", "productID"), .claim(.claimMisspelled, "offerIdentifier", "offerId"),
+        .claim(.claimNull, "\"42\"", "null"), .claim(.transactionIDNumber, "\"42\"", "42"),
+        .claim(.claimKind, "\"premium\"", "7"), .claim(.claimEmpty, "\"premium\"", "\"\""),
+        .claim(.fieldUndefined, "\"premium\"", "\"undefined\""), .claim(.fieldNull, "winter50", "null"),
+        .form(
+            .claimKind, "allowIntroductoryOffer as a text",
+            .audience("introductory-offer-eligibility", TokenFixture.eligibility).replacing("true", "\"true\"")),
+        .form(.claimsNotJSON, "", TokenFixture(claims: "not JSON")),
+        .claim(.claimsNotJSON, "{", "{\"iat\":1,"),
+    ]
+
+    private static let audiences: [TokenMistake] = [
+        .claim(.audienceArray, "\"promotional-offer\"", "[\"promotional-offer\"]"),
+        .claim(.audienceUnknown, "promotional-offer", "promo"),
+        .claim(.audienceServerAPI, "promotional-offer", "appstoreconnect-v1"),
+        .claim(.audienceWrong, "promotional-offer", "introductory-offer-eligibility"),
+        .form(.audienceWrong, "eligibility as an offer", .audience("promotional-offer", TokenFixture.eligibility)),
+        .claim(.claimMissing, "\"aud\":\"promotional-offer\",", ""),
+    ]
+
+    private static let requests: [TokenMistake] = [
+        .form(.requestObject, "", .request(TokenFixture.request)),
+        .form(.requestPlain, "", .request("\"" + TokenFixture.request.replacing("\"", with: "\\\"") + "\"")),
+        .form(
+            .requestBase64URL, "",
+            .request("\"\(TokenFixture.part(TokenFixture.request.replacing("{}", with: "{\"a\":\"??>\"}")))\"")),
+        .form(.requestNotBase64, "", .request("\"a b!\"")), .form(.requestNotJSON, "", .encodedRequest("hello")),
+        .form(.requestEncodedTwice, "", .encodedRequest(LegacyFixture.base64(Array(TokenFixture.request.utf8)))),
+        .form(.requestIncomplete, "", .encodedRequest(TokenFixture.request.replacing("version", with: "Version"))),
+    ]
+
+    private static let headers: [TokenMistake] = [
+        .header(.headerMemberMissing, #"{"alg":"ES256","kid":"2X9R4HXF34"}"#),
+        .header(.headerMemberMissing, #"{"alg":"ES256","typ":"JWT"}"#),
+        .header(.headerMemberUnknown, #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT","x5c":[]}"#),
+        .header(.headerMemberKind, #"{"alg":"ES256","kid":7,"typ":"JWT"}"#),
+        .header(.headerAlgorithm, #"{"alg":"ES384","kid":"2X9R4HXF34","typ":"JWT"}"#),
+        .header(.headerType, #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"jwt"}"#), .header(.headerNotJSON, "ES256"),
+        .header(.keyOther, #"{"alg":"ES256","kid":"7QK3M5LZ90","typ":"JWT"}"#),
+        TokenMistake(.keyIssuerSwapped) {
+            var fixture = TokenFixture().replacing("57246542-96fe-1a63-e053-0824d011072a", "2X9R4HXF34")
+            fixture.header = fixture.header.replacing("2X9R4HXF34", with: "57246542-96fe-1a63-e053-0824d011072a")
+            let key = CandidateKey(keyID: nil, label: "public.pem", publicKey: LegacyFixture.key.publicKey)
+            #expect(TokenFixture.examine(try fixture.token(), keys: [key]).findings.first?.code == .keyIssuerSwapped)
+            return try fixture.token()
+        },
+    ]
+
+    private static let texts: [TokenMistake] = [
+        TokenMistake(.tokenWhiteSpace) { try TokenFixture().token() + "\n" },
+        TokenMistake(.tokenQuoted) { try "\"\(TokenFixture().token())\"" },
+        TokenMistake(.tokenPrefix) { try "Bearer \(TokenFixture().token())" },
+        TokenMistake(.tokenParts) { try TokenFixture().token() + ".e30" },
+        TokenMistake(.signatureUnreadable) { TokenFixture().signingInput + ".c2ln" },
+        TokenMistake(.signatureDER) { try TokenFixture().token { TokenFixture.part(Array($0.derRepresentation)) } },
+        TokenMistake(.signatureStandardBase64) {
+            try TokenFixture().token { LegacyFixture.base64(Array($0.rawRepresentation)) }
+        },
+        TokenMistake(.signatureHexadecimal) { try TokenFixture().token { LegacyFixture.hex($0.rawRepresentation) } },
+        TokenMistake(.signatureEncodedTwice) {
+            try TokenFixture().token { TokenFixture.part(LegacyFixture.base64(Array($0.rawRepresentation))) }
+        },
+        TokenMistake(.signatureHalvesSwapped) {
+            try TokenFixture().token {
+                let raw = Array($0.rawRepresentation)
+                return TokenFixture.part(raw[32...] + raw[..<32])
+            }
+        },
+        TokenMistake(.tokenPartPadded) {
+            try signed(LegacyFixture.base64(Array(#"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT"}"#.utf8)))
+        },
+        TokenMistake(.tokenPartStandardBase64) {
+            let text = TokenFixture().claims.replacing("premium", with: "???>>>???")
+            let part = LegacyFixture.base64(Array(text.utf8)).replacing("=", with: "")
+            #expect(part.contains("+") || part.contains("/"))
+            return try signed(TokenFixture.part(TokenFixture().header), part)
+        },
+        TokenMistake(.tokenPartUnreadable) { try signed("!!!") },
+    ]
+
+    private static func signed(_ header: String, _ payload: String = TokenFixture.part(TokenFixture().claims)) throws
+        -> String
+    {
+        let input = header + "." + payload
+        let signature = try LegacyFixture.key.signature(for: Array(input.utf8))
+        return input + "." + TokenFixture.part(Array(signature.rawRepresentation))
+    }
+
+    private static let inputs: [TokenMistake] = [
+        .signing(.signedPayloadOnly) { Array(TokenFixture.part($0.claims).utf8) },
+        .signing(.signedPayloadOnly, "JSON") { Array($0.claims.utf8) },
+        .signing(.signedHeaderOnly) { Array(TokenFixture.part($0.header).utf8) },
+        .signing(.signedUnencoded) { Array("\($0.header).\($0.claims)".utf8) },
+        .signing(.signedWithoutDot) { Array((TokenFixture.part($0.header) + TokenFixture.part($0.claims)).utf8) },
+        .signing(.signedPartsSwapped) { Array("\(TokenFixture.part($0.claims)).\(TokenFixture.part($0.header))".utf8) },
+        .signing(.signedTrailingDot) { Array("\($0.signingInput).".utf8) },
+        .signing(.signedOtherEncoding) {
+            Array("\(LegacyFixture.base64(Array($0.header.utf8))).\(LegacyFixture.base64(Array($0.claims.utf8)))".utf8)
+        },
+        .signing(.signedOtherHeader) { Array($0.withHeader(#"{"typ":"JWT","alg":"ES256"}"#).signingInput.utf8) },
+        .signing(.signedOtherHeader, "another kid") {
+            Array($0.withHeader(#"{"alg":"ES256","kid":"7QK3M5LZ90","typ":"JWT"}"#).signingInput.utf8)
+        },
+        .signing(.signedOtherClaims, "spaces") {
+            Array($0.replacing("\",\"", "\", \"").replacing(",\"aud", ", \"aud").replacing(":", ": ").signingInput.utf8)
+        },
+        .signing(.signedOtherClaims, "nonce") {
+            Array($0.replacing(TokenFixture.nonce, TokenFixture.nonce.uppercased()).signingInput.utf8)
+        },
+        .signing(.textNewline) { Array("\($0.signingInput)\n".utf8) },
+        .signing(.textZeroByte) { Array($0.signingInput.utf8) + [0] },
+        .signing(.textUTF16) { $0.signingInput.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } },
+        .signing(.textBase64) { Base64.standard.encode(Array($0.signingInput.utf8)) },
+        .signing(.textHexadecimal) { Array(LegacyFixture.hex($0.signingInput.utf8).utf8) },
+        .signing(.digestTwice) { Array(SHA256.hash(data: Array($0.signingInput.utf8))) },
+        .signing(.digestHexadecimal) { Array(LegacyFixture.hex(SHA256.hash(data: Array($0.signingInput.utf8))).utf8) },
+        TokenMistake(.digestSHA512) {
+            let digest = SHA512.hash(data: Array(TokenFixture().signingInput.utf8))
+            let signature = try LegacyFixture.key.signature(for: digest)
+            return TokenFixture().signingInput + "." + TokenFixture.part(Array(signature.rawRepresentation))
+        },
+        TokenMistake(.keyOther) { try TokenFixture().token(key: LegacyFixture.otherKey) },
+    ]
+}

@@ -1,0 +1,53 @@
+internal import PKCS11
+internal import SigningKit
+
+/// The one place where errors of a token become errors of a key.
+extension PKCS11Error {
+    /// Whether the session, or more than it, is of no use after this. That is so for everything but a complaint about
+    /// what was asked.
+    var endsSession: Bool {
+        switch returnValue {
+        case .argumentsBad, .mechanismInvalid, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid,
+            .functionNotSupported:
+            false
+        default:
+            !Self.complaints.contains(returnValue)
+        }
+    }
+
+    /// CKR_DATA_INVALID, _DATA_LEN_RANGE, _KEY_SIZE_RANGE, _KEY_TYPE_INCONSISTENT, _KEY_FUNCTION_NOT_PERMITTED,
+    /// _MECHANISM_PARAM_INVALID
+    private static let complaints: Set<ReturnValue> = Set(
+        [0x20, 0x21, 0x62, 0x63, 0x68, 0x71].map(ReturnValue.init(rawValue:)))
+
+    func whileSigning(with key: String) -> KeyError {
+        endsSession
+            ? .unavailable("The token does not sign with \(key) now: \(self).")
+            : .failed("The token does not sign with \(key): \(self).")
+    }
+
+    /// While a token is opened or a key is sought on it.
+    func whileOpening(_ token: String) -> KeyError {
+        switch function {
+        case .loadModule:
+            return .notFound("\(description.prefix(1).uppercased())\(description.dropFirst()).")
+        default:
+            return endsSession
+                ? .unavailable("The token \(token) does not answer now: \(self).")
+                : .failed("The token \(token) cannot be used: \(self).")
+        }
+    }
+}
+
+extension ReturnValue {
+    /// Whether a login was refused because of its PIN, so that trying again would count against it.
+    var refusesPIN: Bool {
+        switch self {
+        case .pinIncorrect, .pinInvalid, .pinLenRange, .pinExpired, .pinLocked, .userPINNotInitialized,
+            .userTypeInvalid:
+            true
+        default:
+            false
+        }
+    }
+}

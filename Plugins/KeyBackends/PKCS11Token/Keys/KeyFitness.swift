@@ -1,0 +1,69 @@
+internal import PKCS11
+internal import SigningKit
+
+/// Refuses a key that is not what the gateway promises: on P-256, able to sign, and impossible to take away.
+enum KeyFitness {
+    static func check(
+        _ key: FoundKey, in session: Session, allowUnprotected: Bool
+    ) throws(KeyError) {
+        let curve: [UInt8]?
+        let unprotected: [String]
+        do throws(PKCS11Error) {
+            guard try session.number(.keyType, of: key.handle) == KeyType.ec.rawValue else {
+                throw PKCS11Error(.getAttributeValue, .ok)
+            }
+            curve = try session.value(of: .ecParameters, in: key.handle)
+            unprotected = try faults(of: key, session)
+        } catch {
+            if error.returnValue == .ok { throw .unfit("\(key.sentence) is not an EC key; App Store keys are on P-256.") }
+            throw error.whileOpening(key.name)
+        }
+        guard curve == NamedCurve.p256 else {
+            throw .unfit("\(key.sentence) is on \(NamedCurve.name(curve)); App Store keys are on P-256.")
+        }
+        guard allowUnprotected || unprotected.isEmpty else {
+            throw .unfit(
+                "\(key.sentence) is not protected by its token: \(unprotected.joined(separator: ", ")). Import it again "
+                    + "as sensitive and not extractable, or set allowUnprotectedKeys for a test.")
+        }
+        try checkUse(key, session)
+    }
+
+    /// A key that may not sign is of no use, protected or not.
+    private static func checkUse(_ key: FoundKey, _ session: Session) throws(KeyError) {
+        let signs: Bool?
+        do throws(PKCS11Error) {
+            signs = try session.flag(.sign, of: key.handle)
+        } catch {
+            throw error.whileOpening(key.name)
+        }
+        guard signs == true else {
+            throw .unfit("\(key.sentence) may not sign: CKA_SIGN is \(text(signs)). Import it again with that right.")
+        }
+    }
+
+    private static func faults(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [String] {
+        var faults: [String] = []
+        let sensitive = try session.flag(.sensitive, of: key.handle)
+        if sensitive != true { faults.append("CKA_SENSITIVE is \(text(sensitive))") }
+        let extractable = try session.flag(.extractable, of: key.handle)
+        if extractable != false { faults.append("CKA_EXTRACTABLE is \(text(extractable))") }
+        // What counts in the end is what the token does, not what it says.
+        do throws(PKCS11Error) {
+            if try session.gives(.value, of: key.handle) { faults.append("CKA_VALUE can be read") }
+        } catch {
+            let refusals: [ReturnValue] = [.attributeSensitive, .attributeTypeInvalid, .keyUnextractable]
+            guard refusals.contains(error.returnValue) else { throw error }
+        }
+        return faults
+    }
+
+    private static func text(_ flag: Bool?) -> String {
+        flag.map { $0 ? "true" : "false" } ?? "missing"
+    }
+}
+
+extension FoundKey {
+    /// At the beginning of a sentence.
+    var sentence: String { "T" + name.dropFirst() }
+}

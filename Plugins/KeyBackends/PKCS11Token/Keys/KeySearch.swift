@@ -1,0 +1,48 @@
+internal import PKCS11
+internal import SigningKit
+
+/// Finds exactly one private key.
+enum KeySearch {
+    /// More than these are not listed.
+    private static let listLimit = 20
+
+    /// - Throws: `notFound` or `ambiguous` with what there is.
+    static func find(_ selector: KeySelector, on token: TokenInfo, in session: Session) throws(KeyError) -> FoundKey {
+        let wanted = try TokenAddress.parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
+        let found: [FoundKey]
+        do throws(PKCS11Error) {
+            found = try keys(wanted, session)
+        } catch {
+            throw error.whileOpening(token.name)
+        }
+        if found.count == 1 { return found[0] }
+        let asked = selector.uri.path
+        guard found.isEmpty else {
+            throw .ambiguous(
+                "\(found.count) private keys on the token \(token.name) answer to \(asked): \(list(found)). Name one "
+                    + "of them by object and id.")
+        }
+        let all: [FoundKey]
+        do throws(PKCS11Error) {
+            all = try keys([], session)
+        } catch {
+            throw error.whileOpening(token.name)
+        }
+        throw .notFound(
+            "No private key on the token \(token.name) answers to \(asked). "
+                + (all.isEmpty ? "It shows none at all." : "It has \(list(all))."))
+    }
+
+    private static func keys(_ attributes: [Attribute], _ session: Session) throws(PKCS11Error) -> [FoundKey] {
+        var keys: [FoundKey] = []
+        for object in try session.objects(with: [Attribute(.privateKey)] + attributes) {
+            keys.append(try FoundKey(object, in: session))
+        }
+        return keys
+    }
+
+    private static func list(_ keys: [FoundKey]) -> String {
+        let shown = keys.prefix(listLimit).map { "(\($0.attributes))" }.joined(separator: ", ")
+        return keys.count > listLimit ? "\(shown) and \(keys.count - listLimit) more" : shown
+    }
+}

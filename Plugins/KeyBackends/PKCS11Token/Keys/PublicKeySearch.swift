@@ -1,0 +1,66 @@
+internal import Crypto
+internal import PKCS11
+internal import SigningKit
+
+/// Finds the public half of a private key: from the token's public key, else from its certificate, else from the
+/// configuration.
+enum PublicKeySearch {
+    static func find(
+        for key: FoundKey, _ selector: KeySelector, in session: Session
+    ) throws(KeyError) -> P256.Signing.PublicKey {
+        let shown: [UInt8]?
+        do throws(PKCS11Error) {
+            let point = try publicObject(of: key, session)
+            shown = if let point { point } else { try certificate(of: key, session) }
+        } catch {
+            throw error.whileOpening(key.name)
+        }
+        if let shown, let configured = selector.publicKey, shown != configured {
+            throw .unfit("\(key.sentence) has another public key on its token than in the configuration.")
+        }
+        guard let point = shown ?? selector.publicKey else {
+            throw .unfit(
+                "The token holds neither a public key nor a certificate for \(key.name). Import one, or put the public "
+                    + "key into the configuration.")
+        }
+        guard let publicKey = try? P256.Signing.PublicKey(x963Representation: point) else {
+            throw .unfit("The public key of \(key.name) is not a point of P-256.")
+        }
+        return publicKey
+    }
+
+    /// `CKA_EC_POINT`: 65 bytes as they are, or 67 in a DER OCTET STRING. No point of 65 bytes looks like the latter.
+    private static func publicObject(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [UInt8]? {
+        guard let object = try companion(.publicKey, of: key, session),
+            let point = try session.value(of: .ecPoint, in: object)
+        else { return nil }
+        return point.count == 67 && point.starts(with: [0x04, 0x41, 0x04]) ? Array(point.dropFirst(2)) : point
+    }
+
+    private static func certificate(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [UInt8]? {
+        guard let object = try companion(.certificate, of: key, session),
+            let der = try session.value(of: .value, in: object)
+        else { return nil }
+        return DERReader.p256Point(inCertificate: der)
+    }
+
+    /// The one object with the key's ID. Where nothing has that ID, the one with the key's label, unless its own ID says
+    /// that it belongs to another key.
+    private static func companion(
+        _ kind: ObjectClass, of key: FoundKey, _ session: Session
+    ) throws(PKCS11Error) -> ObjectHandle? {
+        let label = Attribute(.label, text: key.label)
+        if !key.id.isEmpty {
+            let id = Attribute(.id, bytes: key.id)
+            var found = try session.objects(with: [Attribute(kind), id], limit: 2)
+            if found.count > 1 { found = try session.objects(with: [Attribute(kind), id, label], limit: 2) }
+            if !found.isEmpty { return found.count == 1 ? found[0] : nil }
+        }
+        var named: [ObjectHandle] = []
+        for object in try session.objects(with: [Attribute(kind), label]) {
+            let id = try session.value(of: .id, in: object) ?? []
+            if id.isEmpty || key.id.isEmpty { named.append(object) }
+        }
+        return named.count == 1 ? named[0] : nil
+    }
+}

@@ -1,0 +1,104 @@
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// What a lane's thread does.
+extension LanePool {
+    /// - Returns: false when the system has no thread left.
+    func start(_ lane: Lane) -> Bool {
+        Thread.start("privyseal-lane") { [self] in
+            var done: Outcome?
+            while let job = next(for: lane, after: done) {
+                done = lane.signer.map { SigningCall.sign(job, with: $0) }
+            }
+        }
+    }
+
+    /// What came of a job.
+    struct Outcome {
+        let job: Job
+        let answer: Job.Answer
+        /// Why the session cannot be used any more; nil when it can.
+        let sessionFault: String?
+    }
+
+    /// Delivers what is done and waits for the next job, with one turn of the lock for both.
+    ///
+    /// - Returns: nil when the lane's thread should go.
+    private func next(for lane: Lane, after done: consuming Outcome?) -> Job? {
+        var done = done
+        while true {
+            var turn = Turn()
+            state.withLock { state in
+                if let outcome = done { settle(outcome, of: lane, &state, &turn) }
+                if lane.state == .ready { pick(for: lane, &state, &turn) }
+                Self.noteDrained(&state)
+            }
+            if let done, !turn.wasAside { done.job.caller.resume(returning: done.answer) }
+            done = nil
+            for job in turn.flushed { job.caller.resume(returning: .failure(turn.outage)) }
+            if let session = turn.discarded { events.discard(session) }
+            if let fault = turn.fault { events.laneLost(because: fault) }
+            if let job = turn.next { return job }
+            if turn.mustGo || isOver(lane) { return nil }
+            lane.bell.wait()
+        }
+    }
+
+    /// What one turn of the lock decided, to be acted on without it.
+    private struct Turn {
+        var next: Job?
+        var wasAside = false
+        var mustGo = false
+        var fault: String?
+        var discarded: Session?
+        var flushed: [Job] = []
+        var outage = KeyError.closed
+    }
+
+    private func settle(_ outcome: borrowing Outcome, of lane: Lane, _ state: inout State, _ turn: inout Turn) {
+        if lane.state == .aside {
+            // The caller has been answered long ago.
+            state.stuck -= 1
+            lane.state = .ended
+            turn.wasAside = true
+            turn.mustGo = true
+            turn.discarded = lane.signer?.session
+            lane.signer = nil
+            return
+        }
+        lane.job = nil
+        guard let fault = outcome.sessionFault else { return }
+        turn.fault = fault
+        turn.discarded = lane.signer?.session
+        lane.signer = nil
+        lane.state = .lost
+        state.trouble = fault
+        turn.outage = .unavailable(fault)
+        turn.flushed = Self.flushIfDown(&state, turn.outage)
+    }
+
+    private func pick(for lane: Lane, _ state: inout State, _ turn: inout Turn) {
+        if let job = state.queue.popFirst() {
+            lane.job = job
+            lane.begun = Clock.nanoseconds()
+            turn.next = job
+        } else if !lane.isIdle {
+            lane.isIdle = true
+            state.idle.append(lane)
+        }
+    }
+
+    private func isOver(_ lane: Lane) -> Bool {
+        state.withLock { _ in lane.state == .ended }
+    }
+
+    /// With no lane left, nobody should wait.
+    static func flushIfDown(_ state: inout State, _ outage: KeyError) -> [Job] {
+        guard state.readyLanes == 0 else { return [] }
+        if state.outage == nil { state.outage = outage }
+        var flushed: [Job] = []
+        while let job = state.queue.popFirst() { flushed.append(job) }
+        return flushed
+    }
+}

@@ -1,0 +1,136 @@
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// What the keeper and the watch do with the lanes.
+extension LanePool {
+    /// Makes lanes without sessions, until there are `count` that do not hang.
+    ///
+    /// - Parameter stuckLimit: with so many calls that hang, threads are not replaced any more.
+    func fill(to count: Int, stuckLimit: Int) {
+        let fresh = state.withLock { state -> [Lane] in
+            guard !state.isClosing, state.stuck <= stuckLimit else { return [] }
+            let fresh = (0..<max(0, count - state.lanes.count)).map { _ in Lane() }
+            state.lanes += fresh
+            return fresh
+        }
+        for lane in fresh where !start(lane) {
+            state.withLock { state in state.lanes.removeAll { $0 === lane } }
+        }
+    }
+
+    func canGrow(to count: Int, stuckLimit: Int) -> Bool {
+        state.withLock { !$0.isClosing && $0.stuck <= stuckLimit && $0.lanes.count < count }
+    }
+
+    /// Does with fewer lanes.
+    func dropLostLanes() {
+        let dropped = state.withLock { state in
+            let dropped = state.lanes.filter { $0.state == .lost }
+            for lane in dropped { lane.state = .ended }
+            state.lanes.removeAll { $0.state == .ended }
+            return dropped
+        }
+        for lane in dropped { lane.bell.signal() }
+    }
+
+    /// Lanes that wait for a session.
+    var lostLanes: [Lane] {
+        state.withLock { state in state.lanes.filter { $0.state == .lost } }
+    }
+
+    var readyLanes: Int { state.withLock { $0.readyLanes } }
+
+    /// - Returns: false when the lane wants no session any more.
+    func revive(_ lane: Lane, with signer: Signer) -> Bool {
+        let isWanted = state.withLock { state in
+            guard lane.state == .lost, !state.isClosing else { return false }
+            lane.signer = signer
+            lane.state = .ready
+            state.outage = nil
+            if state.lanes.allSatisfy({ $0.state == .ready }) { state.trouble = nil }
+            return true
+        }
+        if isWanted { lane.bell.signal() }
+        return isWanted
+    }
+
+    /// Says why nothing can be signed, as long as no lane is ready.
+    func report(_ outage: KeyError) {
+        let flushed = state.withLock { state in
+            guard state.readyLanes == 0 else { return [Job]() }
+            state.outage = outage
+            return Self.flushIfDown(&state, outage)
+        }
+        for job in flushed { job.caller.resume(returning: .failure(outage)) }
+    }
+
+    /// Sets lanes aside whose call takes longer than `limit` nanoseconds, and answers their callers.
+    ///
+    /// - Returns: whether to look again.
+    func setAside(over limit: UInt64, because reason: String) -> Bool {
+        let now = Clock.nanoseconds()
+        var hung: [Job] = []
+        var flushed: [Job] = []
+        let again = state.withLock { state in
+            for lane in state.lanes where lane.state == .ready && lane.job != nil && now - lane.begun > limit {
+                if let job = lane.job.take() { hung.append(job) }
+                lane.state = .aside
+                state.stuck += 1
+                state.trouble = reason
+            }
+            state.lanes.removeAll { $0.state == .aside }
+            if !hung.isEmpty { flushed = Self.flushIfDown(&state, .unavailable(reason)) }
+            Self.noteDrained(&state)
+            state.isWatched = state.isBusy
+            return state.isWatched
+        }
+        for job in hung + flushed { job.caller.resume(returning: .failure(.unavailable(reason))) }
+        for _ in hung { events.laneLost(because: reason) }
+        return again
+    }
+
+    /// Refuses new jobs, and waits for those that it has.
+    func drain() async {
+        let flushed = state.withLock { state in
+            state.isClosing = true
+            var flushed: [Job] = []
+            if state.readyLanes == 0 { while let job = state.queue.popFirst() { flushed.append(job) } }
+            return flushed
+        }
+        for job in flushed { job.caller.resume(returning: .failure(.closed)) }
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.drained.append(continuation)
+                Self.noteDrained(&state)
+            }
+        }
+    }
+
+    /// Ends the lanes' threads.
+    ///
+    /// - Returns: the sessions that they leave.
+    func end() -> [Session] {
+        let lanes = state.withLock { state in
+            for lane in state.lanes { lane.state = .ended }
+            return state.lanes
+        }
+        for lane in lanes { lane.bell.signal() }
+        return lanes.compactMap { $0.signer?.session }
+    }
+
+    var health: KeyBackendHealth {
+        state.withLock { state in
+            if state.isClosing { return .unavailable(KeyError.closed.description) }
+            if let outage = state.outage { return .unavailable(outage.description) }
+            let ready = state.readyLanes
+            if state.stuck > 0 {
+                return .degraded("\(state.stuck) calls into the token hang. \(state.trouble ?? "")")
+            }
+            guard ready == state.lanes.count else {
+                return .degraded("\(ready) of \(state.lanes.count) sessions sign. \(state.trouble ?? "")")
+            }
+            return .ready
+        }
+    }
+}

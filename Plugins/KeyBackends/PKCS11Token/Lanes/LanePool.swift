@@ -1,0 +1,101 @@
+internal import Crypto
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// Lanes, and the queue in front of them. Nobody waits for the lock longer than for a few words of state.
+final class LanePool: Sendable {
+    struct State {
+        var queue: JobQueue
+        var lanes: [Lane] = []
+        /// Lanes that sleep; the last one to fall asleep is woken first, so that few threads are warm.
+        var idle: [Lane] = []
+        /// Why there is nothing to sign with.
+        var outage: KeyError? = .unavailable("The token is being opened.")
+        /// The last thing that went wrong with a lane that is not back yet.
+        var trouble: String?
+        var isClosing = false
+        /// Whether somebody looks for calls that hang.
+        var isWatched = false
+        /// Calls that hang, and whose lanes were set aside.
+        var stuck = 0
+        /// Wakes those who wait until nothing is in flight.
+        var drained: [CheckedContinuation<Void, Never>] = []
+
+        var readyLanes: Int { lanes.count { $0.state == .ready } }
+        var isBusy: Bool { queue.count > 0 || lanes.contains { $0.job != nil } }
+    }
+
+    let state: Mutex<State>
+    private let tickets = Atomic<UInt64>(0)
+    let events: any LanePoolEvents
+
+    init(queueLimit: Int, events: any LanePoolEvents) {
+        state = Mutex(State(queue: JobQueue(limit: queueLimit)))
+        self.events = events
+    }
+
+    /// Signs in turn. Full, closed or down: it says so at once.
+    func sign(_ digest: SHA256Digest, with key: TokenKey) async throws(KeyError) -> P256Signature {
+        if Task.isCancelled { throw .cancelled }
+        let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
+        let answer: Job.Answer = await withTaskCancellationHandler {
+            await withUnsafeContinuation { caller in
+                submit(Job(ticket: ticket, digest: digest, key: key, caller: caller))
+            }
+        } onCancel: {
+            cancel(ticket)
+        }
+        return try answer.get()
+    }
+
+    private func submit(_ job: Job) {
+        var refusal: KeyError?
+        var sleeper: Lane?
+        var mustWatch = false
+        state.withLock { state in
+            if state.isClosing {
+                refusal = .closed
+            } else if let outage = state.outage {
+                refusal = outage
+            } else if !state.queue.append(job) {
+                refusal = .busy
+            } else {
+                sleeper = state.idle.popLast()
+                sleeper?.isIdle = false
+                mustWatch = !state.isWatched
+                state.isWatched = true
+            }
+        }
+        if let refusal { return job.caller.resume(returning: .failure(refusal)) }
+        sleeper?.bell.signal()
+        if mustWatch { events.watch() }
+        // A cancellation before this found no job; one after it will.
+        if Task.isCancelled { cancel(job.ticket) }
+    }
+
+    private func cancel(_ ticket: UInt64) {
+        let job = state.withLock { state in
+            let job = state.queue.remove(ticket)
+            if job != nil { Self.noteDrained(&state) }
+            return job
+        }
+        job?.caller.resume(returning: .failure(.cancelled))
+    }
+
+    static func noteDrained(_ state: inout State) {
+        guard !state.drained.isEmpty, !state.isBusy else { return }
+        for waiter in state.drained { waiter.resume() }
+        state.drained = []
+    }
+}
+
+/// What a pool tells its backend. Called from any thread, without a lock held.
+protocol LanePoolEvents: AnyObject, Sendable {
+    /// Something is in flight: look for calls that hang.
+    func watch()
+    /// A lane has no session any more, or its call hangs.
+    func laneLost(because reason: String)
+    /// A session is left over from a lane that was lost or set aside.
+    func discard(_ session: Session)
+}

@@ -1,0 +1,42 @@
+public import SigningKit
+
+/// Keys on a PKCS #11 token. The private part never is in this process.
+///
+/// It must be closed: its threads keep it alive until then.
+public struct PKCS11Token: KeyBackend {
+    public static let scheme = "pkcs11"
+    public static var settings: [KeyBackendSetting] { TokenSettings.declared }
+
+    private let token: LiveToken
+
+    public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        try TokenAddress.address(of: uri)
+    }
+
+    /// Opens the module, finds the token, logs in once and opens the sessions. What blocks runs on a thread of the
+    /// backend.
+    ///
+    /// - Throws: `notFound`, `ambiguous`, `secretUnavailable`, `loginRefused`, `unfit` or `unavailable`.
+    public static func open(
+        _ locator: KeyLocator, in environment: KeyBackendEnvironment
+    ) async throws(KeyError) -> PKCS11Token {
+        PKCS11Token(token: try await LiveToken.open(locator, in: environment))
+    }
+
+    public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
+        try await token.key(selector)
+    }
+
+    public func health() async -> KeyBackendHealth {
+        token.pool.health
+    }
+
+    public func close() async {
+        await token.close()
+    }
+}
+
+extension PKCS11Token: CustomStringConvertible, CustomReflectable {
+    public var description: String { "PKCS11Token" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// A thread of the operating system. Calls into a token block, so they never run on Swift's cooperative pool.
+enum Thread {
+    private final class Body {
+        let name: StaticString
+        let run: @Sendable () -> Void
+
+        init(_ name: StaticString, _ run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts `body` on a thread of its own. Signals go to other threads.
+    ///
+    /// - Parameter name: at most 15 bytes, for `top` and `perf`.
+    /// - Returns: false when the system has no thread left.
+    static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+        let box = Unmanaged.passRetained(Body(name, body))
+        var thread = pthread_t()
+        // A new thread has its creator's signal mask from the first moment.
+        var all = sigset_t()
+        var old = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &old)
+        let code = pthread_create(&thread, nil, { argument in
+            if let argument {
+                let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                Thread.setName(body.name)
+                body.run()
+            }
+            return nil
+        }, box.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &old, nil)
+        guard code == 0 else {
+            box.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Of the current thread. The C function for this is not visible to Swift.
+    private static func setName(_ name: StaticString) {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
+        close(file)
+    }
+}
+
+/// Milliseconds and nanoseconds of a clock that nobody sets.
+enum Clock {
+    static func nanoseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    }
+}

@@ -1,0 +1,84 @@
+internal import Glibc
+
+/// A thread that does one thing after the other, now or later. When there is nothing to do, it sleeps.
+final class Worker: @unchecked Sendable {
+    private struct Timer {
+        var due: UInt64
+        var work: @Sendable () -> Void
+    }
+
+    // Allocated once, because neither may move; what follows is behind `lock`.
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let change: UnsafeMutablePointer<pthread_cond_t>
+    private var work: [@Sendable () -> Void] = []
+    private var timers: [Timer] = []
+    private var isEnding = false
+
+    init() {
+        lock = .allocate(capacity: 1)
+        change = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(change, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(change)
+        pthread_mutex_destroy(lock)
+        change.deallocate()
+        lock.deallocate()
+    }
+
+    /// - Returns: false when the system has no thread left.
+    func start(_ name: StaticString) -> Bool {
+        // The thread keeps the worker alive until `end`.
+        Thread.start(name) { [self] in
+            while let next = wait() { next() }
+        }
+    }
+
+    func run(_ body: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(lock)
+        if !isEnding { work.append(body) }
+        pthread_cond_signal(change)
+        pthread_mutex_unlock(lock)
+    }
+
+    func run(after milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
+        let due = Clock.nanoseconds() + UInt64(milliseconds) * 1_000_000
+        pthread_mutex_lock(lock)
+        if !isEnding { timers.append(Timer(due: due, work: body)) }
+        pthread_cond_signal(change)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// Nothing is begun after this; what waits is forgotten.
+    func end() {
+        pthread_mutex_lock(lock)
+        isEnding = true
+        work = []
+        timers = []
+        pthread_cond_signal(change)
+        pthread_mutex_unlock(lock)
+    }
+
+    private func wait() -> (@Sendable () -> Void)? {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        while true {
+            if isEnding { return nil }
+            if !work.isEmpty { return work.removeFirst() }
+            guard let first = timers.indices.min(by: { timers[$0].due < timers[$1].due }) else {
+                pthread_cond_wait(change, lock)
+                continue
+            }
+            if timers[first].due <= Clock.nanoseconds() { return timers.remove(at: first).work }
+            var due = timespec(
+                tv_sec: Int(timers[first].due / 1_000_000_000), tv_nsec: Int(timers[first].due % 1_000_000_000))
+            pthread_cond_timedwait(change, lock, &due)
+        }
+    }
+}

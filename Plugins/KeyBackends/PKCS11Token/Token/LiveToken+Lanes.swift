@@ -1,0 +1,59 @@
+internal import Logging
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// Opening and watching the lanes.
+extension LiveToken {
+    /// On the keeper, once.
+    func openLanes() throws(KeyError) {
+        let count = try connection.sessionLimit(settings.sessions)
+        mending.withLock { $0.lanes = count }
+        pool.fill(to: count, stuckLimit: settings.sessions)
+        do throws(KeyError) {
+            try openSessions()
+        } catch {
+            for session in pool.end() { discard(session) }
+            connection.close([], within: 1000)
+            throw error
+        }
+        ModuleNeighbours.note(self, isHealthy: true, in: connection.module.path)
+    }
+
+    /// Gives each lane without a session a new one. One after the other: tokens stumble when several are opened at
+    /// once.
+    func openSessions() throws(KeyError) {
+        for lane in pool.lostLanes {
+            do throws(PKCS11Error) {
+                let signer = Signer(try connection.openSession(), .ecdsa)
+                guard try connection.prove(signer) else {
+                    discard(signer.session)
+                    throw PKCS11Error(.sign, .keyHandleInvalid)
+                }
+                if !pool.revive(lane, with: signer) { discard(signer.session) }
+            } catch {
+                // Other programs may hold sessions too; fewer than were wished for will do.
+                guard error.returnValue == .sessionCount, pool.readyLanes > 0 else {
+                    throw error.whileOpening(connection.info.name)
+                }
+                settle(forLanes: pool.readyLanes)
+                return
+            }
+        }
+    }
+
+    private func settle(forLanes count: Int) {
+        log.notice("The token \(connection.info.name) allows only \(count) sessions to sign")
+        mending.withLock { $0.lanes = count }
+        pool.dropLostLanes()
+    }
+
+    /// Something is in flight: looks for calls that hang until nothing is.
+    func watchCalls() {
+        watch.run(after: min(max(settings.timeout / 8, 50), 1000)) { [self] in
+            let reason = "A call into the token took longer than \(settings.timeout / 1000) s."
+            let limit = UInt64(settings.timeout) * 1_000_000
+            if pool.setAside(over: limit, because: reason) { watchCalls() }
+        }
+    }
+}

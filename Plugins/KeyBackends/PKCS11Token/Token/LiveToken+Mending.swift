@@ -1,0 +1,154 @@
+internal import Logging
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// What is known about mending a token.
+struct Mending {
+    /// How many there should be.
+    var lanes = 0
+    /// Whether an attempt is under way or will be.
+    var isScheduled = false
+    /// Attempts since the token was last at peace.
+    var attempts = 0
+    /// Of the last attempt, in nanoseconds.
+    var last: UInt64 = 0
+    /// Sessions that nobody signs with any more. They are closed when no call is in flight.
+    var discarded: [Session] = []
+    var isLost = false
+
+    /// After so long without an attempt the token is at peace, in nanoseconds.
+    private static let peace: UInt64 = 5_000_000_000
+
+    /// Milliseconds until the next attempt: at once, then 100, 200, 400 … 5,000.
+    mutating func delay(now: UInt64) -> Int {
+        if now - last > Self.peace, !isLost { attempts = 0 }
+        return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
+    }
+}
+
+/// Brings back what was lost, by measures that grow: a new session, the key found again, one login, and in the end the
+/// module initialised again.
+extension LiveToken {
+    func laneLost(because reason: String) {
+        log.warning("A session of the token \(connection.name) is lost: \(reason)")
+        if pool.readyLanes == 0 {
+            mending.withLock { $0.isLost = true }
+            ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
+        }
+        schedule()
+    }
+
+    /// From any thread.
+    func discard(_ session: Session) {
+        mending.withLock { $0.discarded.append(session) }
+        schedule()
+    }
+
+    private func schedule() {
+        let delay = mending.withLock { mending -> Int? in
+            if mending.isScheduled { return nil }
+            mending.isScheduled = true
+            return mending.delay(now: Clock.nanoseconds())
+        }
+        if let delay { keeper.run(after: delay) { [self] in attempt() } }
+    }
+
+    private func attempt() {
+        let isFirst = mending.withLock { mending in
+            mending.isScheduled = false
+            defer {
+                mending.attempts += 1
+                mending.last = Clock.nanoseconds()
+            }
+            return mending.attempts == 0
+        }
+        closeDiscarded()
+        guard mustMend else { return }
+        do throws(KeyError) {
+            do throws(KeyError) {
+                try mend()
+            } catch {
+                pool.report(outage(error))
+                guard !isFirst, try reinitialize(after: error) else { throw error }
+                try mend()
+            }
+            noteBack()
+        } catch {
+            pool.report(outage(error))
+            log.debug("The token \(connection.name) is not back yet: \(error)")
+        }
+        if mustMend { schedule() }
+    }
+
+    private var mustMend: Bool {
+        let lanes = mending.withLock { $0.lanes }
+        return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty || connection.needsSearch
+    }
+
+    private func mend() throws(KeyError) {
+        pool.fill(to: mending.withLock { $0.lanes }, stuckLimit: settings.sessions)
+        try connection.attach()
+        if connection.needsSearch { try connection.findKeysAgain() }
+        do throws(KeyError) {
+            try openSessions()
+        } catch {
+            // The session may be good and the handle stale.
+            guard case .unavailable = error else { throw error }
+            try connection.findKeysAgain()
+            try openSessions()
+        }
+    }
+
+    /// - Returns: whether it was done. Not while a lane signs, not for a PIN, and seldom while another token of the
+    ///   module is well.
+    private func reinitialize(after error: KeyError) throws(KeyError) -> Bool {
+        switch error {
+        case .unavailable, .notFound, .failed: break
+        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .ambiguous, .unfit, .busy, .cancelled,
+            .closed:
+            return false
+        }
+        let module = connection.module
+        guard pool.readyLanes == 0, ModuleNeighbours.mayReinitialize(module.path, for: self) else { return false }
+        do throws(PKCS11Error) {
+            guard try module.reinitialize(after: module.generation, within: 1000) else { return false }
+        } catch {
+            throw error.whileOpening(connection.name)
+        }
+        log.debug("The module \(module.path) was initialised again for the token \(connection.name)")
+        return true
+    }
+
+    private func noteBack() {
+        let wasLost = mending.withLock { mending in
+            defer { mending.isLost = false }
+            return mending.isLost
+        }
+        ModuleNeighbours.note(self, isHealthy: true, in: connection.module.path)
+        if wasLost { log.notice("The token \(connection.name) is back") }
+    }
+
+    /// What callers are told: a token that is gone may come back, so it is unavailable and not missing.
+    private func outage(_ error: KeyError) -> KeyError {
+        switch error {
+        case .loginRefused, .secretUnavailable, .unfit, .unavailable:
+            if case .loginRefused(let sentence) = error, mending.withLock({ $0.attempts == 1 }) {
+                log.error("\(sentence)")
+            }
+            return error
+        case .invalidURI, .invalidSetting, .notFound, .ambiguous, .failed, .busy, .cancelled, .closed:
+            return .unavailable("The token \(connection.name) is lost. \(error)")
+        }
+    }
+
+    private func closeDiscarded() {
+        let sessions = mending.withLock { mending in
+            defer { mending.discarded = [] }
+            return mending.discarded
+        }.filter { $0.generation == connection.module.generation }
+        guard !sessions.isEmpty, !Session.close(sessions, within: 50) else { return }
+        // A call hangs. Its session, and these, are closed when it is back or the module is.
+        mending.withLock { $0.discarded += sessions }
+    }
+}

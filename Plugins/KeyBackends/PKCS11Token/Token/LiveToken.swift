@@ -1,0 +1,115 @@
+internal import Logging
+internal import PKCS11
+internal import SigningKit
+internal import Synchronization
+
+/// A token that serves: its connection, its lanes, and the two threads that look after them.
+///
+/// The *keeper* makes all calls that do not sign: it opens, logs in, finds and mends. The *watch* makes none, so that
+/// it can tell when one hangs.
+final class LiveToken: Sendable {
+    let settings: TokenSettings
+    let pool: LanePool
+    let connection: TokenConnection
+    let keeper: Worker
+    let watch: Worker
+    let log = Logger(label: "privyseal.pkcs11")
+    let mending = Mutex(Mending())
+    private let closing = Mutex(Closing())
+    private let hooks: Hooks
+
+    private struct Closing {
+        var isBegun = false
+        var isDone = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// The pool is made before the token that it reports to.
+    final class Hooks: LanePoolEvents {
+        private let token = Mutex<LiveToken?>(nil)
+
+        func attach(_ token: LiveToken?) { self.token.withLock { $0 = token } }
+        func watch() { token.withLock { $0 }?.watchCalls() }
+        func laneLost(because reason: String) { token.withLock { $0 }?.laneLost(because: reason) }
+        func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
+    }
+
+    private init(_ connection: TokenConnection, _ settings: TokenSettings, keeper: Worker, watch: Worker) {
+        (self.connection, self.settings, self.keeper, self.watch) = (connection, settings, keeper, watch)
+        hooks = Hooks()
+        pool = LanePool(queueLimit: settings.queueLimit, events: hooks)
+        hooks.attach(self)
+    }
+
+    /// Everything that blocks runs on the keeper.
+    static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> LiveToken {
+        let settings = TokenSettings(environment.settings)
+        let (keeper, watch) = (Worker(), Worker())
+        guard keeper.start("privyseal-keep"), watch.start("privyseal-watch") else {
+            keeper.end()
+            throw .unavailable("The system has no thread left for a token.")
+        }
+        do throws(KeyError) {
+            return try await keeper.perform(
+                within: settings.timeout, watchedBy: watch, late: late(settings),
+                forsaken: { $0.connection.close([], within: 1000) },
+                { () throws(KeyError) in
+                    let connection = try TokenConnection(locator, secrets: environment.secrets)
+                    let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
+                    try token.openLanes()
+                    return token
+                })
+        } catch {
+            keeper.end()
+            watch.end()
+            throw error
+        }
+    }
+
+    func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
+        if closing.withLock({ $0.isBegun }) { throw .closed }
+        let allowUnprotected = settings.allowsUnprotectedKeys
+        return try await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
+            [connection, pool] () throws(KeyError) in
+            try connection.key(selector, for: pool, allowUnprotected: allowUnprotected)
+        }
+    }
+
+    func close() async {
+        let isFirst = closing.withLock { closing in
+            defer { closing.isBegun = true }
+            return !closing.isBegun
+        }
+        guard isFirst else { return await waitUntilClosed() }
+        await pool.drain()
+        let sessions = pool.end()
+        // A token that hangs cannot be closed; the process can still end.
+        _ = try? await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
+            [self] () throws(KeyError) in
+            ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
+            connection.close(sessions, within: 1000)
+        }
+        keeper.end()
+        watch.end()
+        hooks.attach(nil)
+        for waiter in closing.withLock({ closing in
+            closing.isDone = true
+            defer { closing.waiting = [] }
+            return closing.waiting
+        }) { waiter.resume() }
+    }
+
+    private func waitUntilClosed() async {
+        await withCheckedContinuation { continuation in
+            let isDone = closing.withLock { closing in
+                if !closing.isDone { closing.waiting.append(continuation) }
+                return closing.isDone
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    private static func late(_ settings: TokenSettings) -> KeyError {
+        .unavailable("The token did not answer within \(settings.timeout / 1000) s.")
+    }
+}

@@ -1,0 +1,147 @@
+internal import PKCS11
+internal import SigningKit
+
+/// A key's URI (RFC 7512), taken apart: what chooses module and token, what chooses the key, where the PIN is.
+enum TokenAddress {
+    private static let tokenAttributes: Set<String> = ["token", "serial", "manufacturer", "model"]
+    private static let keyAttributes: Set<String> = ["object", "id", "type"]
+    private static let queryAttributes: Set<String> = ["module-path", "module-name", "pin-source"]
+
+    static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        guard uri.scheme == "pkcs11" else { throw .invalidURI("its scheme must be pkcs11") }
+        let path = try attributes(uri.path.split(separator: ";", omittingEmptySubsequences: true))
+        let query = try attributes(uri.query)
+        try checkNames(path, query)
+        try check(try parse(uri), path)
+        // In the order of their names and with one way of escaping, so that the same place has one spelling.
+        let place = canonical(path.filter { !keyAttributes.contains($0.name) }, ";")
+        let key = canonical(path.filter { keyAttributes.contains($0.name) && $0.name != "type" }, ";")
+        return KeyAddress(
+            locator: KeyLocator(try KeyURI("pkcs11:\(place)?\(canonical(query, "&"))")),
+            selector: KeySelector(try KeyURI("pkcs11:\(key.isEmpty ? "" : key + ";")type=private")))
+    }
+
+    static func parse(_ uri: KeyURI) throws(KeyError) -> PKCS11URI {
+        do throws(PKCS11URIError) {
+            let parsed = try PKCS11URI(uri.text)
+            if parsed.hasUnknownAttributes { throw PKCS11URIError.unknownAttribute }
+            return parsed
+        } catch {
+            throw .invalidURI(error.reason)
+        }
+    }
+
+    // MARK: Rules
+
+    private static func checkNames(_ path: [URIAttribute], _ query: [URIAttribute]) throws(KeyError) {
+        // This before all others: nothing else should be said about a URI with a PIN in it.
+        if (path + query).contains(where: { $0.name == "pin-value" }) {
+            throw .invalidURI("pin-value puts the PIN into the configuration; put it into a file and name that with "
+                + "pin-source=file:/…")
+        }
+        let known = tokenAttributes.union(keyAttributes).union(["slot-id"])
+        for (attributes, names, place) in [(path, known, "path"), (query, queryAttributes, "query")] {
+            if let stranger = attributes.first(where: { !names.contains($0.name) }) {
+                throw .invalidURI(
+                    "\(stranger.name) is not an attribute of its \(place) that is used here; those are "
+                        + names.sorted().joined(separator: ", "))
+            }
+        }
+        guard path.contains(where: { tokenAttributes.contains($0.name) && !$0.value.isEmpty }) else {
+            throw .invalidURI(
+                "it must name the token by token, serial, manufacturer or model"
+                    + (path.contains { $0.name == "slot-id" } ? ": a slot's number changes" : ""))
+        }
+    }
+
+    private static func check(_ uri: PKCS11URI, _ path: [URIAttribute]) throws(KeyError) {
+        if let type = path.first(where: { $0.name == "type" }), type.value != Array("private".utf8) {
+            throw .invalidURI("its type must be private: a key that signs is wanted")
+        }
+        try checkModule(uri)
+        guard let source = uri.pinSource else { return }
+        if source.hasPrefix("|") {
+            throw .invalidURI("a pin-source that runs a command is not supported; use file:/… or credential:NAME")
+        }
+        guard source.hasPrefix("file:") || source.hasPrefix("credential:") else {
+            throw .invalidURI("its pin-source must begin with file: or credential:")
+        }
+    }
+
+    private static func checkModule(_ uri: PKCS11URI) throws(KeyError) {
+        switch (uri.modulePath, uri.moduleName) {
+        case (nil, nil):
+            throw .invalidURI("it must name the token's library with module-path=/… or module-name=…")
+        case (.some, .some):
+            throw .invalidURI("it names the token's library twice: give module-path or module-name")
+        case (let path?, nil):
+            guard path.hasPrefix("/") else { throw .invalidURI("its module-path must be absolute") }
+        case (nil, let name?):
+            guard !name.isEmpty, !name.contains("/") else {
+                throw .invalidURI("its module-name must be a name; a path goes into module-path")
+            }
+        }
+    }
+
+    // MARK: Text
+
+    private struct URIAttribute {
+        var name: String
+        /// With escapes resolved.
+        var value: [UInt8]
+    }
+
+    private static func attributes(_ parts: [Substring]) throws(KeyError) -> [URIAttribute] {
+        var found: [URIAttribute] = []
+        for part in parts {
+            let name = String(part.prefix { $0 != "=" })
+            guard part.utf8.count > name.utf8.count, let value = unescape(part.dropFirst(name.count + 1)) else {
+                throw .invalidURI("it must be pkcs11:name=value;…?name=value&…, with %XX for what is not plain text")
+            }
+            guard !found.contains(where: { $0.name == name }) else {
+                throw .invalidURI("it names \(name) twice")
+            }
+            found.append(URIAttribute(name: name, value: value))
+        }
+        return found
+    }
+
+    private static func unescape(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = Substring(rest.prefix(2))
+            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+
+    private static func canonical(_ attributes: [URIAttribute], _ separator: String) -> String {
+        attributes.sorted { $0.name < $1.name }
+            .map { "\($0.name)=\(escape($0.value))" }
+            .joined(separator: separator)
+    }
+
+    /// Leaves what RFC 3986 §2.3 calls unreserved, and what paths are made of.
+    private static func escape(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || "-._~/:".contains(character) {
+                return String(character)
+            }
+            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }.joined()
+    }
+}
+
+extension PKCS11URIError {
+    static var unknownAttribute: PKCS11URIError { PKCS11URIError(reason: "it has an attribute that p11-kit does not know") }
+}

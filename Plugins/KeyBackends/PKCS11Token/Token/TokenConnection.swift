@@ -1,0 +1,153 @@
+internal import Crypto
+internal import PKCS11
+internal import SigningKit
+
+/// A token that is logged in to: its module, the anchor session that keeps the login, and the keys found so far.
+///
+/// Only touched on the keeper's thread.
+final class TokenConnection: @unchecked Sendable {
+    let module: Module
+    /// Of the token, for people; from any thread.
+    let name: String
+    private(set) var info: TokenInfo
+    let pin: Secret?
+    private let uri: PKCS11URI
+    private let place: String
+    private var slot: SlotID
+    private var anchor: Session
+    private(set) var keys: [KeySelector: TokenKey] = [:]
+    /// Of the module when the keys were found.
+    private var keysGeneration: Int
+
+    /// Opens the module, finds the one token, and logs in.
+    init(_ locator: KeyLocator, secrets: any SecretSource) throws(KeyError) {
+        let uri = try TokenAddress.parse(locator.uri)
+        let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
+        let place = locator.uri.description
+        let module = try Self.open(uri)
+        do throws(KeyError) {
+            let (slot, info) = try TokenSearch.find(uri, place, in: module)
+            let anchor = try Self.session(on: slot, module, info)
+            try Login.ensure(anchor, info, pin: pin)
+            (self.slot, self.info, self.anchor) = (slot, info, anchor)
+        } catch {
+            // Sessions that were opened go with the module, or belong to the next who opens it.
+            module.close()
+            throw error
+        }
+        (self.module, self.uri, self.pin, self.place) = (module, uri, pin, place)
+        name = info.name
+        keysGeneration = module.generation
+    }
+
+    /// Makes sure that there is an anchor session that is logged in: a new session where the old one is dead, on
+    /// whatever slot the token is now.
+    func attach() throws(KeyError) {
+        (slot, info) = try TokenSearch.find(uri, place, in: module)
+        if (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
+            anchor = try Self.session(on: slot, module, info)
+        }
+        try Login.ensure(anchor, info, pin: pin)
+    }
+
+    func openSession() throws(PKCS11Error) -> Session {
+        try Session(on: slot, of: module)
+    }
+
+    /// Sessions that may sign at once: one less than the token allows, for the anchor.
+    func sessionLimit(_ wanted: Int) throws(KeyError) -> Int {
+        guard let maximum = info.maximumSessions else { return wanted }
+        guard maximum > 1 else {
+            throw .unfit("The token \(info.name) allows \(maximum) session; two are needed, one to keep the login.")
+        }
+        return min(wanted, maximum - 1)
+    }
+
+    func key(
+        _ selector: KeySelector, for pool: LanePool, allowUnprotected: Bool
+    ) throws(KeyError) -> TokenKey {
+        if let key = keys[selector] { return key }
+        let found = try KeySearch.find(selector, on: info, in: anchor)
+        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+        let key = TokenKey(
+            found, publicKey: try PublicKeySearch.find(for: found, selector, in: anchor), selector: selector, pool: pool,
+            contextLogin: try contextLogin(for: found))
+        keys[selector] = key
+        return key
+    }
+
+    private func contextLogin(for key: FoundKey) throws(KeyError) -> TokenKey.ContextLogin? {
+        do throws(PKCS11Error) {
+            guard try anchor.flag(.alwaysAuthenticate, of: key.handle) == true else { return nil }
+        } catch {
+            throw error.whileOpening(info.name)
+        }
+        let isTypedElsewhere = info.flags.contains(.protectedAuthenticationPath)
+        return TokenKey.ContextLogin(pin: isTypedElsewhere ? nil : pin) { [info, pin] answer in
+            RefusedPINs.insert(pin, for: info)
+            return Login.refusal(answer, info)
+        }
+    }
+
+    /// Whether handles are of a module that was initialised again since, or keys are missing.
+    var needsSearch: Bool {
+        keysGeneration != module.generation || keys.values.contains { !$0.isPresent }
+    }
+
+    /// Finds every key again.
+    ///
+    /// - Throws: what the last missing key threw, when the token has none of them.
+    func findKeysAgain() throws(KeyError) {
+        var missing: KeyError?
+        for key in keys.values {
+            do throws(KeyError) {
+                key.moved(to: try KeySearch.find(key.selector, on: info, in: anchor).handle)
+            } catch {
+                key.moved(to: nil)
+                missing = error
+            }
+        }
+        if let missing, !keys.values.contains(where: \.isPresent) { throw missing }
+        keysGeneration = module.generation
+    }
+
+    /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
+    /// text that nobody takes for a request.
+    func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
+        guard let key = keys.values.first(where: \.isUsable) else { return true }
+        var generator = SystemRandomNumberGenerator()
+        let salt = (0..<4).map { _ in String(generator.next(), radix: 16) }.joined()
+        let digest = SHA256.hash(data: Array("PrivySeal: is this session alive? \(salt)".utf8))
+        guard let signature = try key.sign(digest, with: signer),
+            let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
+        else { return false }
+        return key.publicKey.isValidSignature(parsed, for: digest)
+    }
+
+    /// Gives the module back; the login ends with the last session.
+    func close(_ sessions: [Session], within milliseconds: Int) {
+        _ = Session.close(sessions + [anchor], within: milliseconds)
+        module.close()
+    }
+
+    // MARK: Parts
+
+    private static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
+        do throws(PKCS11Error) {
+            if let path = uri.modulePath { return try Module.open(path: path) }
+            return try Module.open(name: uri.moduleName ?? "")
+        } catch {
+            throw error.whileOpening("behind the module")
+        }
+    }
+
+    private static func session(
+        on slot: SlotID, _ module: Module, _ info: TokenInfo
+    ) throws(KeyError) -> Session {
+        do throws(PKCS11Error) {
+            return try Session(on: slot, of: module)
+        } catch {
+            throw error.whileOpening(info.name)
+        }
+    }
+}

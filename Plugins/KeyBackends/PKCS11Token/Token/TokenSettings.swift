@@ -1,0 +1,38 @@
+internal import Glibc
+internal import SigningKit
+
+/// What an operator may set for a token.
+struct TokenSettings: Sendable {
+    /// Sessions that sign at once, each on its thread; the token may allow fewer.
+    let sessions: Int
+    /// Signatures that may wait.
+    let queueLimit: Int
+    /// Of one call into the token, in milliseconds.
+    let timeout: Int
+    let allowsUnprotectedKeys: Bool
+
+    init(_ settings: KeyBackendSettings) {
+        sessions = settings.integer("sessions")
+        queueLimit = settings.integer("queueLimit")
+        timeout = settings.integer("operationTimeout") * 1000
+        allowsUnprotectedKeys = settings.boolean("allowUnprotectedKeys")
+    }
+
+    static let declared: [KeyBackendSetting] = [
+        KeyBackendSetting(
+            "sessions", .integer(default: defaultSessions, allowed: 1...64),
+            "Sessions that sign at the same time, each on a thread of its own."),
+        KeyBackendSetting(
+            "queueLimit", .integer(default: 512, allowed: 1...65_536),
+            "Signatures that may wait for a session; over it the answer is busy."),
+        KeyBackendSetting(
+            "operationTimeout", .integer(default: 10, allowed: 1...600),
+            "Seconds that a call into the token may take before its caller is told that the token is unavailable."),
+        KeyBackendSetting(
+            "allowUnprotectedKeys", .boolean(default: false),
+            "Accept keys that the token would give out. For tests only."),
+    ]
+
+    /// A token in software is at its best with a session for each core; one in hardware says how many it likes.
+    private static let defaultSessions = min(max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 2), 16)
+}

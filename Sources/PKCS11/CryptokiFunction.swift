@@ -1,0 +1,23 @@
+/// The functions of Cryptoki and p11-kit that are called here, by the name that manuals and traces use.
+public enum CryptokiFunction: String, Sendable {
+    case loadModule = "p11_kit_module_load"
+    case initialize = "C_Initialize"
+    case finalize = "C_Finalize"
+    case getSlotList = "C_GetSlotList"
+    case getTokenInfo = "C_GetTokenInfo"
+    case initToken = "C_InitToken"
+    case initPIN = "C_InitPIN"
+    case openSession = "C_OpenSession"
+    case closeSession = "C_CloseSession"
+    case getSessionInfo = "C_GetSessionInfo"
+    case login = "C_Login"
+    case logout = "C_Logout"
+    case createObject = "C_CreateObject"
+    case destroyObject = "C_DestroyObject"
+    case getAttributeValue = "C_GetAttributeValue"
+    case findObjectsInit = "C_FindObjectsInit"
+    case findObjects = "C_FindObjects"
+    case signInit = "C_SignInit"
+    case sign = "C_Sign"
+    case generateKeyPair = "C_GenerateKeyPair"
+}

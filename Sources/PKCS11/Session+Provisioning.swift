@@ -1,0 +1,49 @@
+internal import CP11Kit
+
+/// What makes tokens and keys; signing needs none of it.
+extension Session {
+    /// Sets the user's PIN (`C_InitPIN`); the security officer is logged in.
+    public func initializePIN(_ pin: [UInt8]) throws(PKCS11Error) {
+        var pin = pin
+        try call(.initPIN) { functions throws(PKCS11Error) in
+            try check(.initPIN, functions.pointee.C_InitPIN(handle, &pin, UInt(pin.count)))
+        }
+    }
+
+    /// `C_CreateObject`.
+    public func createObject(_ attributes: [Attribute]) throws(PKCS11Error) -> ObjectHandle {
+        try call(.createObject) { functions throws(PKCS11Error) in
+            var object: UInt = 0
+            let answer = AttributeTemplate.with(attributes) { template, count in
+                functions.pointee.C_CreateObject(handle, template, count, &object)
+            }
+            try check(.createObject, answer)
+            return ObjectHandle(rawValue: object)
+        }
+    }
+
+    /// `C_DestroyObject`.
+    public func destroy(_ object: ObjectHandle) throws(PKCS11Error) {
+        try call(.destroyObject) { functions throws(PKCS11Error) in
+            try check(.destroyObject, functions.pointee.C_DestroyObject(handle, object.rawValue))
+        }
+    }
+
+    /// `C_GenerateKeyPair`.
+    public func generateKeyPair(
+        _ mechanism: Mechanism, publicKey: [Attribute], privateKey: [Attribute]
+    ) throws(PKCS11Error) -> (publicKey: ObjectHandle, privateKey: ObjectHandle) {
+        try call(.generateKeyPair) { functions throws(PKCS11Error) in
+            var mechanism = CK_MECHANISM(mechanism: mechanism.rawValue, pParameter: nil, ulParameterLen: 0)
+            var pair: (UInt, UInt) = (0, 0)
+            let answer = AttributeTemplate.with(publicKey) { publicTemplate, publicCount in
+                AttributeTemplate.with(privateKey) { privateTemplate, privateCount in
+                    functions.pointee.C_GenerateKeyPair(
+                        handle, &mechanism, publicTemplate, publicCount, privateTemplate, privateCount, &pair.0, &pair.1)
+                }
+            }
+            try check(.generateKeyPair, answer)
+            return (ObjectHandle(rawValue: pair.0), ObjectHandle(rawValue: pair.1))
+        }
+    }
+}

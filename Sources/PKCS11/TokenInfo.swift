@@ -1,0 +1,51 @@
+internal import CP11Kit
+
+/// What a token says about itself (`CK_TOKEN_INFO`, PKCS #11 v2.40 §3.2).
+public struct TokenInfo: Sendable {
+    /// Some of `CKF_…`, as of this moment.
+    public struct Flags: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let loginRequired = Flags(rawValue: CKF_LOGIN_REQUIRED)
+        public static let userPINInitialized = Flags(rawValue: CKF_USER_PIN_INITIALIZED)
+        /// The PIN is typed on the token itself.
+        public static let protectedAuthenticationPath = Flags(rawValue: CKF_PROTECTED_AUTHENTICATION_PATH)
+        public static let tokenInitialized = Flags(rawValue: CKF_TOKEN_INITIALIZED)
+        public static let userPINCountLow = Flags(rawValue: CKF_USER_PIN_COUNT_LOW)
+        /// One more wrong PIN locks the token.
+        public static let userPINFinalTry = Flags(rawValue: CKF_USER_PIN_FINAL_TRY)
+        public static let userPINLocked = Flags(rawValue: CKF_USER_PIN_LOCKED)
+    }
+
+    public let label: String
+    public let manufacturer: String
+    public let model: String
+    public let serial: String
+    public let flags: Flags
+    /// Sessions that one application may have open; nil where the token has no limit or names none.
+    public let maximumSessions: Int?
+    let raw: CK_TOKEN_INFO
+
+    init(_ raw: CK_TOKEN_INFO) {
+        self.raw = raw
+        label = Self.text(raw.label)
+        manufacturer = Self.text(raw.manufacturerID)
+        model = Self.text(raw.model)
+        serial = Self.text(raw.serialNumber)
+        flags = Flags(rawValue: raw.flags)
+        // CK_EFFECTIVELY_INFINITE is 0, CK_UNAVAILABLE_INFORMATION is all ones.
+        maximumSessions = raw.ulMaxSessionCount == 0 ? nil : Int(exactly: raw.ulMaxSessionCount)
+    }
+
+    /// Text fields are padded with blanks and not terminated.
+    private static func text<Field>(_ field: Field) -> String {
+        withUnsafeBytes(of: field) { bytes in
+            let end = bytes.lastIndex { $0 != UInt8(ascii: " ") && $0 != 0 }
+            return String(decoding: bytes[..<(end.map { $0 + 1 } ?? 0)], as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import Foundation
+internal import Glibc
+internal import PKCS11
+internal import Synchronization
+
+/// SoftHSM with a directory of its own, for one test process: it is one to a process, so all tests share it and each
+/// makes its own tokens. The directory goes when the process ends.
+public final class SoftHSM: Sendable {
+    /// Where Debian, Fedora and Homebrew's Linux put it; `SOFTHSM2_MODULE` says otherwise.
+    public static let modulePath: String? = {
+        if let path = ProcessInfo.processInfo.environment["SOFTHSM2_MODULE"] { return path }
+        return [
+            "/usr/lib/softhsm/libsofthsm2.so", "/usr/lib64/pkcs11/libsofthsm2.so",
+            "/home/linuxbrew/.linuxbrew/lib/softhsm/libsofthsm2.so",
+        ].first { FileManager.default.fileExists(atPath: $0) }
+    }()
+
+    public static let shared = Result { try SoftHSM() }
+
+    /// Holds `softhsm2.conf`, `tokens/` and PIN files.
+    public let directory: URL
+    public var tokens: URL { directory.appending(path: "tokens") }
+    public let modulePath: String
+    /// Tokens and keys are made one after the other: SoftHSM 2.6.1 trips over itself otherwise (its issue 573).
+    private let maker = Mutex<Void>(())
+
+    private init() throws {
+        guard let modulePath = Self.modulePath else { throw SoftHSMError("SoftHSM is not installed (apt: softhsm2)") }
+        self.modulePath = modulePath
+        directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-softhsm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: tokens, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let configuration = """
+            directories.tokendir = \(tokens.path)
+            objectstore.backend = file
+            log.level = ERROR
+            slots.removable = false
+            """
+        let file = directory.appending(path: "softhsm2.conf")
+        try Data(configuration.utf8).write(to: file)
+        setenv("SOFTHSM2_CONF", file.path, 1)
+        Leftovers.add(directory)
+    }
+
+    /// Makes a token with a random label and a random PIN, unless they are given.
+    ///
+    /// - Parameter modulePath: of the module to make it with, such as one that forwards to SoftHSM.
+    public func makeToken(label: String? = nil, pin: String? = nil, modulePath: String? = nil) throws -> SoftHSMToken {
+        let label = label ?? "test-\(UUID().uuidString.prefix(13).lowercased())"
+        let pin = pin ?? "pin-\(UInt64.random(in: 0 ... .max))"
+        let path = modulePath ?? self.modulePath
+        let before = Set(try FileManager.default.contentsOfDirectory(atPath: tokens.path))
+        let serial = try provision(path) { module in
+            guard let empty = try module.slots().first(where: { try !module.isInitialized($0) }) else {
+                throw SoftHSMError("SoftHSM offers no empty slot")
+            }
+            let officerPIN = Array("officer-\(UInt64.random(in: 0 ... .max))".utf8)
+            try module.initializeToken(in: empty, label: label, officerPIN: officerPIN)
+            let found = try module.slots().map { ($0, try module.tokenInfo(of: $0)) }
+            guard let (slot, info) = found.last(where: { $0.1.label == label && !before.contains($0.1.serial) }) else {
+                throw SoftHSMError("SoftHSM made no token \(label)")
+            }
+            let session = try Session(on: slot, of: module, writable: true)
+            try officerPIN.withUnsafeBytes { try session.login(as: .securityOfficer, pin: $0) }
+            try session.initializePIN(Array(pin.utf8))
+            try session.logout()
+            try session.close()
+            return info.serial
+        }
+        let made = Set(try FileManager.default.contentsOfDirectory(atPath: tokens.path)).subtracting(before)
+        guard let name = made.first, made.count == 1 else { throw SoftHSMError("which directory is the token's?") }
+        let pinFile = directory.appending(path: "\(name).pin")
+        try Data("\(pin)\n".utf8).write(to: pinFile)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: pinFile.path)
+        return SoftHSMToken(
+            home: self, label: label, serial: serial, pin: pin, pinFile: pinFile,
+            directory: tokens.appending(path: name), modulePath: path)
+    }
+
+    /// Runs `body` while nothing else is made, with the module open.
+    func provision<Result>(_ path: String, _ body: (Module) throws -> Result) throws -> Result {
+        try maker.withLock { _ in
+            let module = try Module.open(path: path)
+            defer { module.close() }
+            return try body(module)
+        }
+    }
+}
+
+extension Module {
+    fileprivate func isInitialized(_ slot: SlotID) throws -> Bool {
+        try tokenInfo(of: slot).flags.contains(.tokenInitialized)
+    }
+}
+
+/// Why there is no throw-away token.
+public struct SoftHSMError: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Directories to remove when the process ends.
+enum Leftovers {
+    private static let directories = Mutex<[URL]>([])
+
+    static func add(_ directory: URL) {
+        let isFirst = directories.withLock { list in
+            list.append(directory)
+            return list.count == 1
+        }
+        guard isFirst else { return }
+        atexit {
+            for directory in Leftovers.directories.withLock({ $0 }) {
+                try? FileManager.default.removeItem(at: directory)
+            }
+        }
+    }
+}

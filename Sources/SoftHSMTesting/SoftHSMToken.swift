@@ -1,0 +1,110 @@
+public import Crypto
+public import Foundation
+internal import PKCS11
+
+/// A throw-away token.
+public struct SoftHSMToken: Sendable {
+    let home: SoftHSM
+    public let label: String
+    public let serial: String
+    public let pin: String
+    /// Holds the PIN and a newline; readable by its owner only.
+    public let pinFile: URL
+    /// The token itself: a directory of SoftHSM's.
+    public let directory: URL
+    public let modulePath: String
+
+    /// The URI of a key on the token, as a configuration would have it.
+    ///
+    /// - Parameters:
+    ///   - key: attributes of the key, such as `object=2X9R4HXF34`.
+    ///   - modulePath: another module, such as one that forwards to SoftHSM.
+    public func uri(_ key: String, modulePath: String? = nil, pinFile: URL? = nil) -> String {
+        "pkcs11:token=\(label)" + (key.isEmpty ? "" : ";\(key)")
+            + "?module-path=\(modulePath ?? self.modulePath)&pin-source=file:\((pinFile ?? self.pinFile).path)"
+    }
+
+    /// Another PIN file, for a PIN that is wrong.
+    public func pinFile(holding text: String) throws -> URL {
+        let file = home.directory.appending(path: "\(UUID().uuidString).pin")
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        return file
+    }
+
+    /// Puts a key on the token, as `softhsm2-util --import` does.
+    public func importKey(
+        _ key: P256.Signing.PrivateKey, label: String, id: [UInt8], _ traits: KeyTraits = KeyTraits()
+    ) throws {
+        try withSession { session in
+            let scalar = Attribute(.value, bytes: Array(key.rawRepresentation))
+            _ = try session.createObject(
+                [Attribute(.privateKey), Attribute(.keyType, number: KeyType.ec.rawValue), scalar]
+                    + [Attribute(.ecParameters, bytes: Curve.p256.parameters)]
+                    + traits.privateAttributes(label: label, id: id))
+            guard traits.hasPublicKey else { return }
+            let point = Array(key.publicKey.x963Representation)
+            _ = try session.createObject(
+                [Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue)]
+                    + [Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point)]
+                    + [Attribute(.ecParameters, bytes: Curve.p256.parameters)]
+                    + traits.publicAttributes(label: label, id: id))
+        }
+    }
+
+    /// Reads a PKCS#8 key in PEM, as a `.p8` file has it, and puts it on the token.
+    public func importKey(pkcs8 pem: String, label: String, id: [UInt8], _ traits: KeyTraits = KeyTraits()) throws {
+        try importKey(P256.Signing.PrivateKey(pemRepresentation: pem), label: label, id: id, traits)
+    }
+
+    /// Has the token make a key that never was anywhere else.
+    public func generateKey(
+        _ curve: Curve = .p256, label: String, id: [UInt8], _ traits: KeyTraits = KeyTraits()
+    ) throws {
+        try withSession { session in
+            let pair = try session.generateKeyPair(
+                .ecKeyPairGeneration,
+                publicKey: [Attribute(.ecParameters, bytes: curve.parameters)]
+                    + traits.publicAttributes(label: label, id: id),
+                privateKey: traits.privateAttributes(label: label, id: id))
+            if !traits.hasPublicKey { try session.destroy(pair.publicKey) }
+        }
+    }
+
+    /// Puts a certificate on the token.
+    ///
+    /// - Parameter der: the whole certificate; the token does not look into it.
+    public func importCertificate(_ der: [UInt8], label: String, id: [UInt8]) throws {
+        try withSession { session in
+            _ = try session.createObject([
+                Attribute(.certificate), Attribute(.certificateType, number: 0), Attribute(.isToken, true),
+                Attribute(.isPrivate, false), Attribute(.label, text: label), Attribute(.id, bytes: id),
+                Attribute(.subject, bytes: [0x30, 0x00]), Attribute(.value, bytes: der),
+            ])
+        }
+    }
+
+    /// Moves the token's directory away, as if it had been unplugged.
+    public func unplug() throws {
+        try FileManager.default.moveItem(at: directory, to: directory.appendingPathExtension("away"))
+    }
+
+    /// Puts it back.
+    public func plug() throws {
+        try FileManager.default.moveItem(at: directory.appendingPathExtension("away"), to: directory)
+    }
+
+    private func withSession(_ body: (Session) throws -> Void) throws {
+        try home.provision(modulePath) { module in
+            guard let slot = try module.slots().first(where: { try module.tokenInfo(of: $0).serial == serial }) else {
+                throw SoftHSMError("the token \(label) is gone")
+            }
+            let session = try Session(on: slot, of: module, writable: true)
+            defer { try? session.close() }
+            if try !session.isLoggedIn() {
+                try Array(pin.utf8).withUnsafeBytes { try session.login(pin: $0) }
+            }
+            try body(session)
+        }
+    }
+}

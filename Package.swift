@@ -43,6 +43,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
+/// A feature's tests, with golden vectors beside them.
+func featureTests(_ feature: String) -> Target {
+    tests(
+        "\(feature)Tests", [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "SigningKitTesting"],
+        resources: [.copy("Vectors")])
+}
+
 let features: [Target.Dependency] = [
     "LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce",
 ]
@@ -54,6 +61,7 @@ let package = Package(
     products: [
         .executable(name: "privyseal", targets: ["privyseal"]),
         .library(name: "StrictJSON", targets: ["StrictJSON"]),
+        .library(name: "Base64", targets: ["Base64"]),
         .library(name: "SigningKit", targets: ["SigningKit"]),
         .library(name: "AppStoreJWS", targets: ["AppStoreJWS"]),
         .library(name: "SigningGateway", targets: ["SigningGateway"]),
@@ -61,6 +69,7 @@ let package = Package(
         .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
         .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
         .library(name: "SigningKitTesting", targets: ["SigningKitTesting"]),
+        .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
         .library(name: "PKCS11Token", targets: ["PKCS11Token"]),
         .library(name: "LegacyPromotionalOffer", targets: ["LegacyPromotionalOffer"]),
@@ -107,7 +116,7 @@ let package = Package(
         library(
             "GatewayHTTP",
             ["SigningGateway", "SigningKit", "StrictJSON", "Base64", hummingbird, nioCore, logging, lifecycle]),
-        library("GatewayConfiguration", ["SigningKit", "Yams"]),
+        library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
 
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(
@@ -127,9 +136,27 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Tests
+        // For tests
         library("SigningKitTesting", ["SigningKit", "StrictJSON", crypto]),
-        library("SoftHSMTesting"),
-        tests("P8Tests", ["P8", "SigningKit", "CLibCrypto", crypto]),
+        library("SoftHSMTesting", ["PKCS11", crypto]),
+        .target(name: "FaultyPKCS11", dependencies: ["CP11Kit"]),
+
+        // Tests, floor by floor
+        tests("PKCS11Tests", ["PKCS11", "SoftHSMTesting", crypto]),
+        tests("StrictJSONTests", ["StrictJSON", "SigningKitTesting"]),
+        tests("Base64Tests", ["Base64", "SigningKitTesting"]),
+        tests("JWSTests", ["JWS"]),
+        tests("SigningKitTests", ["SigningKit", "StrictJSON", crypto]),
+        tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
+        tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
+        tests(
+            "PKCS11TokenTests",
+            ["PKCS11Token", "PKCS11", "SigningKit", "SigningKitTesting", "SoftHSMTesting", "FaultyPKCS11", crypto]),
+        featureTests("LegacyPromotionalOffer"),
+        featureTests("PromotionalOffer"),
+        featureTests("IntroductoryOfferEligibility"),
+        featureTests("AdvancedCommerce"),
+        tests("SignatureExplanationTests", ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+        tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
     ]
 )

@@ -12,7 +12,7 @@ struct SecureHeapTests {
         let bytes = try #require(SecureBytes(capacity: 32))
         bytes.fill { room in room.count }
         let address = UInt(bitPattern: bytes.bytes.baseAddress)
-        let flags = try #require(Self.flags(of: address))
+        let flags = try #require(try Self.flags(of: address))
         #expect(flags.contains("lo"), "locked: never swapped")
         #expect(flags.contains("dd"), "left out of core dumps")
     }

@@ -15,11 +15,12 @@ extension P256Signature {
 
     /// Nil unless `der` is DER to the letter: minimal lengths and integers, neither negative nor over 32 bytes, and
     /// nothing after the sequence.
-    public init?(derRepresentation der: [UInt8]) {
+    public init?(derRepresentation der: some Collection<UInt8>) {
+        let der = Array(der)
         self.init(derRepresentation: der.span)
     }
 
-    /// The same from bytes that need not be an array.
+    /// The same without a copy.
     public init?(derRepresentation der: Span<UInt8>) {
         guard der.count >= 2, der[0] == 0x30, der[1] < 0x80, Int(der[1]) == der.count - 2 else { return nil }
         var raw = InlineArray<64, UInt8>(repeating: 0)

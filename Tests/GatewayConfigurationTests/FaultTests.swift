@@ -186,10 +186,10 @@ struct FaultTests {
             .replacing("ABCDEFGHIJ", with: "2X9R4HXF34")
         #expect(
             faults(in: text) == [
-                "gateway.yaml:26: accounts[1].apps[0].bundleId: gives the bundle ID \"com.example.app\" that is already given at "
-                    + "gateway.yaml:13: accounts[0].apps[0].bundleId; each may be there once.",
-                "gateway.yaml:27: accounts[1].keys[0].keyId: gives the key ID \"2X9R4HXF34\" that is already given at "
-                    + "gateway.yaml:20: accounts[0].keys[0].keyId; each may be there once.",
+                "gateway.yaml:27: accounts[1].apps[0].bundleId: gives the bundle ID \"com.example.app\" that is already given at "
+                    + "gateway.yaml:14: accounts[0].apps[0].bundleId; each may be there once.",
+                "gateway.yaml:28: accounts[1].keys[0].keyId: gives the key ID \"2X9R4HXF34\" that is already given at "
+                    + "gateway.yaml:21: accounts[0].keys[0].keyId; each may be there once.",
             ])
     }
 

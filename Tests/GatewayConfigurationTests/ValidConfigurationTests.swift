@@ -49,7 +49,7 @@ struct ValidConfigurationTests {
             configuration.accounts[0].apps.map(\.features) == [
                 ["promotional-offer"], ["legacy-promotional-offer", "advanced-commerce-api"],
             ])
-        #expect(configuration.accounts[1].origin.description == "gateway.yaml:25: accounts[1]")
+        #expect(configuration.accounts[1].origin.description == "gateway.yaml:26: accounts[1]")
     }
 
     @Test("a backend that is not mentioned has its defaults")
@@ -117,10 +117,10 @@ struct ValidConfigurationTests {
             .replacing("69a6de70-03db-47e3-e053-5b8c7c11a4d1", with: "57246542-96fe-1a63-e053-0824d011072a")
         #expect(
             try configuration(text).warnings.map(\.description) == [
-                "gateway.yaml:25: accounts[1].issuerId: is the issuer ID of another account too "
-                    + "(gateway.yaml:11: accounts[0].issuerId), which may be a slip; check it.",
-                "gateway.yaml:27: accounts[1].keys[0].uri: is where another key lives too "
-                    + "(gateway.yaml:23: accounts[0].keys[1].uri); each key has one key ID.",
+                "gateway.yaml:26: accounts[1].issuerId: is the issuer ID of another account too "
+                    + "(gateway.yaml:12: accounts[0].issuerId), which may be a slip; check it.",
+                "gateway.yaml:28: accounts[1].keys[0].uri: is where another key lives too "
+                    + "(gateway.yaml:24: accounts[0].keys[1].uri); each key has one key ID.",
             ])
     }
 }

@@ -46,9 +46,10 @@ struct SecureHeapTests {
     /// The flags of the mapping that holds an address (proc(5), `smaps`).
     private static func flags(of address: UInt) throws -> [Substring]? {
         var isInside = false
-        for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
+        let maps = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/smaps")).readToEnd() ?? Data()
+        for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
             let range = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
-            if range.count == 2, !line.hasPrefix("VmFlags") { isInside = (range[0]..<range[1]).contains(address) }
+            if range.count == 2 { isInside = (range[0]..<range[1]).contains(address) }
             if isInside, line.hasPrefix("VmFlags:") { return line.dropFirst("VmFlags:".count).split(separator: " ") }
         }
         return nil

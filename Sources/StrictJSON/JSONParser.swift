@@ -107,6 +107,7 @@ struct JSONParser {
         var isEscaped = false
         position += 1
         while true {
+            skipPlainCharacters()
             guard position < bytes.count else { throw truncated() }
             let byte = bytes[position]
             switch byte {
@@ -119,12 +120,21 @@ struct JSONParser {
                 try parseEscape()
             case 0x00...0x1F:
                 throw JSONSyntaxError(.controlCharacter(byte: byte), at: position)
-            case 0x20...0x7F:
-                position += 1
             default:
                 try parseMultibyteCharacter(leading: byte)
             }
         }
+    }
+
+    /// ASCII that stands for itself: nearly all of nearly every string.
+    private mutating func skipPlainCharacters() {
+        var end = position
+        while end < bytes.count, (0x20...0x7F).contains(bytes[end]), bytes[end] != UInt8(ascii: "\""),
+            bytes[end] != UInt8(ascii: "\\")
+        {
+            end += 1
+        }
+        position = end
     }
 
     private mutating func parseEscape() throws(JSONSyntaxError) {

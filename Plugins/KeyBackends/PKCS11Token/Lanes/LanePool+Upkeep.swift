@@ -69,11 +69,12 @@ extension LanePool {
     ///
     /// - Returns: whether to look again.
     func setAside(over limit: UInt64, because reason: String) -> Bool {
+        // May be a moment before a lane begins: so nothing is subtracted.
         let now = Clock.nanoseconds()
         var hung: [Job] = []
         var flushed: [Job] = []
         let again = state.withLock { state in
-            for lane in state.lanes where lane.state == .ready && lane.job != nil && now - lane.begun > limit {
+            for lane in state.lanes where lane.state == .ready && lane.job != nil && now > lane.begun + limit {
                 if let job = lane.job.take() { hung.append(job) }
                 lane.state = .aside
                 state.stuck += 1

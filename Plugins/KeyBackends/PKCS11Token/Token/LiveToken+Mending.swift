@@ -22,7 +22,7 @@ struct Mending {
 
     /// Milliseconds until the next attempt: at once, then 100, 200, 400 … 5,000.
     mutating func delay(now: UInt64) -> Int {
-        if now - last > Self.peace, !isLost { attempts = 0 }
+        if now > last + Self.peace, !isLost { attempts = 0 }
         return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
     }
 }

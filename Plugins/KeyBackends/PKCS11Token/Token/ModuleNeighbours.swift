@@ -29,7 +29,7 @@ enum ModuleNeighbours {
         return modules.withLock { modules in
             let others = (modules[module]?.healthy ?? []).subtracting([ObjectIdentifier(backend)])
             let last = modules[module]?.reinitialized ?? 0
-            guard others.isEmpty || last == 0 || now - last >= pause else { return false }
+            guard others.isEmpty || last == 0 || now >= last + pause else { return false }
             modules[module, default: Module()].reinitialized = now
             return true
         }

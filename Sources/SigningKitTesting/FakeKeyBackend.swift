@@ -1,0 +1,83 @@
+internal import Crypto
+public import SigningKit
+internal import Synchronization
+
+/// Keys in memory, for tests of what stands above a backend. Faults are scripted on its `FakePlace`.
+///
+/// `fake:PLACE;key=NAME` is a key's URI.
+public struct FakeKeyBackend: KeyBackend {
+    public static let scheme = "fake"
+    public static let settings = [
+        KeyBackendSetting("queueLimit", .integer(default: 512, allowed: 1...65_536), "Signatures that may wait.")
+    ]
+
+    public let place: FakePlace
+    private let limit: Int
+    private let isClosed = Closing()
+
+    /// Opens a place without a URI.
+    public init(_ place: FakePlace, queueLimit: Int = 512) {
+        self.place = place
+        limit = queueLimit
+    }
+
+    public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
+        let parts = uri.path.split(separator: ";", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[1].hasPrefix("key=") else {
+            throw .invalidURI("it must be fake:PLACE;key=NAME")
+        }
+        return KeyAddress(
+            locator: KeyLocator(try KeyURI("fake:\(parts[0])")), selector: KeySelector(try KeyURI("fake:\(parts[1])")))
+    }
+
+    public static func open(
+        _ locator: KeyLocator, in environment: KeyBackendEnvironment
+    ) async throws(KeyError) -> FakeKeyBackend {
+        guard let place = FakePlace.named(String(locator.uri.path)) else {
+            throw .notFound("There is no place \(locator.uri.path).")
+        }
+        try place.noteOpening()
+        return FakeKeyBackend(place, queueLimit: environment.settings.integer("queueLimit"))
+    }
+
+    public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
+        try checkOpen()
+        let name = String(selector.uri.path.dropFirst("key=".count))
+        return Key(key: try place.key(name), place: place, limit: limit, isClosed: isClosed)
+    }
+
+    public func health() async -> KeyBackendHealth {
+        isClosed.value ? .unavailable(KeyError.closed.description) : place.health
+    }
+
+    public func close() async {
+        isClosed.close()
+        await place.idle()
+    }
+
+    private func checkOpen() throws(KeyError) {
+        if isClosed.value { throw .closed }
+    }
+
+    private final class Closing: Sendable {
+        private let state = Atomic<Bool>(false)
+
+        var value: Bool { state.load(ordering: .acquiring) }
+        func close() { state.store(true, ordering: .releasing) }
+    }
+
+    private struct Key: SigningKey {
+        let key: P256.Signing.PrivateKey
+        let place: FakePlace
+        let limit: Int
+        let isClosed: Closing
+
+        var publicKey: P256.Signing.PublicKey { place.shownPublicKey ?? key.publicKey }
+        var custody: KeyCustody { .process }
+
+        func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
+            if isClosed.value { throw .closed }
+            return try await place.sign(digest, with: key, limit: limit)
+        }
+    }
+}

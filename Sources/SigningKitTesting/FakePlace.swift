@@ -1,0 +1,208 @@
+public import Crypto
+public import SigningKit
+internal import Synchronization
+
+/// Where a `FakeKeyBackend` has its keys, and the script of what goes wrong there.
+public final class FakePlace: Sendable {
+    private struct State {
+        var keys: [String: P256.Signing.PrivateKey] = [:]
+        var shownPublicKey: P256.Signing.PublicKey?
+        var health = KeyBackendHealth.ready
+        var openingFault: KeyError?
+        var faults: [KeyError] = []
+        var outage: KeyError?
+        var corrupt = 0
+        var isHeld = false
+        var counts = Counts()
+        var inFlight = 0
+        var nextTicket = 0
+        var held: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var watchers: [(inFlight: ClosedRange<Int>, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    /// What was asked of the place.
+    public struct Counts: Equatable, Sendable {
+        public var openings = 0
+        public var signatures = 0
+    }
+
+    private static let places = Mutex<[String: FakePlace]>([:])
+
+    /// As in a key's URI.
+    public let name: String
+    private let state = Mutex(State())
+
+    /// - Parameter name: unique among the tests of a process.
+    public init(_ name: String) {
+        self.name = name
+        Self.places.withLock { $0[name] = self }
+    }
+
+    static func named(_ name: String) -> FakePlace? { places.withLock { $0[name] } }
+
+    // MARK: What is there
+
+    /// - Returns: the key's URI.
+    @discardableResult
+    public func add(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), _ keyName: String) -> String {
+        state.withLock { $0.keys[keyName] = key }
+        return "fake:\(name);key=\(keyName)"
+    }
+
+    public var counts: Counts { state.withLock { $0.counts } }
+
+    // MARK: What goes wrong
+
+    /// Shown instead of each key's own.
+    public var shownPublicKey: P256.Signing.PublicKey? {
+        get { state.withLock { $0.shownPublicKey } }
+        set { state.withLock { $0.shownPublicKey = newValue } }
+    }
+
+    public var health: KeyBackendHealth {
+        get { state.withLock { $0.health } }
+        set { state.withLock { $0.health = newValue } }
+    }
+
+    /// Every opening fails with this.
+    public var openingFault: KeyError? {
+        get { state.withLock { $0.openingFault } }
+        set { state.withLock { $0.openingFault = newValue } }
+    }
+
+    /// Every signature fails with this.
+    public var outage: KeyError? {
+        get { state.withLock { $0.outage } }
+        set { state.withLock { $0.outage = newValue } }
+    }
+
+    /// The next signatures fail, one with each of these.
+    public func failNext(_ faults: KeyError...) {
+        state.withLock { $0.faults += faults }
+    }
+
+    /// The next `count` signatures are of another digest.
+    public func corruptNext(_ count: Int = 1) {
+        state.withLock { $0.corrupt += count }
+    }
+
+    // MARK: When it happens
+
+    /// Signatures wait from now on, until `release()`.
+    public func hold() {
+        state.withLock { $0.isHeld = true }
+    }
+
+    public func release() {
+        let held = state.withLock { state in
+            state.isHeld = false
+            defer { state.held = [:] }
+            return state.held.values
+        }
+        for continuation in held { continuation.resume(returning: true) }
+    }
+
+    /// Waits until at least `count` signatures are under way.
+    public func busy(with count: Int) async { await reach(count...Int.max) }
+
+    /// Waits until no signature is under way.
+    public func idle() async { await reach(0...0) }
+
+    private func reach(_ inFlight: ClosedRange<Int>) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLock { state in
+                if inFlight.contains(state.inFlight) { return true }
+                state.watchers.append((inFlight, continuation))
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    // MARK: For the backend
+
+    func key(_ name: String) throws(KeyError) -> P256.Signing.PrivateKey {
+        guard let key = state.withLock({ $0.keys[name] }) else { throw .notFound("There is no key \(name).") }
+        return key
+    }
+
+    func noteOpening() throws(KeyError) {
+        let fault = state.withLock { state in
+            state.counts.openings += 1
+            return state.openingFault
+        }
+        if let fault { throw fault }
+    }
+
+    func sign(
+        _ digest: SHA256Digest, with key: P256.Signing.PrivateKey, limit: Int
+    ) async throws(KeyError) -> P256Signature {
+        try begin(limit)
+        defer { end() }
+        guard await wait() else { throw .cancelled }
+        let isCorrupt = try script()
+        let signed = isCorrupt ? SHA256.hash(data: Array(digest)) : digest
+        guard let raw = try? key.signature(for: signed).rawRepresentation,
+            let signature = P256Signature(rawRepresentation: raw)
+        else { throw .failed("The fake could not sign.") }
+        return signature
+    }
+
+    private func begin(_ limit: Int) throws(KeyError) {
+        let isFull = state.withLock { state in
+            if state.inFlight >= limit { return true }
+            state.inFlight += 1
+            state.counts.signatures += 1
+            Self.wake(&state)
+            return false
+        }
+        if isFull { throw .busy }
+    }
+
+    private func end() {
+        state.withLock { state in
+            state.inFlight -= 1
+            Self.wake(&state)
+        }
+    }
+
+    private static func wake(_ state: inout State) {
+        let inFlight = state.inFlight
+        for watcher in state.watchers where watcher.inFlight.contains(inFlight) { watcher.continuation.resume() }
+        state.watchers.removeAll { $0.inFlight.contains(inFlight) }
+    }
+
+    /// - Returns: whether the digest must be changed.
+    private func script() throws(KeyError) -> Bool {
+        let (fault, isCorrupt) = state.withLock { state -> (KeyError?, Bool) in
+            if let outage = state.outage { return (outage, false) }
+            if !state.faults.isEmpty { return (state.faults.removeFirst(), false) }
+            guard state.corrupt > 0 else { return (nil, false) }
+            state.corrupt -= 1
+            return (nil, true)
+        }
+        if let fault { throw fault }
+        return isCorrupt
+    }
+
+    /// - Returns: false when the task was cancelled.
+    private func wait() async -> Bool {
+        if Task.isCancelled { return false }
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    guard state.isHeld, !Task.isCancelled else { return true }
+                    state.held[ticket] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume(returning: !Task.isCancelled) }
+            }
+        } onCancel: {
+            state.withLock { $0.held.removeValue(forKey: ticket) }?.resume(returning: false)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Crypto
+internal import SigningKit
+internal import Testing
+
+extension KeyBackendConformance {
+    /// With more callers than there is room for, some hear busy, and all others get a valid signature.
+    public func saysBusy() async throws {
+        guard case .has(let queue) = queue else { return expectReason(queue) }
+        try await withKey(queue.settings) { key in
+            let outcomes = await sign(queue.callers, with: key)
+            #expect(outcomes.contains(.failure(.busy)))
+            #expect(outcomes.contains(.success(true)))
+            #expect(outcomes.allSatisfy { $0 == .success(true) || $0 == .failure(.busy) })
+            // What was busy is free again.
+            #expect(await sign(1, with: key) == [.success(true)])
+        }
+    }
+
+    /// A cancelled task that waits gives up its place and hears so; the key signs on.
+    public func letsGoOfCancelled() async throws {
+        guard case .has(let queue) = queue else { return expectReason(queue) }
+        try await withKey(queue.settings) { key in
+            let outcomes = await withTaskGroup(of: [Result<Bool, KeyError>].self) { group in
+                group.addTask { await sign(queue.callers, with: key) }
+                // Already while the first of them is signed, the others wait.
+                _ = try? await key.sign(SHA256.hash(data: Array("first".utf8)))
+                group.cancelAll()
+                return await group.next() ?? []
+            }
+            #expect(outcomes.count == queue.callers)
+            #expect(outcomes.contains(.failure(.cancelled)))
+            let allowed: [Result<Bool, KeyError>] = [.success(true), .failure(.busy), .failure(.cancelled)]
+            #expect(outcomes.allSatisfy { allowed.contains($0) })
+            #expect(await sign(1, with: key) == [.success(true)])
+        }
+    }
+
+    private func expectReason(_ queue: Capability<Queue>) {
+        guard case .lacks(let reason) = queue else { return }
+        #expect(!reason.isEmpty, "say why there is no queue")
+    }
+
+    /// - Returns: for each whether its signature was valid, or why there was none.
+    func sign(_ count: Int, with key: any SigningKey) async -> [Result<Bool, KeyError>] {
+        await withTaskGroup(of: Result<Bool, KeyError>.self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    let digest = SHA256.hash(data: Array("caller \(index)".utf8))
+                    do throws(KeyError) {
+                        return .success(Self.isValid(try await key.sign(digest), digest, key))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

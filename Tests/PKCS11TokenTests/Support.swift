@@ -1,0 +1,89 @@
+import Crypto
+import Foundation
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+/// Reads `file:` references, as the gateway does.
+struct FileSecrets: SecretSource {
+    func secret(_ reference: String) throws(KeyError) -> Secret {
+        guard reference.hasPrefix("file:"), let data = FileManager.default.contents(atPath: String(reference.dropFirst(5)))
+        else { throw .secretUnavailable("The PIN's file cannot be read.") }
+        let bytes = Array(data.prefix { $0 != UInt8(ascii: "\n") })
+        return bytes.withUnsafeBytes { Secret($0) }
+    }
+}
+
+/// Opens the key at `uri`, as the gateway does.
+func open(
+    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
+) async throws(KeyError) -> (PKCS11Token, any SigningKey) {
+    var address = try PKCS11Token.address(of: KeyURI(uri))
+    if let publicKey { address = KeyAddress(locator: address.locator, selector: KeySelector(address.selector.uri, publicKey: publicKey)) }
+    let environment = KeyBackendEnvironment(
+        settings: try KeyBackendSettings(settings, for: PKCS11Token.settings), secrets: FileSecrets())
+    let backend = try await PKCS11Token.open(address.locator, in: environment)
+    do throws(KeyError) {
+        return (backend, try await backend.key(address.selector))
+    } catch {
+        await backend.close()
+        throw error
+    }
+}
+
+/// Opens the key at `uri`, and closes it when `body` is done.
+func withKey(
+    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    _ body: (PKCS11Token, any SigningKey) async throws -> Void
+) async throws {
+    let (backend, key) = try await open(uri, settings, publicKey: publicKey)
+    do {
+        try await body(backend, key)
+    } catch {
+        await backend.close()
+        throw error
+    }
+    await backend.close()
+}
+
+/// Why the key at `uri` is refused.
+func refusal(
+    of uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
+) async -> KeyError? {
+    do {
+        let (backend, _) = try await open(uri, settings, publicKey: publicKey)
+        await backend.close()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// Signs a message, and says whether the signature is valid.
+func signs(_ key: any SigningKey, _ message: String = "message") async throws(KeyError) -> Bool {
+    let digest = SHA256.hash(data: Array(message.utf8))
+    let signature = try await key.sign(digest)
+    guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
+    return key.publicKey.isValidSignature(parsed, for: digest)
+}
+
+/// Why it does not sign, or nil when it does.
+func fault(_ key: any SigningKey) async -> KeyError? {
+    do {
+        return try await signs(key) ? nil : .failed("the signature is not valid")
+    } catch {
+        return error
+    }
+}
+
+/// Waits until `condition` holds. A token's health has no event: it is looked at, every 10 ms for at most 20 s.
+func eventually(
+    _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+    for _ in 0..<2000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("never: \(what)", sourceLocation: sourceLocation)
+}

@@ -16,6 +16,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -46,7 +47,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 /// A feature's tests, with golden vectors beside them.
 func featureTests(_ feature: String) -> Target {
     tests(
-        "\(feature)Tests", [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "SigningKitTesting"],
+        "\(feature)Tests", [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "Base64", "SigningKitTesting"],
         resources: [.copy("Vectors")])
 }
 
@@ -123,7 +124,8 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + [
                 "SigningKit", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
-                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
+                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, unixSignals, hummingbird, nioCore,
+                nioPosix,
             ],
             swiftSettings: strict
         ),
@@ -137,7 +139,7 @@ let package = Package(
         ),
 
         // For tests
-        library("SigningKitTesting", ["SigningKit", "StrictJSON", crypto]),
+        library("SigningKitTesting", ["SigningKit", "StrictJSON", "Base64", crypto]),
         library("SoftHSMTesting", ["PKCS11", crypto]),
         .target(name: "FaultyPKCS11", dependencies: ["CP11Kit"]),
 
@@ -156,7 +158,18 @@ let package = Package(
         featureTests("PromotionalOffer"),
         featureTests("IntroductoryOfferEligibility"),
         featureTests("AdvancedCommerce"),
-        tests("SignatureExplanationTests", ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+        tests(
+            "SignatureExplanationTests", ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+        tests(
+            "SigningGatewayTests",
+            ["SigningGateway", "PromotionalOffer", "SigningKit", "StrictJSON", "SigningKitTesting", crypto, lifecycle]),
+        tests(
+            "GatewayHTTPTests",
+            features + [
+                "GatewayHTTP", "SigningGateway", "SigningKit", "SigningKitTesting", crypto, hummingbird,
+                hummingbirdTesting, nioCore,
+            ]),
+        tests("ArchitectureTests", []),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
     ]
 )

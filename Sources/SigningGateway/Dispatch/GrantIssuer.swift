@@ -6,13 +6,16 @@ public struct GrantIssuer: Sendable {
     private let now: @Sendable () -> Timestamp
     private let nonce: @Sendable () -> Nonce
 
+    /// The system's clock, and nonces from the kernel.
+    public init() {
+        let source = NonceSource()
+        self.init(now: Self.systemTime, nonce: source.next)
+    }
+
     /// - Parameters:
-    ///   - now: the time; the system's clock when nothing else is given.
-    ///   - nonce: a fresh nonce for each call; `getentropy` when nothing else is given.
-    public init(
-        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime,
-        nonce: @escaping @Sendable () -> Nonce = GrantIssuer.randomNonce
-    ) {
+    ///   - now: the time.
+    ///   - nonce: a fresh nonce for each call.
+    public init(now: @escaping @Sendable () -> Timestamp, nonce: @escaping @Sendable () -> Nonce) {
         self.now = now
         self.nonce = nonce
     }
@@ -26,17 +29,5 @@ public struct GrantIssuer: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
-
-    public static func randomNonce() -> Nonce {
-        var random = InlineArray<2, UInt64>(repeating: 0)
-        var bytes = random.mutableSpan
-        let isFilled = bytes.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
-        guard isFilled else {
-            // Only on kernels without getrandom(2); the generator reads /dev/urandom there.
-            var generator = SystemRandomNumberGenerator()
-            return Nonce(random: generator.next(), generator.next())
-        }
-        return Nonce(random: random[0], random[1])
     }
 }

@@ -1,0 +1,153 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import LegacyPromotionalOffer
+import NIOCore
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@testable import GatewayHTTP
+
+@Suite("The HTTP service", .timeLimit(.minutes(1)))
+struct ServiceTests {
+    private let place = FakePlace(UUID().uuidString)
+    private let ring: KeyRing
+    private let monitor: KeyRingMonitor
+    private let drain = Drain(delay: .zero)
+    private let dispatcher: Dispatcher
+
+    init() async throws {
+        let key = KeyPlan(keyID: "KEY", uri: try KeyURI(place.add(P256.Signing.PrivateKey(), "key")))
+        let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
+        let app = AppPlan(bundleID: "com.example.app", features: features.map(\.descriptor.id))
+        let plan = GatewayPlan(
+            accounts: [AccountPlan(issuerID: "issuer", apps: [app], keys: [key], activeKeyID: "KEY")])
+        ring = KeyRing(plan, backends: [FakeKeyBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
+        monitor = KeyRingMonitor(ring)
+        dispatcher = Dispatcher(plan, features: features, ring: ring)
+        await ring.openMissing()
+        await ring.prove()
+    }
+
+    @Test(
+        "What goes wrong with the key has its own answer",
+        arguments: [
+            (KeyError.busy, 503, "busy", "1"), (.unavailable("token lost"), 503, "key-unavailable", "2"),
+            (.loginRefused("PIN refused"), 503, "key-unavailable", "60"), (.failed("no"), 500, "signing-failed", nil),
+        ])
+    func keyFaults(_ fault: KeyError, _ status: Int, _ kind: String, _ retryAfter: String?) async throws {
+        try await post(#"{"productId":"p","offerIdentifier":"o"}"#, after: { place.failNext(fault) }) { answer in
+            #expect(answer.status.code == status)
+            #expect(answer.headers[.retryAfter] == retryAfter)
+            #expect(text(answer).contains("urn:privyseal:problem:\(kind)"))
+            #expect(!text(answer).contains("token lost"), "what is wrong with a token is for the operator only")
+        }
+    }
+
+    @Test("A signature that does not verify is a 500, not an answer")
+    func badSignature() async throws {
+        try await post(#"{"productId":"p","offerIdentifier":"o"}"#, after: { place.corruptNext() }) { answer in
+            #expect(answer.status == .internalServerError)
+            #expect(!text(answer).contains("jws"))
+        }
+    }
+
+    @Test("A body of exactly 64 KiB is read, and one byte more is not")
+    func bodyLimit() async throws {
+        for (count, status) in [(65_536, HTTPResponse.Status.unprocessableContent), (65_537, .contentTooLarge)] {
+            let padding = String(repeating: " ", count: count - 2)
+            try await post("{" + padding + "}") { #expect($0.status == status) }
+        }
+    }
+
+    @Test("Readiness follows the keys")
+    func readiness() async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { await monitor.run() }
+            try await application.test(.router) { client in
+                try await client.execute(uri: "/readyz", method: .get) { #expect($0.status == .ok) }
+                place.outage = .unavailable("gone")
+                var status = HTTPResponse.Status.ok
+                while status == .ok {
+                    try await client.execute(uri: "/readyz", method: .get) { answer in
+                        status = answer.status
+                    }
+                }
+                #expect(status == .serviceUnavailable)
+                place.outage = nil
+                while status != .ok {
+                    try await client.execute(uri: "/readyz", method: .get) { answer in
+                        status = answer.status
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    @Test("Every path answers the methods that it has, and 405 with Allow to the others")
+    func methods() async throws {
+        try await application.test(.router) { client in
+            for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")].compactMap({ $0 }) {
+                for (path, allow) in [
+                    ("/v1/apps/com.example.app/promotional-offer", "POST"), ("/", "GET"), ("/livez", "GET, HEAD"),
+                    ("/readyz", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
+                ] {
+                    try await client.execute(uri: path, method: method) { answer in
+                        #expect(answer.status == .methodNotAllowed)
+                        #expect(answer.headers[.allow] == allow)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Names in a path may be percent-encoded")
+    func encodedPath() async throws {
+        try await application.test(.router) { client in
+            try await client.execute(
+                uri: "/v1/apps/com%2Eexample%2eapp/promotional%2Doffer", method: .post,
+                headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: #"{"productId":"p","offerIdentifier":"o"}"#)
+            ) { #expect($0.status == .ok) }
+        }
+    }
+
+    @Test(
+        "A query that two readers could read differently is refused",
+        arguments: ["keyIdentifier=KEY&keyIdentifier=KEY", "keyIdentifier=%zz", "keyIdentifier=%ff", "nonce=1"])
+    func query(_ query: String) async throws {
+        try await application.test(.router) { client in
+            try await client.execute(
+                uri: "/?appBundleID=com.example.app&productIdentifier=p&offerIdentifier=o&applicationUsername=&\(query)",
+                method: .get
+            ) { answer in
+                #expect(answer.status == .badRequest)
+                #expect(text(answer).contains("invalid-parameter"))
+            }
+        }
+    }
+
+    private var application: some ApplicationProtocol {
+        Application(
+            router: GatewayRouter.make(dispatcher: dispatcher, ring: ring, monitor: monitor, drain: drain))
+    }
+
+    private func post(
+        _ body: String, after prepare: () -> Void = {}, _ check: @escaping (TestResponse) throws -> Void
+    ) async throws {
+        prepare()
+        try await application.test(.router) { client in
+            try await client.execute(
+                uri: "/v1/apps/com.example.app/promotional-offer", method: .post,
+                headers: [.contentType: "application/json"], body: ByteBuffer(string: body), testCallback: check)
+        }
+    }
+
+    private func text(_ answer: TestResponse) -> String { String(buffer: answer.body) }
+}

@@ -1,0 +1,60 @@
+import ServiceLifecycle
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@Suite("The key ring's monitor", .timeLimit(.minutes(1)))
+struct KeyRingMonitorTests {
+    @Test("Opens and proves the keys by itself, and reports them ready")
+    func firstReport() async throws {
+        let gateway = try await TestGateway(isOpen: false)
+        try await withMonitor(gateway) { monitor in
+            #expect(await monitor.report().allSatisfy { $0.state == .ready })
+        }
+    }
+
+    @Test("Notices an outage and a recovery, asked a second apart")
+    func outage() async throws {
+        let gateway = try await TestGateway(isOpen: false)
+        try await withMonitor(gateway) { monitor in
+            #expect(await monitor.report()[0].state == .ready)
+            gateway.place.outage = .unavailable("gone")
+            while await monitor.report()[0].state == .ready { await Task.yield() }
+            #expect(gateway.active.state == .down(.unavailable("gone")))
+            gateway.place.outage = nil
+            while await monitor.report()[0].state != .ready { await Task.yield() }
+        }
+    }
+
+    @Test("A thousand questions cost at most a proof a second for each key")
+    func coalesces() async throws {
+        let gateway = try await TestGateway(isOpen: false)
+        try await withMonitor(gateway) { monitor in
+            let start = ContinuousClock.now
+            for _ in 0..<1000 { _ = await monitor.report() }
+            let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 2
+            #expect(gateway.place.counts.signatures <= 2 * seconds)
+            #expect(gateway.place.counts.openings == 1)
+        }
+    }
+
+    @Test("Who asks after it stopped is answered at once")
+    func stopped() async throws {
+        let gateway = try await TestGateway()
+        let monitor = KeyRingMonitor(gateway.ring)
+        let running = Task { await monitor.run() }
+        running.cancel()
+        await running.value
+        #expect(await monitor.report().count == 2)
+    }
+
+    private func withMonitor(_ gateway: TestGateway, _ body: (KeyRingMonitor) async throws -> Void) async throws {
+        let monitor = KeyRingMonitor(gateway.ring)
+        try await withThrowingTaskGroup { group in
+            group.addTask { await monitor.run() }
+            try await body(monitor)
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Crypto
+import SigningKit
+import Testing
+
+@testable import SigningGateway
+
+@Suite("A proof of possession")
+struct ProofOfPossessionTests {
+    @Test("Cannot be taken for a JWS or an offer, and is new each time")
+    func harmless() {
+        let prefix = ProofOfPossession.prefix
+        #expect(prefix.last == 0, "no signed text of a feature holds a control character")
+        #expect(!prefix.starts(with: "eyJ".utf8), "every JWS signing input does")
+        #expect(ProofOfPossession().digest != ProofOfPossession().digest)
+    }
+}

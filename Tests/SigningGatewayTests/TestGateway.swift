@@ -1,0 +1,60 @@
+import Crypto
+import Foundation
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+
+/// A gateway over a fake place with two keys: `active` signs by default, `other` when it is named.
+struct TestGateway {
+    static let app = "com.example.app"
+    static let body = Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8)
+
+    let place: FakePlace
+    let ring: KeyRing
+    let dispatcher: Dispatcher
+    let keys: [String: P256.Signing.PrivateKey]
+
+    /// - Parameters:
+    ///   - adjust: changes the plan before it is used.
+    ///   - isOpen: whether the keys are opened and proved.
+    init(
+        verification: VerificationMode = .always, grants: GrantIssuer = GrantIssuer(), isOpen: Bool = true,
+        adjust: (inout GatewayPlan) -> Void = { _ in }
+    ) async throws {
+        place = FakePlace(UUID().uuidString)
+        keys = ["active": P256.Signing.PrivateKey(), "other": P256.Signing.PrivateKey()]
+        var plans: [KeyPlan] = []
+        for name in ["active", "other"] {
+            let uri = place.add(keys[name] ?? P256.Signing.PrivateKey(), name)
+            plans.append(KeyPlan(keyID: name.uppercased(), uri: try KeyURI(uri), origin: "here"))
+        }
+        let account = AccountPlan(
+            issuerID: "issuer", apps: [AppPlan(bundleID: Self.app, features: ["promotional-offer"])], keys: plans,
+            activeKeyID: "ACTIVE")
+        var plan = GatewayPlan(accounts: [account], verification: verification)
+        adjust(&plan)
+        ring = KeyRing(plan, backends: [FakeKeyBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
+        dispatcher = Dispatcher(plan, features: [ServedFeature(PromotionalOffer())], ring: ring, grants: grants)
+        guard isOpen else { return }
+        await ring.openMissing()
+        await ring.prove()
+    }
+
+    var active: KeySlot { ring.slots[0] }
+
+    func sign(keyID: String? = nil, body: [UInt8] = Self.body) async throws(GatewayError) -> [UInt8] {
+        let route = try dispatcher.route(app: Self.app, feature: "promotional-offer", keyID: keyID)
+        return try await dispatcher.sign(body, along: route)
+    }
+
+    func isValid(_ answer: [UInt8], by name: String) throws -> Bool {
+        struct Answer: Decodable { let jws: String }
+        let jws = try JSONDecoder().decode(Answer.self, from: Data(answer)).jws
+        let parts = jws.split(separator: ".")
+        let signature = parts[2].replacing("-", with: "+").replacing("_", with: "/") + "=="
+        guard let key = keys[name], let raw = Data(base64Encoded: String(signature)) else { return false }
+        let input = Data("\(parts[0]).\(parts[1])".utf8)
+        return key.publicKey.isValidSignature(try P256.Signing.ECDSASignature(rawRepresentation: raw), for: input)
+    }
+}

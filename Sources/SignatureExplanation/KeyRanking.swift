@@ -1,13 +1,15 @@
 /// Which of the keys come first: those that the signature names.
 struct KeyRanking: Sendable {
-    /// Indexes of the keys that have the named ID; where there are none, of those whose ID is not known.
+    /// Indexes of the keys that have the named ID; where there are none, of those whose ID is not known; and where there
+    /// are none of these either, of all.
     let named: [Int]
     /// The others.
     let others: [Int]
 
     init(_ keys: [CandidateKey], named keyID: String?) {
         let exact = keys.indices.filter { keyID != nil && keys[$0].keyID == keyID }
-        let named = exact.isEmpty ? keys.indices.filter { keys[$0].keyID == nil } : exact
+        let nameless = keys.indices.filter { keys[$0].keyID == nil }
+        let named = !exact.isEmpty ? exact : !nameless.isEmpty ? nameless : Array(keys.indices)
         self.named = named
         others = keys.indices.filter { !named.contains($0) }
     }

@@ -1,6 +1,7 @@
 /// What is honestly to be said when no known mistake makes a signature valid.
 enum Unexplained {
     static func finding(keys: [CandidateKey], named keyID: String?, verifier: Verifier) -> Finding {
+        guard !keys.isEmpty else { return Finding(.unexplained, "There was no key to verify with.") }
         var sentences = [
             verifier.isExhausted
                 ? "The search was cut at its bound of \(verifier.count) verifications; none of the mistakes tried so far explains the signature."
@@ -10,7 +11,7 @@ enum Unexplained {
             let ids = keys.compactMap(\.keyID)
             sentences.append(
                 ids.isEmpty
-                    ? "Whether one of the keys is \(keyID) cannot be seen: they come without IDs."
+                    ? "Whether \(keyID) is among them cannot be seen: no ID came with the key."
                     : "No key with the ID \(keyID) was given, only \(ids.joined(separator: ", ")).")
         }
         return Finding(.unexplained, sentences.joined(separator: " "))

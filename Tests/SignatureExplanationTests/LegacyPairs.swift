@@ -59,6 +59,14 @@ enum LegacyPairs {
             try fixture.answer(
                 signing: fixture.fields([0: fixture.bundleID.lowercased(), 5: fixture.nonce.uppercased()]))
         },
+        LegacyPair([.uuidWithoutDashes, .fieldCase]) {
+            let changes = [0: fixture.bundleID.lowercased(), 5: fixture.nonce.filter { $0 != "-" }]
+            return try fixture.answer(signing: fixture.fields(changes))
+        },
+        LegacyPair([.accountTokenUpperCase, .fieldWhiteSpace]) {
+            let changes = [3: fixture.offerID + " ", 4: fixture.fields[4].uppercased()]
+            return try fixture.answer(signing: fixture.fields(changes))
+        },
         LegacyPair([.timestampAnswerSeconds, .nonceUpperCase]) {
             let fixture = LegacyFixture(timestamp: "1698148900")
             return try fixture.answer(

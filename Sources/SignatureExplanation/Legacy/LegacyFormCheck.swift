@@ -15,7 +15,7 @@ struct LegacyFormCheck {
             return [
                 Finding(
                     .timestampNotNumber, field: "timestamp",
-                    "The timestamp \"\(answer.timestamp)\" is not a number.")
+                    "The timestamp \"\(answer.timestamp)\" is not a number of milliseconds since 1970.")
             ]
         }
         var findings: [Finding] = []

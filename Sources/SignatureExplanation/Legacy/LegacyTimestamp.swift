@@ -9,11 +9,11 @@ struct LegacyTimestamp: Sendable {
     /// Whether a fraction or an exponent was written.
     let isWhole: Bool
 
-    /// Nil when the text is no number that could be a time.
+    /// Nil when the text is no number, or one that lies before 1970.
     init?(_ text: String) {
-        if let whole = Int64(text), text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) {
+        if let whole = Int64(text), whole >= 0, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) {
             (self.whole, isWhole) = (whole, true)
-        } else if let number = Double(text), number.magnitude < 1e18 {
+        } else if let number = Double(text), number >= 0, number < 1e18 {
             (whole, isWhole) = (Int64(number), false)
         } else {
             return nil

@@ -2,9 +2,12 @@ extension Explanation {
     /// One line: valid or not, of what kind, and by which key.
     public var verdict: String {
         if isValid { return "valid: \(kind.name)" + (key.map { ", signed by \($0.name)" } ?? "") }
+        if findings.contains(where: { $0.code == .signatureUnreadable }) {
+            return "invalid: \(kind.name): there is no signature in it that could be verified"
+        }
         let reason =
             switch outcome {
-            case .verified: "the signature verifies, but Apple refuses the form"
+            case .verified: "the signature verifies, but not everything is as Apple's pages ask for it"
             case .explained: "the signature was made with a mistake that is known"
             case .unverified:
                 keys.count == 1

@@ -55,8 +55,9 @@ extension FindingCode {
                 + "(\"NONEwithECDSA\", CKM_ECDSA, elliptic's sign)."
         // Which key
         case .keyOther:
-            "Sign with the private key whose ID is named, or name the key that signs. In App Store "
-                + "Connect the key ID stands in the file's name: AuthKey_KEYID.p8, SubscriptionKey_KEYID.p8."
+            "Sign with the private key whose ID is named, or name the key that signs; and see that the "
+                + "IDs that were given with the keys here are right. In App Store Connect the key ID stands in "
+                + "the file's name: AuthKey_KEYID.p8, SubscriptionKey_KEYID.p8."
         case .keyIDInText:
             "Use one key ID for the signed text and for the answer; after a rotation, both come from the "
                 + "same setting."
@@ -71,8 +72,8 @@ extension FindingCode {
                 + "characters of a Team ID are something else."
         // Fields of a legacy signature
         case .nonceUpperCase:
-            "Write the nonce in lower case wherever it is signed: Swift's uuidString and .NET's \"X\" "
-                + "formats are upper case, so call lowercased()."
+            "Write the nonce in lower case wherever it is signed: Swift's uuidString is upper case, and "
+                + "so are the UUIDs of some databases."
         case .nonceNotUUID: "Make a new UUID for each signature, and send the same text that was signed."
         case .uuidWithoutDashes: "Write UUIDs with their dashes: 8-4-4-4-12 digits in lower case."
         case .uuidInBraces: "Write UUIDs without braces (.NET: format \"D\")."

@@ -1,6 +1,6 @@
 /// How much a finding weighs.
 public enum Severity: String, Sendable {
-    /// Apple refuses the signature for it.
+    /// The signature is not what Apple's pages ask for; nearly always Apple refuses it for that.
     case error
     /// Apple may refuse it: because of the time, or of something that cannot be seen from here.
     case warning

@@ -3,22 +3,22 @@ import SigningKit
 
 /// Verifies, counts, and stops when the bound is reached. About 50 µs a time in a release build.
 struct Verifier {
-    private let key: [P256.Signing.PublicKey]
+    private let keys: [P256.Signing.PublicKey]
     private(set) var count = 0
     private let maximum: Int
 
     init(keys: [CandidateKey], maximum: Int) {
-        key = keys.map(\.publicKey)
+        self.keys = keys.map(\.publicKey)
         self.maximum = maximum
     }
 
-    var isExhausted: Bool { count >= maximum }
+    var isExhausted: Bool { count >= maximum || keys.isEmpty }
 
     /// Whether the key at `index` made `signature` over `digest`; false once the bound is reached.
     mutating func verifies(_ signature: P256.Signing.ECDSASignature, _ digest: RawDigest, key index: Int) -> Bool {
         guard !isExhausted else { return false }
         count += 1
-        return key[index].isValidSignature(signature, for: digest)
+        return keys[index].isValidSignature(signature, for: digest)
     }
 }
 

@@ -127,7 +127,11 @@ struct ClaimsCheck {
         if !UUIDText.isUUID(nonce) {
             findings.append(Finding(.nonceNotUUID, field: "nonce", "The nonce \"\(nonce)\" is not a UUID."))
         } else if nonce != ASCIICase.lower(nonce) {
-            findings.append(Finding(.nonceUpperCase, field: "nonce", "The nonce has upper-case letters."))
+            findings.append(
+                Finding(
+                    .nonceUpperCase, field: "nonce",
+                    "The nonce has upper-case letters, and Apple's pages ask for lower case. (Apple's own Swift library writes upper case in a JWS, so this alone may not be why Apple refused the token.)"
+                ))
         }
     }
 

@@ -1,4 +1,5 @@
 import Base64
+import JWS
 import StrictJSON
 
 /// The bytes that a token's signature may be over.
@@ -96,11 +97,10 @@ struct SigningInputVariants {
             headers += [[alg, kid], [kid, alg]]
         }
         headers += [[("alg", "ES256"), ("typ", "JWT")], [("typ", "JWT"), ("alg", "ES256")], [("alg", "ES256")]]
-        let rest = Self.dot + Base64.url.encode(payload)
         return headers.map { members in
             let text = Self.json(members)
             return SigningInputVariant(
-                Base64.url.encode(Array(text.utf8)) + rest, .signedOtherHeader,
+                CompactJWS.signingInput(header: Array(text.utf8), payload: payload), .signedOtherHeader,
                 "The signature is over another header, \(text): the header was changed after signing.")
         }
     }
@@ -117,7 +117,6 @@ struct SigningInputVariants {
     private func otherClaims() -> [SigningInputVariant] {
         guard let claims = try? JSONDocument(parsing: payload).root.anyObject() else { return [] }
         let names = claims.names
-        let start = Base64.url.encode(header) + Self.dot
         var variants: [SigningInputVariant] = []
         for order in [names, names.sorted()] {
             for (colon, comma) in [(":", ","), (": ", ", ")] {
@@ -130,21 +129,22 @@ struct SigningInputVariants {
                 ] {
                     variants.append(
                         SigningInputVariant(
-                            start + Base64.url.encode(Array(json.utf8)), .signedOtherClaims,
+                            CompactJWS.signingInput(header: header, payload: Array(json.utf8)), .signedOtherClaims,
                             "The signature is over the same claims in another writing (order, spaces or escapes): the payload was encoded again after signing."
                         ))
                 }
             }
         }
-        return variants + nonceCase(claims, start)
+        return variants + nonceCase(claims)
     }
 
-    private func nonceCase(_ claims: JSONObject, _ start: [UInt8]) -> [SigningInputVariant] {
+    private func nonceCase(_ claims: JSONObject) -> [SigningInputVariant] {
         guard let nonce = try? claims["nonce"]?.string() else { return [] }
         let text = String(decoding: payload, as: UTF8.self)
         return [nonce.uppercased(), ASCIICase.lower(nonce)].map {
             SigningInputVariant(
-                start + Base64.url.encode(Array(text.replacing(nonce, with: $0).utf8)), .signedOtherClaims,
+                CompactJWS.signingInput(header: header, payload: Array(text.replacing(nonce, with: $0).utf8)),
+                .signedOtherClaims,
                 "The signature is over the nonce \($0): its letter case was changed after signing.")
         }
     }

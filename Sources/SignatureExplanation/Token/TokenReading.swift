@@ -1,4 +1,5 @@
 import Base64
+import JWS
 
 /// A compact JWS, read with patience: what can be found in it, and what is odd about the way it is written.
 struct TokenReading: Sendable {
@@ -24,14 +25,12 @@ struct TokenReading: Sendable {
         signature = parts[2].isEmpty ? nil : SignatureReading(parts[2], wanted: .raw)
         if signature == nil { findings.append(Self.unreadableSignature(parts[2])) }
         signingInput = parts[0] + [UInt8(ascii: ".")] + parts[1]
-        properSigningInput = Self.join(header, payload) ?? signingInput
+        if let header, let payload {
+            properSigningInput = CompactJWS.signingInput(header: header, payload: payload)
+        } else {
+            properSigningInput = signingInput
+        }
         self.findings = findings
-    }
-
-    /// Base64url of both, with the dot between.
-    private static func join(_ header: [UInt8]?, _ payload: [UInt8]?) -> [UInt8]? {
-        guard let header, let payload else { return nil }
-        return Base64.url.encode(header) + [UInt8(ascii: ".")] + Base64.url.encode(payload)
     }
 
     // MARK: Around the parts

@@ -56,7 +56,9 @@ struct TokenSearch {
     }
 
     private mutating func verify(_ signature: P256Signature, _ digest: RawDigest) -> Int? {
-        guard tried.insert(digest.bytes).inserted, let form = signature.forVerifying else { return nil }
+        guard !verifier.isExhausted, tried.insert(digest.bytes).inserted, let form = signature.forVerifying else {
+            return nil
+        }
         return ranking.all.first { verifier.verifies(form, digest, key: $0) }
     }
 }

@@ -1,0 +1,68 @@
+import ArgumentParser
+import SignatureExplanation
+import SigningKit
+
+/// `privyseal verify`: whether Apple accepts a signature, and if not, why.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Tell whether Apple accepts a signature, and with --explain, why not.",
+        discussion: VerifyHelp.discussion
+    )
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "A public key in PEM, or a JWKS. KEYID=FILE says which key a PEM file holds. Give it once for each file.",
+            valueName: "FILE"))
+    var keyFiles: [String] = []
+
+    @Option(help: ArgumentHelp("Take the public keys of this configuration.", valueName: "FILE"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The JWS to verify, exactly as the app gets it.", valueName: "TOKEN"))
+    var jws: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with the JWS or the JSON of an answer; - is standard input, and the default.", valueName: "FILE"))
+    var input: String?
+
+    @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "BUNDLE_ID"))
+    var app: String?
+
+    @Flag(help: "Look for the mistake in a signature that does not verify, and name the cure.")
+    var explain = false
+
+    @Option(help: "How to print the result.")
+    var format = VerifyFormat.text
+
+    @Argument(
+        help: ArgumentHelp(
+            "Fields of a legacy signature, such as productId=premium; they add to the JSON of the answer.",
+            valueName: "NAME=VALUE"))
+    var fields: [String] = []
+
+    func run() throws {
+        do {
+            try verify()
+        } catch let error as ValidationError {
+            // Not left to ArgumentParser, which would print the usage of the whole program behind it.
+            VerifyFile.writeError("privyseal verify: \(error.message)")
+            throw ExitCode.validationFailure
+        }
+    }
+
+    private func verify() throws {
+        let keys = try VerifyKeys.read(keyFiles, config: config)
+        let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
+        let examiner = SignatureExaminer(keys: keys, now: VerifyClock.now())
+        let explanation =
+            switch subject {
+            case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)
+            case .legacy(let answer): examiner.examine(answer, isSearching: explain)
+            }
+        VerifyOutput(format: format, isExplaining: explain).show(explanation)
+        if !explanation.isValid { throw ExitCode.failure }
+    }
+}

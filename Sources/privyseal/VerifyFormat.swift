@@ -1,0 +1,6 @@
+import ArgumentParser
+
+/// How `privyseal verify` prints.
+enum VerifyFormat: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import SignatureExplanation
+
+/// The public keys to verify with.
+enum VerifyKeys {
+    /// - Parameters:
+    ///   - files: each `FILE` or `KEYID=FILE`.
+    ///   - config: the path of a configuration whose keys are wanted, too.
+    static func read(_ files: [String], config: String?) throws -> [CandidateKey] {
+        var keys = try files.flatMap(candidates)
+        if let config { keys += try configuredKeys(path: config) }
+        guard !keys.isEmpty else {
+            throw ValidationError("No key to verify with: give --key FILE (PEM or JWKS), or --config FILE.")
+        }
+        return keys
+    }
+
+    private static func candidates(_ argument: String) throws -> [CandidateKey] {
+        let (keyID, path) = split(argument)
+        do {
+            return try CandidateKey.read(try VerifyFile.contents(of: path), label: path, keyID: keyID)
+        } catch let error as CandidateKeyError {
+            throw ValidationError("\(path): \(error)")
+        }
+    }
+
+    /// `KEYID=FILE`, where the ID holds only letters and digits, so that a path with an equals sign can still be written
+    /// as `./a=b.pem`.
+    private static func split(_ argument: String) -> (keyID: String?, path: String) {
+        guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex,
+            argument[..<equals].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+        else { return (nil, argument) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+}

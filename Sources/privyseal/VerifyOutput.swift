@@ -1,0 +1,27 @@
+import SignatureExplanation
+import StrictJSON
+
+/// Prints an explanation: the result on standard output, what goes beside it on standard error.
+struct VerifyOutput {
+    let format: VerifyFormat
+    let isExplaining: Bool
+
+    func show(_ explanation: Explanation) {
+        switch format {
+        case .json: print(String(decoding: explanation.jsonBytes(capacity: 4096), as: UTF8.self))
+        case .text where isExplaining: print(explanation.report)
+        case .text: brief(explanation)
+        }
+    }
+
+    private func brief(_ explanation: Explanation) {
+        print(explanation.verdict)
+        guard explanation.isValid else {
+            VerifyFile.writeError("privyseal verify: --explain looks for the reason.")
+            return
+        }
+        for finding in explanation.findings {
+            VerifyFile.writeError("privyseal verify: \(finding.severity.rawValue): \(finding.message)")
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import PKCS11
 import PKCS11Token
 import SigningKit

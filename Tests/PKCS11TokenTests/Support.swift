@@ -60,18 +60,14 @@ func refusal(
     }
 }
 
-/// Signs a message, and says whether the signature is valid.
-func signs(_ key: any SigningKey, _ message: String = "message") async throws(KeyError) -> Bool {
-    let digest = SHA256.hash(data: Array(message.utf8))
-    let signature = try await key.sign(digest)
-    guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
-    return key.publicKey.isValidSignature(parsed, for: digest)
-}
-
-/// Why it does not sign, or nil when it does.
+/// Why the key does not sign, or nil when it does, with a valid signature.
 func fault(_ key: any SigningKey) async -> KeyError? {
-    do {
-        return try await signs(key) ? nil : .failed("the signature is not valid")
+    let digest = SHA256.hash(data: Array("message".utf8))
+    do throws(KeyError) {
+        let signature = try await key.sign(digest)
+        let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
+        let isValid = parsed.map { key.publicKey.isValidSignature($0, for: digest) } ?? false
+        return isValid ? nil : .failed("the signature is not valid")
     } catch {
         return error
     }

@@ -11,6 +11,7 @@ struct LookupTests {
 
     init() throws {
         hsm = try SoftHSM.shared.get()
+        try hsm.removeTokens()
         token = try hsm.makeToken()
     }
 
@@ -69,30 +70,32 @@ struct LookupTests {
         #expect(list.contains(token.serial) && list.contains(twin.serial))
     }
 
-    @Test(
-        "a key that its token does not protect is refused by what is wrong with it, unless a setting allows it",
-        arguments: [
-            (KeyTraits.with { $0.isSensitive = false }, ["CKA_SENSITIVE is false", "CKA_VALUE can be read"]),
-            (KeyTraits.with { $0.isExtractable = true }, ["CKA_EXTRACTABLE is true"]),
-        ])
-    func unprotected(_ traits: KeyTraits, _ mentions: [String]) async throws {
-        let traits = mentions.count == 2 ? KeyTraits.with { ($0.isSensitive, $0.isExtractable) = (false, true) } : traits
-        try token.generateKey(label: "LOOSE", id: [1], traits)
-        guard case .unfit(let sentence) = await refusal(of: token.uri("object=LOOSE")) else {
-            Issue.record("an unprotected key was accepted")
-            return
-        }
-        for mention in mentions { #expect(sentence.contains(mention), "\(sentence)") }
-        try await withKey(token.uri("object=LOOSE"), ["allowUnprotectedKeys": .boolean(true)]) { _, key in
-            #expect(await fault(key) == nil)
+    @Test("a key that its token does not protect is refused by what is wrong with it, unless a setting allows it")
+    func unprotected() async throws {
+        try token.generateKey(label: "READABLE", id: [1], .with { ($0.isSensitive, $0.isExtractable) = (false, true) })
+        try token.generateKey(label: "WRAPPABLE", id: [2], .with { $0.isExtractable = true })
+        let faults = [
+            "READABLE": ["CKA_SENSITIVE is false", "CKA_EXTRACTABLE is true", "CKA_VALUE can be read"],
+            "WRAPPABLE": ["CKA_EXTRACTABLE is true"],
+        ]
+        for (label, mentions) in faults {
+            guard case .unfit(let sentence) = await refusal(of: token.uri("object=\(label)")) else {
+                Issue.record("an unprotected key was accepted")
+                return
+            }
+            for mention in mentions { #expect(sentence.contains(mention), "\(sentence)") }
+            try await withKey(token.uri("object=\(label)"), ["allowUnprotectedKeys": .boolean(true)]) { _, key in
+                #expect(await fault(key) == nil)
+            }
         }
     }
 
     @Test("a key that may not sign is refused, whatever the settings")
     func cannotSign() async throws {
         try token.generateKey(label: "MUTE", id: [1], .with { $0.signs = false })
-        guard case .unfit(let sentence) = await refusal(
-            of: token.uri("object=MUTE"), ["allowUnprotectedKeys": .boolean(true)])
+        guard
+            case .unfit(let sentence) = await refusal(
+                of: token.uri("object=MUTE"), ["allowUnprotectedKeys": .boolean(true)])
         else {
             Issue.record("a key was accepted that may not sign")
             return

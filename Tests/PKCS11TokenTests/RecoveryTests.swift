@@ -13,6 +13,7 @@ struct RecoveryTests {
 
     init() throws {
         hsm = try SoftHSM.shared.get()
+        try hsm.removeTokens()
         module = try FaultyModule.shared.get()
         token = try hsm.makeToken()
         try token.generateKey(label: "KEY", id: [1])
@@ -116,7 +117,10 @@ struct RecoveryTests {
     @Test("a PIN that is refused while a token is mended is not tried again")
     func refusedWhileMending() async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
-            try module.follow("C_SignInit to=1 rv=0x101", "C_GetSessionInfo to=1 rv=0x30", "C_OpenSession to=1 rv=0x30", "C_Login rv=0xA0")
+            // Bad enough for the module to be initialised again, which ends the login.
+            try module.follow(
+                "C_SignInit to=1 rv=0x30", "C_GetSessionInfo to=2 rv=0x30", "C_OpenSession to=2 rv=0x30",
+                "C_Login rv=0xA0")
             _ = await fault(key)
             try await eventually("the login was refused") {
                 guard case .loginRefused = await fault(key) else { return false }

@@ -43,7 +43,8 @@ extension Module {
     private static func resolve(_ path: String) throws(PKCS11Error) -> String {
         guard let resolved = realpath(path, nil) else {
             throw PKCS11Error(
-                .loadModule, .argumentsBad, detail: "there is no module at \(path): \(String(cString: strerror(errno)))")
+                .loadModule, .argumentsBad, detail: "there is no module at \(path): \(String(cString: strerror(errno)))"
+            )
         }
         defer { free(resolved) }
         return String(cString: resolved)

@@ -39,7 +39,7 @@ extension Session {
                 try check(.getAttributeValue, answer)
                 return Array(value.prefix(Int(attribute.ulValueLen)))
             }
-        } catch where error.returnValue == .attributeTypeInvalid {
+        } catch  where error.returnValue == .attributeTypeInvalid {
             return nil
         }
     }

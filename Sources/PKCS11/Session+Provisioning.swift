@@ -39,7 +39,8 @@ extension Session {
             let answer = AttributeTemplate.with(publicKey) { publicTemplate, publicCount in
                 AttributeTemplate.with(privateKey) { privateTemplate, privateCount in
                     functions.pointee.C_GenerateKeyPair(
-                        handle, &mechanism, publicTemplate, publicCount, privateTemplate, privateCount, &pair.0, &pair.1)
+                        handle, &mechanism, publicTemplate, publicCount, privateTemplate, privateCount, &pair.0, &pair.1
+                    )
                 }
             }
             try check(.generateKeyPair, answer)

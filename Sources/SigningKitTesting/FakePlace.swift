@@ -44,7 +44,7 @@ public final class FakePlace: Sendable {
 
     /// - Returns: the key's URI.
     @discardableResult
-    public func add(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), _ keyName: String) -> String {
+    public func add(_ keyName: String, _ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) -> String {
         state.withLock { $0.keys[keyName] = key }
         return "fake:\(name);key=\(keyName)"
     }

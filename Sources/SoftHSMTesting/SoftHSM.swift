@@ -54,10 +54,11 @@ public final class SoftHSM: Sendable {
             guard let empty = try module.slots().first(where: { try !module.isInitialized($0) }) else {
                 throw SoftHSMError("SoftHSM offers no empty slot")
             }
+            let known = Set(try module.slots().map { try module.tokenInfo(of: $0).serial })
             let officerPIN = Array("officer-\(UInt64.random(in: 0 ... .max))".utf8)
             try module.initializeToken(in: empty, label: label, officerPIN: officerPIN)
             let found = try module.slots().map { ($0, try module.tokenInfo(of: $0)) }
-            guard let (slot, info) = found.last(where: { $0.1.label == label && !before.contains($0.1.serial) }) else {
+            guard let (slot, info) = found.last(where: { $0.1.label == label && !known.contains($0.1.serial) }) else {
                 throw SoftHSMError("SoftHSM made no token \(label)")
             }
             let session = try Session(on: slot, of: module, writable: true)
@@ -75,6 +76,13 @@ public final class SoftHSM: Sendable {
         return SoftHSMToken(
             home: self, label: label, serial: serial, pin: pin, pinFile: pinFile,
             directory: tokens.appending(path: name), modulePath: path)
+    }
+
+    /// Removes all tokens, so that the next test starts with none. Only while nobody has SoftHSM open.
+    public func removeTokens() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: tokens.path) {
+            try FileManager.default.removeItem(at: tokens.appending(path: name))
+        }
     }
 
     /// Runs `body` while nothing else is made, with the module open.

@@ -86,13 +86,16 @@ public struct SoftHSMToken: Sendable {
 
     /// Moves the token's directory away, as if it had been unplugged.
     public func unplug() throws {
-        try FileManager.default.moveItem(at: directory, to: directory.appendingPathExtension("away"))
+        try FileManager.default.moveItem(at: directory, to: away)
     }
 
     /// Puts it back.
     public func plug() throws {
-        try FileManager.default.moveItem(at: directory.appendingPathExtension("away"), to: directory)
+        try FileManager.default.moveItem(at: away, to: directory)
     }
+
+    /// Not beside the other tokens: SoftHSM takes a token by whatever name its directory has.
+    private var away: URL { home.directory.appending(path: directory.lastPathComponent) }
 
     private func withSession(_ body: (Session) throws -> Void) throws {
         try home.provision(modulePath) { module in

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import PKCS11
 import PKCS11Token
 import SigningKit
@@ -29,7 +30,8 @@ struct ConformanceTests {
             misconfigurations: [
                 Misconfiguration("pkcs11:object=KEY?module-path=\(path)", .invalidURI, mentions: "name the token"),
                 Misconfiguration(
-                    "pkcs11:token=\(token.label);object=KEY?module-path=\(path)", .secretUnavailable, mentions: "pin-source"),
+                    "pkcs11:token=\(token.label);object=KEY?module-path=\(path)", .secretUnavailable,
+                    mentions: "pin-source"),
                 Misconfiguration(token.uri("object=P384"), .unfit, mentions: "P-384"),
                 Misconfiguration(
                     token.uri("object=KEY"), settings: ["sessions": .integer(0)], .invalidSetting, mentions: "from 1"),
@@ -48,7 +50,8 @@ struct ConformanceTests {
         let session = try Session(on: slot, of: module)
         defer { try? session.close() }
         try Array(token.pin.utf8).withUnsafeBytes { try session.login(pin: $0) }
-        let key = try #require(try session.objects(with: [Attribute(.privateKey), Attribute(.label, text: "KEY")]).first)
+        let wanted = [Attribute(.privateKey), Attribute(.label, text: "KEY")]
+        let key = try #require(try session.objects(with: wanted).first)
         #expect(throws: PKCS11Error(.getAttributeValue, .attributeSensitive)) { try session.gives(.value, of: key) }
     }
 }

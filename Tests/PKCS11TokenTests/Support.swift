@@ -8,7 +8,8 @@ import Testing
 /// Reads `file:` references, as the gateway does.
 struct FileSecrets: SecretSource {
     func secret(_ reference: String) throws(KeyError) -> Secret {
-        guard reference.hasPrefix("file:"), let data = FileManager.default.contents(atPath: String(reference.dropFirst(5)))
+        guard reference.hasPrefix("file:"),
+            let data = FileManager.default.contents(atPath: String(reference.dropFirst(5)))
         else { throw .secretUnavailable("The PIN's file cannot be read.") }
         let bytes = Array(data.prefix { $0 != UInt8(ascii: "\n") })
         return bytes.withUnsafeBytes { Secret($0) }
@@ -20,7 +21,10 @@ func open(
     _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
 ) async throws(KeyError) -> (PKCS11Token, any SigningKey) {
     var address = try PKCS11Token.address(of: KeyURI(uri))
-    if let publicKey { address = KeyAddress(locator: address.locator, selector: KeySelector(address.selector.uri, publicKey: publicKey)) }
+    if let publicKey {
+        let selector = KeySelector(address.selector.uri, publicKey: publicKey)
+        address = KeyAddress(locator: address.locator, selector: selector)
+    }
     let environment = KeyBackendEnvironment(
         settings: try KeyBackendSettings(settings, for: PKCS11Token.settings), secrets: FileSecrets())
     let backend = try await PKCS11Token.open(address.locator, in: environment)
@@ -60,18 +64,14 @@ func refusal(
     }
 }
 
-/// Signs a message, and says whether the signature is valid.
-func signs(_ key: any SigningKey, _ message: String = "message") async throws(KeyError) -> Bool {
-    let digest = SHA256.hash(data: Array(message.utf8))
-    let signature = try await key.sign(digest)
-    guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
-    return key.publicKey.isValidSignature(parsed, for: digest)
-}
-
-/// Why it does not sign, or nil when it does.
+/// Why the key does not sign, or nil when it does, with a valid signature.
 func fault(_ key: any SigningKey) async -> KeyError? {
-    do {
-        return try await signs(key) ? nil : .failed("the signature is not valid")
+    let digest = SHA256.hash(data: Array("message".utf8))
+    do throws(KeyError) {
+        let signature = try await key.sign(digest)
+        let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
+        let isValid = parsed.map { key.publicKey.isValidSignature($0, for: digest) } ?? false
+        return isValid ? nil : .failed("the signature is not valid")
     } catch {
         return error
     }

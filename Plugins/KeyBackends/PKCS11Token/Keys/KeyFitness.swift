@@ -6,17 +6,18 @@ enum KeyFitness {
     static func check(
         _ key: FoundKey, in session: Session, allowUnprotected: Bool
     ) throws(KeyError) {
+        let type: UInt?
         let curve: [UInt8]?
         let unprotected: [String]
         do throws(PKCS11Error) {
-            guard try session.number(.keyType, of: key.handle) == KeyType.ec.rawValue else {
-                throw PKCS11Error(.getAttributeValue, .ok)
-            }
+            type = try session.number(.keyType, of: key.handle)
             curve = try session.value(of: .ecParameters, in: key.handle)
             unprotected = try faults(of: key, session)
         } catch {
-            if error.returnValue == .ok { throw .unfit("\(key.sentence) is not an EC key; App Store keys are on P-256.") }
             throw error.whileOpening(key.name)
+        }
+        guard type == KeyType.ec.rawValue else {
+            throw .unfit("\(key.sentence) is not an EC key; App Store keys are on P-256.")
         }
         guard curve == NamedCurve.p256 else {
             throw .unfit("\(key.sentence) is on \(NamedCurve.name(curve)); App Store keys are on P-256.")

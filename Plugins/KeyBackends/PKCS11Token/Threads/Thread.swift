@@ -24,14 +24,16 @@ enum Thread {
         var old = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &old)
-        let code = pthread_create(&thread, nil, { argument in
-            if let argument {
-                let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-                Thread.setName(body.name)
-                body.run()
-            }
-            return nil
-        }, box.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument {
+                    let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                    Thread.setName(body.name)
+                    body.run()
+                }
+                return nil
+            }, box.toOpaque())
         pthread_sigmask(SIG_SETMASK, &old, nil)
         guard code == 0 else {
             box.release()

@@ -7,14 +7,13 @@ internal import Synchronization
 extension LiveToken {
     /// On the keeper, once.
     func openLanes() throws(KeyError) {
-        let count = try connection.sessionLimit(settings.sessions)
-        mending.withLock { $0.lanes = count }
-        pool.fill(to: count, stuckLimit: settings.sessions)
         do throws(KeyError) {
+            let count = try connection.sessionLimit(settings.sessions)
+            mending.withLock { $0.lanes = count }
+            pool.fill(to: count, stuckLimit: settings.sessions)
             try openSessions()
         } catch {
-            for session in pool.end() { discard(session) }
-            connection.close([], within: 1000)
+            giveBack(pool.end())
             throw error
         }
         ModuleNeighbours.note(self, isHealthy: true, in: connection.module.path)

@@ -83,7 +83,8 @@ extension LiveToken {
 
     private var mustMend: Bool {
         let lanes = mending.withLock { $0.lanes }
-        return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty || connection.needsSearch
+        return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty
+            || connection.needsSearch
     }
 
     private func mend() throws(KeyError) {

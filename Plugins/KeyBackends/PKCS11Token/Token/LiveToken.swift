@@ -52,7 +52,7 @@ final class LiveToken: Sendable {
         do throws(KeyError) {
             return try await keeper.perform(
                 within: settings.timeout, watchedBy: watch, late: late(settings),
-                forsaken: { $0.connection.close([], within: 1000) },
+                forsaken: { $0.giveBack($0.pool.end()) },
                 { () throws(KeyError) in
                     let connection = try TokenConnection(locator, secrets: environment.secrets)
                     let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
@@ -86,17 +86,22 @@ final class LiveToken: Sendable {
         // A token that hangs cannot be closed; the process can still end.
         _ = try? await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
             [self] () throws(KeyError) in
-            ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
-            connection.close(sessions, within: 1000)
+            giveBack(sessions)
         }
         keeper.end()
         watch.end()
-        hooks.attach(nil)
         for waiter in closing.withLock({ closing in
             closing.isDone = true
             defer { closing.waiting = [] }
             return closing.waiting
         }) { waiter.resume() }
+    }
+
+    /// On the keeper, at the end.
+    func giveBack(_ sessions: [Session]) {
+        ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
+        connection.close(sessions, within: 1000)
+        hooks.attach(nil)
     }
 
     private func waitUntilClosed() async {

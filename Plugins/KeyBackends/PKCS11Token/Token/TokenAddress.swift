@@ -36,8 +36,9 @@ enum TokenAddress {
     private static func checkNames(_ path: [URIAttribute], _ query: [URIAttribute]) throws(KeyError) {
         // This before all others: nothing else should be said about a URI with a PIN in it.
         if (path + query).contains(where: { $0.name == "pin-value" }) {
-            throw .invalidURI("pin-value puts the PIN into the configuration; put it into a file and name that with "
-                + "pin-source=file:/…")
+            throw .invalidURI(
+                "pin-value puts the PIN into the configuration; put it into a file and name that with pin-source=file:/…"
+            )
         }
         let known = tokenAttributes.union(keyAttributes).union(["slot-id"])
         for (attributes, names, place) in [(path, known, "path"), (query, queryAttributes, "query")] {
@@ -143,5 +144,7 @@ enum TokenAddress {
 }
 
 extension PKCS11URIError {
-    static var unknownAttribute: PKCS11URIError { PKCS11URIError(reason: "it has an attribute that p11-kit does not know") }
+    static var unknownAttribute: PKCS11URIError {
+        PKCS11URIError(reason: "it has an attribute that p11-kit does not know")
+    }
 }

@@ -70,7 +70,8 @@ final class TokenConnection: @unchecked Sendable {
         let found = try KeySearch.find(selector, on: info, in: anchor)
         try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
         let key = TokenKey(
-            found, publicKey: try PublicKeySearch.find(for: found, selector, in: anchor), selector: selector, pool: pool,
+            found, publicKey: try PublicKeySearch.find(for: found, selector, in: anchor), selector: selector,
+            pool: pool,
             contextLogin: try contextLogin(for: found))
         keys[selector] = key
         return key

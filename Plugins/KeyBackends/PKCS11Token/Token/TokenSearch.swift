@@ -3,6 +3,9 @@ internal import SigningKit
 
 /// Finds exactly one token.
 enum TokenSearch {
+    /// More than these are not listed.
+    private static let listLimit = 8
+
     /// - Parameter place: the URI without secrets, for people.
     /// - Throws: `notFound` or `ambiguous` with the tokens that there are.
     static func find(
@@ -37,8 +40,9 @@ enum TokenSearch {
     }
 
     private static func list(_ tokens: [TokenInfo]) -> String {
-        tokens.map { token in
+        let shown = tokens.prefix(listLimit).map { token in
             "(token=\(token.label), serial=\(token.serial), manufacturer=\(token.manufacturer), model=\(token.model))"
         }.joined(separator: ", ")
+        return tokens.count > listLimit ? "\(shown) and \(tokens.count - listLimit) more" : shown
     }
 }

@@ -1,0 +1,87 @@
+import PKCS11Token
+import SigningKit
+import Testing
+
+@Suite("Addresses")
+struct AddressTests {
+    private static let module = "module-path=/usr/lib/softhsm/libsofthsm2.so"
+    private static let full = "pkcs11:token=shop;object=KEY;id=%01%02?\(module)&pin-source=file:/run/pin"
+
+    private func address(_ text: String) throws -> KeyAddress {
+        try PKCS11Token.address(of: KeyURI(text))
+    }
+
+    @Test("attributes of the key go into the selector, all others into the locator")
+    func split() throws {
+        let address = try address(Self.full)
+        #expect(address.locator.uri.text == "pkcs11:token=shop?\(Self.module)&pin-source=file:/run/pin")
+        #expect(address.selector.uri.text == "pkcs11:id=%01%02;object=KEY;type=private")
+    }
+
+    @Test("two keys on one token have one locator, in whatever order and spelling their URIs are written")
+    func oneLocator() throws {
+        let one = try address("pkcs11:object=A;token=my%20shop;serial=1?\(Self.module)&pin-source=file:/run/pin")
+        let other = try address("pkcs11:serial=%31;token=%6dy%20shop;id=%01?pin-source=file:/run/pin&\(Self.module)")
+        #expect(one.locator == other.locator)
+        #expect(one.selector != other.selector)
+        let elsewhere = try address("pkcs11:serial=1;token=my%20shop;id=%01?pin-source=file:/other&\(Self.module)")
+        #expect(one.locator != elsewhere.locator)
+    }
+
+    @Test(
+        "a URI that cannot be used is refused with a sentence",
+        arguments: [
+            ("pkcs11:object=KEY?module-path=/m.so", "name the token"),
+            ("pkcs11:slot-id=3;object=KEY?module-path=/m.so", "a slot's number changes"),
+            ("pkcs11:token=;object=KEY?module-path=/m.so", "name the token"),
+            ("pkcs11:token=shop;object=KEY", "module-path"),
+            ("pkcs11:token=shop;object=KEY?module-path=m.so", "absolute"),
+            ("pkcs11:token=shop;object=KEY?module-name=../m", "module-name"),
+            ("pkcs11:token=shop;object=KEY?module-path=/m.so&module-name=m", "twice"),
+            ("pkcs11:token=shop;token=other?module-path=/m.so", "token twice"),
+            ("pkcs11:token=shop;lable=KEY?module-path=/m.so", "lable is not"),
+            ("pkcs11:token=shop;slot-description=x?module-path=/m.so", "slot-description is not"),
+            ("pkcs11:token=shop?module-path=/m.so&colour=red", "colour is not"),
+            ("pkcs11:token=shop;type=public?module-path=/m.so", "type must be private"),
+            ("pkcs11:token=shop;object=%4?module-path=/m.so", "%XX"),
+            ("pkcs11:token=shop;object?module-path=/m.so", "name=value"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=/run/pin", "file: or credential:"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=%7Ccat%20/x", "runs a command"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=|cat /x", "runs a command"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-value=8642", "pin-value"),
+            ("pkcs11:token=shop;pin-value=8642?module-path=/m.so", "pin-value"),
+            ("file:/key.p8", "scheme"),
+        ])
+    func refused(_ uri: String, _ mention: String) throws {
+        let error = #expect(throws: KeyError.self) { try address(uri) }
+        guard case .invalidURI(let sentence) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(sentence.contains(mention), "\(sentence)")
+    }
+
+    @Test("a PIN or a command in a URI is not repeated by the refusal")
+    func pinStaysSecret() throws {
+        for attribute in ["pin-value=8642", "pin-source=%7Ccat%208642", "pin-source=8642"] {
+            let error = #expect(throws: KeyError.self) {
+                try address("pkcs11:token=shop;object=KEY?\(Self.module)&\(attribute)")
+            }
+            #expect(!String(reflecting: error).contains("8642"))
+        }
+    }
+
+    @Test("where the PIN is does not show in an address")
+    func pinSourceStaysSecret() throws {
+        var text = ""
+        dump(try address(Self.full), to: &text)
+        #expect(text.contains("token=shop"))
+        #expect(!text.contains("/run/pin"))
+    }
+
+    @Test("a slot's number may narrow a token down, a credential may hold the PIN")
+    func accepted() throws {
+        _ = try address("pkcs11:token=shop;slot-id=3;object=KEY?\(Self.module)&pin-source=credential:shop-pin")
+        _ = try address("pkcs11:serial=1?module-name=softhsm2")
+    }
+}

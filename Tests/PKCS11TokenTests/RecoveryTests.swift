@@ -1,0 +1,161 @@
+import Crypto
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+@Suite("Recovery", .serialized, .softHSM, .timeLimit(.minutes(2)))
+struct RecoveryTests {
+    private let hsm: SoftHSM
+    private let module: FaultyModule
+    private let token: SoftHSMToken
+    private let uri: String
+
+    init() throws {
+        hsm = try SoftHSM.shared.get()
+        try hsm.removeTokens()
+        module = try FaultyModule.shared.get()
+        token = try hsm.makeToken()
+        try token.generateKey(label: "KEY", id: [1])
+        uri = token.uri("object=KEY", modulePath: module.path)
+        try module.fresh()
+    }
+
+    @Test("a token whose directory vanishes is unavailable, and serves again when it is back")
+    func vanished() async throws {
+        try await withKey(token.uri("object=KEY")) { backend, key in
+            #expect(await fault(key) == nil)
+            try token.unplug()
+            try await eventually("it is unavailable") {
+                guard case .unavailable = await fault(key), case .unavailable = await backend.health() else {
+                    return false
+                }
+                return true
+            }
+            // Some attempts to mend it are made meanwhile.
+            try await Task.sleep(for: .seconds(1))
+            guard case .unavailable = await fault(key) else {
+                Issue.record("a token that is gone signs")
+                return
+            }
+            try token.plug()
+            try await eventually("it signs again") { await fault(key) == nil }
+            try await eventually("it is ready") { await backend.health() == .ready }
+        }
+    }
+
+    @Test(
+        "after an error of the device or the session the session is opened again",
+        arguments: [
+            "0x30", "0x31", "0x32", "0xB3", "0xB0", "0xE0", "0xE1", "0x101", "0x190", "0x60", "0x82", "0x05", "0x06",
+        ])
+    func deviceError(_ answer: String) async throws {
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            for function in ["C_SignInit", "C_Sign"] {
+                try module.follow("\(function) to=1 rv=\(answer)")
+                guard case .unavailable(let sentence) = await fault(key) else {
+                    Issue.record("\(answer) is not a signature")
+                    return
+                }
+                #expect(sentence.contains(function))
+                try await eventually("it is ready") { await backend.health() == .ready }
+                #expect(await fault(key) == nil)
+            }
+        }
+        #expect(module.count("C_Login") == 1)
+        #expect(module.count("C_Initialize") == 1)
+    }
+
+    @Test("an error about what was asked costs no session")
+    func complaint() async throws {
+        try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
+            let sessions = module.count("C_OpenSession")
+            try module.follow("C_SignInit to=1 rv=0x68")
+            guard case .failed = await fault(key) else {
+                Issue.record("CKR_KEY_FUNCTION_NOT_PERMITTED is not a signature")
+                return
+            }
+            #expect(await backend.health() == .ready)
+            #expect(module.count("C_OpenSession") == sessions)
+        }
+    }
+
+    @Test("one lost session of two leaves the other to serve")
+    func oneOfTwo() async throws {
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            try module.follow("C_SignInit to=1 rv=0xB3", "C_OpenSession to=3 rv=0x30")
+            _ = await fault(key)
+            guard case .degraded(let why) = await backend.health() else {
+                Issue.record("one session is lost")
+                return
+            }
+            #expect(why.contains("1 of 2 sessions"))
+            #expect(await fault(key) == nil)
+            try await eventually("it is ready") { await backend.health() == .ready }
+            #expect(module.count("C_Initialize") == 1)
+        }
+    }
+
+    @Test("while the token is down nobody waits, and the module is initialised again in the end")
+    func reinitialised() async throws {
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            // As a network token that comes back only for a new initialisation.
+            try module.follow("C_SignInit to=2 rv=0x30", "C_OpenSession to=2 rv=0x30", "C_GetSessionInfo to=2 rv=0x30")
+            try await eventually("both sessions are lost") {
+                guard case .unavailable = await backend.health() else {
+                    _ = await fault(key)
+                    return false
+                }
+                return true
+            }
+            try await eventually("it signs again") { await fault(key) == nil }
+        }
+        #expect(module.count("C_Initialize") >= 2)
+        #expect(module.count("C_Finalize") == module.count("C_Initialize"))
+    }
+
+    @Test("a PIN that is refused while a token is mended is not tried again")
+    func refusedWhileMending() async throws {
+        try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
+            // Bad enough for the module to be initialised again, which ends the login.
+            try module.follow(
+                "C_SignInit to=1 rv=0x30", "C_GetSessionInfo to=2 rv=0x30", "C_OpenSession to=2 rv=0x30",
+                "C_Login rv=0xA0")
+            _ = await fault(key)
+            try await eventually("the login was refused") {
+                guard case .loginRefused = await fault(key) else { return false }
+                return true
+            }
+            try await Task.sleep(for: .seconds(1))
+            guard case .unavailable = await backend.health() else {
+                Issue.record("it is not healthy")
+                return
+            }
+        }
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test("two tokens of one module: one that is lost for good leaves the other in peace")
+    func neighbours() async throws {
+        let other = try hsm.makeToken()
+        try other.generateKey(label: "OTHER", id: [1])
+        try module.fresh()
+        let (lost, lostKey) = try await open(uri, ["sessions": .integer(1)])
+        try await withKey(other.uri("object=OTHER", modulePath: module.path)) { backend, key in
+            #expect(await fault(key) == nil)
+            try token.unplug()
+            try await eventually("it is unavailable") {
+                guard case .unavailable = await fault(lostKey) else { return false }
+                return true
+            }
+            try await Task.sleep(for: .seconds(3))
+            // Once it may be tried; then not for 30 s.
+            #expect(module.count("C_Initialize") <= 2)
+            try await eventually("the other signs") { await fault(key) == nil }
+            #expect(await backend.health() == .ready)
+            try token.plug()
+        }
+        await lost.close()
+        #expect(module.count("C_Finalize") == module.count("C_Initialize"))
+    }
+}

@@ -3,7 +3,7 @@ import SignatureExplanation
 import SigningKit
 
 /// `privyseal verify`: whether Apple accepts a signature, and if not, why.
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Tell whether Apple accepts a signature, and with --explain, why not.",
@@ -34,8 +34,7 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Look for the mistake in a signature that does not verify, and name the cure.")
     var explain = false
 
-    @Option(help: "How to print the result.")
-    var format = VerifyFormat.text
+    @OptionGroup var output: OutputOption
 
     @Argument(
         help: ArgumentHelp(
@@ -43,18 +42,17 @@ struct VerifyCommand: ParsableCommand {
             valueName: "NAME=VALUE"))
     var fields: [String] = []
 
-    func run() throws {
+    func run() async throws {
         do {
-            try verify()
+            try await verify()
         } catch let error as ValidationError {
             // Not left to ArgumentParser, which would print the usage of the whole program behind it.
-            VerifyFile.writeError("privyseal verify: \(error.message)")
-            throw ExitCode.validationFailure
+            throw StandardError.failure(error.message, status: ExitCode.validationFailure.rawValue)
         }
     }
 
-    private func verify() throws {
-        let keys = try VerifyKeys.read(keyFiles, config: config)
+    private func verify() async throws {
+        let keys = try await VerifyKeys.read(keyFiles, config: config)
         let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
         let examiner = SignatureExaminer(keys: keys, now: VerifyClock.now())
         let explanation =
@@ -62,7 +60,7 @@ struct VerifyCommand: ParsableCommand {
             case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)
             case .legacy(let answer): examiner.examine(answer, isSearching: explain)
             }
-        VerifyOutput(format: format, isExplaining: explain).show(explanation)
+        VerifyOutput(format: output.format, isExplaining: explain).show(explanation)
         if !explanation.isValid { throw ExitCode.failure }
     }
 }

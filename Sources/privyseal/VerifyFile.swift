@@ -8,7 +8,7 @@ import ArgumentParser
     import Darwin
 #endif
 
-/// Files and standard input, read whole, and standard error.
+/// Files and standard input, read whole.
 enum VerifyFile {
     /// In bytes; an answer or a set of keys stays far below it.
     static let maximumLength = 1 << 20
@@ -42,16 +42,6 @@ enum VerifyFile {
             guard bytes.count <= maximumLength else {
                 throw ValidationError("\(name) is longer than \(maximumLength) bytes.")
             }
-        }
-    }
-
-    /// Writes one line; nothing is to be done when that fails.
-    static func writeError(_ line: String) {
-        var bytes = Array((line + "\n").utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
         }
     }
 

@@ -3,7 +3,7 @@ import StrictJSON
 
 /// Prints an explanation: the result on standard output, what goes beside it on standard error.
 struct VerifyOutput {
-    let format: VerifyFormat
+    let format: OutputOption.Format
     let isExplaining: Bool
 
     func show(_ explanation: Explanation) {
@@ -17,11 +17,11 @@ struct VerifyOutput {
     private func brief(_ explanation: Explanation) {
         print(explanation.verdict)
         guard explanation.isValid else {
-            VerifyFile.writeError("privyseal verify: --explain looks for the reason.")
+            StandardError.print("privyseal: --explain looks for the reason.")
             return
         }
         for finding in explanation.findings {
-            VerifyFile.writeError("privyseal verify: \(finding.severity.rawValue): \(finding.message)")
+            StandardError.print("privyseal: \(finding.severity.rawValue): \(finding.message)")
         }
     }
 }

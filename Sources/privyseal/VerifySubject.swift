@@ -68,8 +68,8 @@ enum VerifySubject {
         for member in object.names {
             guard let value = object[member], value.kind != .null else { continue }
             guard let name = VerifyFields.Name(member) else {
-                VerifyFile.writeError(
-                    "privyseal verify: note: \"\(member)\" in the input is not a field; it is passed over.")
+                StandardError.print(
+                    "privyseal: note: \"\(member)\" in the input is not a field; it is passed over.")
                 continue
             }
             try fields.set(name, try VerifyJSON.text(value, member))

@@ -14,7 +14,9 @@ struct ConfigurationOption: ParsableArguments {
 
     /// Reads the file; its warnings go to standard error, and so do its errors before the command ends with status 78
     /// (EX_CONFIG of sysexits.h).
-    func load() throws -> GatewayConfiguration {
+    func load() throws -> GatewayConfiguration { try Self.load(path) }
+
+    static func load(_ path: String) throws -> GatewayConfiguration {
         do {
             let configuration = try GatewayConfiguration.load(
                 path: path, environment: ProcessInfo.processInfo.environment,

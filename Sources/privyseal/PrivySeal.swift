@@ -18,7 +18,7 @@ struct PrivySeal: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, SignCommand.self, CheckCommand.self, KeysCommand.self,
+            ServeCommand.self, SignCommand.self, VerifyCommand.self, CheckCommand.self, KeysCommand.self,
         ]
     )
 }

@@ -22,7 +22,7 @@ struct ServiceTests {
     private let dispatcher: Dispatcher
 
     init() async throws {
-        let key = KeyPlan(keyID: "KEY", uri: try KeyURI(place.add(P256.Signing.PrivateKey(), "key")))
+        let key = KeyPlan(keyID: "KEY", uri: try KeyURI(place.add("key")))
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
         let app = AppPlan(bundleID: "com.example.app", features: features.map(\.descriptor.id))
         let plan = GatewayPlan(
@@ -37,7 +37,7 @@ struct ServiceTests {
     @Test(
         "What goes wrong with the key has its own answer",
         arguments: [
-            (KeyError.busy, 503, "busy", "1"), (.unavailable("token lost"), 503, "key-unavailable", "2"),
+            (KeyError.busy, 503, "busy", String?("1")), (.unavailable("token lost"), 503, "key-unavailable", "2"),
             (.loginRefused("PIN refused"), 503, "key-unavailable", "60"), (.failed("no"), 500, "signing-failed", nil),
         ])
     func keyFaults(_ fault: KeyError, _ status: Int, _ kind: String, _ retryAfter: String?) async throws {
@@ -139,7 +139,7 @@ struct ServiceTests {
     }
 
     private func post(
-        _ body: String, after prepare: () -> Void = {}, _ check: @escaping (TestResponse) throws -> Void
+        _ body: String, after prepare: () -> Void = {}, _ check: @escaping @Sendable (TestResponse) throws -> Void
     ) async throws {
         prepare()
         try await application.test(.router) { client in

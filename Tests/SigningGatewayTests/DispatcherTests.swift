@@ -1,6 +1,7 @@
 import Foundation
 import SigningGateway
 import SigningKit
+import SigningKitTesting
 import StrictJSON
 import Synchronization
 import Testing

@@ -70,7 +70,7 @@ struct KeyRingTests {
         let gateway = try await TestGateway(isOpen: false) { plan in
             plan.accounts[0].keys[0].pinned = PublicKeyFingerprint(of: key.publicKey)
         }
-        gateway.place.add(key, "active")
+        gateway.place.add("active", key)
         await gateway.ring.openMissing()
         await gateway.ring.prove()
         #expect(gateway.active.state == .ready)

@@ -26,7 +26,7 @@ struct TestGateway {
         keys = ["active": P256.Signing.PrivateKey(), "other": P256.Signing.PrivateKey()]
         var plans: [KeyPlan] = []
         for name in ["active", "other"] {
-            let uri = place.add(keys[name] ?? P256.Signing.PrivateKey(), name)
+            let uri = place.add(name, keys[name] ?? P256.Signing.PrivateKey())
             plans.append(KeyPlan(keyID: name.uppercased(), uri: try KeyURI(uri), origin: "here"))
         }
         let account = AccountPlan(

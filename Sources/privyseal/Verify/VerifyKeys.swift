@@ -8,7 +8,7 @@ enum VerifyKeys {
     ///   - config: the path of a configuration whose keys are wanted, too.
     static func read(_ files: [String], config: String?) async throws -> [CandidateKey] {
         var keys = try files.flatMap(candidates)
-        if let config { keys += try await configuredKeys(path: config) }
+        if let config { keys += try await VerifyConfiguredKeys.read(path: config) }
         guard !keys.isEmpty else {
             throw ValidationError("No key to verify with: give --key FILE (PEM or JWKS), or --config FILE.")
         }

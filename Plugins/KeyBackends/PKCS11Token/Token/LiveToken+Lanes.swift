@@ -24,11 +24,7 @@ extension LiveToken {
     func openSessions() throws(KeyError) {
         for lane in pool.lostLanes {
             do throws(PKCS11Error) {
-                let signer = Signer(try connection.openSession(), .ecdsa)
-                guard try connection.prove(signer) else {
-                    discard(signer.session)
-                    throw PKCS11Error(.sign, .keyHandleInvalid)
-                }
+                let signer = try openSigner()
                 if !pool.revive(lane, with: signer) { discard(signer.session) }
             } catch {
                 // Other programs may hold sessions too; fewer than were wished for will do.
@@ -38,6 +34,18 @@ extension LiveToken {
                 settle(forLanes: pool.readyLanes)
                 return
             }
+        }
+    }
+
+    /// A new session that has signed.
+    private func openSigner() throws(PKCS11Error) -> Signer {
+        let signer = Signer(try connection.openSession(), .ecdsa)
+        do throws(PKCS11Error) {
+            guard try connection.prove(signer) else { throw PKCS11Error(.sign, .keyHandleInvalid) }
+            return signer
+        } catch {
+            discard(signer.session)
+            throw error
         }
     }
 

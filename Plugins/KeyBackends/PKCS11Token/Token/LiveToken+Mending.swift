@@ -16,6 +16,8 @@ struct Mending {
     /// Sessions that nobody signs with any more. They are closed when no call is in flight.
     var discarded: [Session] = []
     var isLost = false
+    /// Whether everything was given back.
+    var isOver = false
 
     /// After so long without an attempt the token is at peace, in nanoseconds.
     private static let peace: UInt64 = 5_000_000_000
@@ -47,7 +49,7 @@ extension LiveToken {
 
     private func schedule() {
         let delay = mending.withLock { mending -> Int? in
-            if mending.isScheduled { return nil }
+            if mending.isScheduled || mending.isOver { return nil }
             mending.isScheduled = true
             return mending.delay(now: Clock.nanoseconds())
         }
@@ -63,6 +65,7 @@ extension LiveToken {
             }
             return mending.attempts == 0
         }
+        if mending.withLock({ $0.isOver }) { return }
         closeDiscarded()
         guard mustMend else { return }
         do throws(KeyError) {

@@ -99,8 +99,12 @@ final class LiveToken: Sendable {
 
     /// On the keeper, at the end.
     func giveBack(_ sessions: [Session]) {
+        let discarded = mending.withLock { mending in
+            mending.isOver = true
+            return mending.discarded
+        }
         ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
-        connection.close(sessions, within: 1000)
+        connection.close(sessions + discarded, within: 1000)
         hooks.attach(nil)
     }
 

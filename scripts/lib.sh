@@ -27,4 +27,4 @@ need_swift() {
 }
 
 # What the package builds and runs on.
-platform_packages=(libp11-kit-dev softhsm2 libssl-dev pkg-config openssl)
+platform_packages=(libp11-kit-dev softhsm2 libssl-dev pkg-config openssl opensc)

@@ -23,7 +23,7 @@ public struct CompactJWS: Sendable {
     }
 
     /// The whole token, as ASCII.
-    public static func seal(_ signingInput: [UInt8], with signature: some Collection<UInt8>) -> [UInt8] {
+    public static func seal(_ signingInput: [UInt8], with signature: [UInt8]) -> [UInt8] {
         var token = signingInput
         token.append(UInt8(ascii: "."))
         Base64.url.append(signature, to: &token)

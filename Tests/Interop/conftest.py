@@ -118,7 +118,7 @@ def token_gateway(directory, private_key):
     path.touch(mode=0o600)
     path.write_bytes(gateway.pem)
     subprocess.run(
-        [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "interop", "--object", KEY_ID]
+        [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "interop", "--key-label", KEY_ID]
         + ["--import", path],
         check=True,
         stdout=subprocess.DEVNULL,

@@ -15,13 +15,23 @@ public final class KeySlot: Sendable {
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
-        var key: (any SigningKey)?
-        var verifier: SignatureVerifier?
+        var occupant: Occupant?
         var failure: KeyError = .unavailable("The key has not been opened yet.")
         /// A signature of it did not verify. It stays suspicious until the process is told otherwise by a restart.
         var hasSignedBadly = false
         var lastProof: Result<ContinuousClock.Instant, KeyError>?
         var backendComplaint: String?
+    }
+
+    /// The key in the slot. An object, so that a request takes hold of it at the cost of one reference.
+    private final class Occupant: Sendable {
+        let key: any SigningKey
+        let verifier: SignatureVerifier
+
+        init(_ key: any SigningKey, mode: VerificationMode) {
+            self.key = key
+            verifier = SignatureVerifier(key.publicKey, mode: mode)
+        }
     }
 
     init(_ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode) {
@@ -35,7 +45,7 @@ public final class KeySlot: Sendable {
 
     public var state: KeyState {
         status.withLock { status in
-            guard status.key != nil else { return KeyState(status.failure) }
+            guard status.occupant != nil else { return KeyState(status.failure) }
             if case .failure(let error) = status.lastProof { return KeyState(error) }
             if status.hasSignedBadly {
                 return .degraded("A signature did not verify against the key's own public key, and was not released.")
@@ -49,26 +59,26 @@ public final class KeySlot: Sendable {
     }
 
     /// Nil while there is no key.
-    public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.key?.publicKey } }
-    public var custody: KeyCustody? { status.withLock { $0.key?.custody } }
+    public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.occupant?.key.publicKey } }
+    public var custody: KeyCustody? { status.withLock { $0.occupant?.key.custody } }
     public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
 
     // MARK: Signing
 
     /// Signs, and verifies when it is due: a bad signature is never returned.
     public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
-        let (key, verifier, isSuspicious) = try current()
-        let signature = try await key.sign(digest)
-        if verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: verifier) }
+        let (occupant, isSuspicious) = try current()
+        let signature = try await occupant.key.sign(digest)
+        if occupant.verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: occupant.verifier) }
         return signature
     }
 
     /// Signs a proof of possession, and verifies it whatever the mode.
     func prove() async {
         do {
-            let (key, verifier, _) = try current()
+            let (occupant, _) = try current()
             let digest = ProofOfPossession().digest
-            try verify(try await key.sign(digest), digest, with: verifier)
+            try verify(try await occupant.key.sign(digest), digest, with: occupant.verifier)
             note(.success(.now))
         } catch .busy {
             // A full queue is work, not failure: whoever waits in it will prove the key.
@@ -85,10 +95,10 @@ public final class KeySlot: Sendable {
         }
     }
 
-    private func current() throws(KeyError) -> (any SigningKey, SignatureVerifier, Bool) {
+    private func current() throws(KeyError) -> (Occupant, isSuspicious: Bool) {
         try status.withLock { status throws(KeyError) in
-            guard let key = status.key, let verifier = status.verifier else { throw status.failure }
-            return (key, verifier, status.hasSignedBadly)
+            guard let occupant = status.occupant else { throw status.failure }
+            return (occupant, status.hasSignedBadly)
         }
     }
 
@@ -114,8 +124,7 @@ public final class KeySlot: Sendable {
             return fail(with: .unfit("The key's public key is not the one in the configured PEM: this is another key."))
         }
         status.withLock { status in
-            status.key = key
-            status.verifier = SignatureVerifier(key.publicKey, mode: mode)
+            status.occupant = Occupant(key, mode: mode)
             status.lastProof = nil
         }
     }
@@ -123,7 +132,7 @@ public final class KeySlot: Sendable {
     func fail(with error: KeyError) {
         let isNews = status.withLock { status in
             defer { status.failure = error }
-            return status.failure != error || status.key != nil
+            return status.failure != error || status.occupant != nil
         }
         if isNews { logger.error("The key cannot sign: \(error)", metadata: name) }
     }

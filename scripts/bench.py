@@ -1,0 +1,269 @@
+"""The benchmark's driver; scripts/bench builds what it needs and runs it."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MODULE = "/usr/lib/softhsm/libsofthsm2.so"
+TOKEN = "privyseal-bench"
+BODIES = {
+    "legacy-promotional-offer": {
+        "productId": "com.example.app.monthly",
+        "offerIdentifier": "winback.3months",
+        "appAccountToken": "7E3FB204-2F2B-4A05-9A9F-2F5E5C9E5A43",
+    },
+    "promotional-offer": {
+        "productId": "com.example.app.monthly",
+        "offerIdentifier": "winback.3months",
+        "transactionId": "1000011859217",
+    },
+}
+SHORT = {"legacy-promotional-offer": "legacy", "promotional-offer": "JWS"}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def figure(name, value, unit, limit=None, ratio=None, bar=None):
+    passes = None if ratio is None or bar is None else ratio >= bar
+    return {"name": name, "value": value, "unit": unit, "limit": limit, "ratio": ratio, "bar": bar, "pass": passes}
+
+
+class Bench:
+    def __init__(self, binaries, place, quick):
+        self.bench = binaries / "privyseal-bench"
+        self.privyseal = binaries / "privyseal"
+        self.place = place
+        self.rounds = 3 if quick else 9
+        self.seconds = 1 if quick else 3
+        self.signatures = (10_000, 50_000) if quick else (100_000, 1_000_000)
+        self.key = place / "AuthKey.p8"
+        self.token = place / "token"
+        self.environment = {**os.environ, "SOFTHSM2_CONF": str(self.token / "softhsm2.conf")}
+
+    def prepare(self):
+        """One key, in a file and in a token."""
+        with open(os.open(self.key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+            command = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+            subprocess.run(command, stdout=file, check=True)
+        make = [ROOT / "softhsm-config" / "make-token", "--directory", self.token, "--token", TOKEN]
+        subprocess.run([*make, "--key-label", "bench", "--import", self.key], check=True, stdout=subprocess.DEVNULL)
+
+    @property
+    def file_uri(self):
+        return f"file:{self.key}"
+
+    @property
+    def token_uri(self):
+        return f"pkcs11:token={TOKEN};object=bench?module-path={MODULE}&pin-source=file:{self.token}/pin"
+
+    @property
+    def raw_token(self):
+        return ["--module", MODULE, "--token", TOKEN, "--pin-file", str(self.token / "pin")]
+
+    def run(self, *arguments):
+        result = subprocess.run(
+            [self.bench, *arguments], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        if result.returncode != 0:
+            sys.exit(f"privyseal-bench {' '.join(map(str, arguments))} failed:\n{result.stderr}")
+        return json.loads(result.stdout)
+
+    # In process
+
+    def in_process(self):
+        say("In process, file key …")
+        rounds = ["--rounds", str(self.rounds)]
+        figures = self.run("file", "--key", self.file_uri, *rounds)
+        say("In process, SoftHSM …")
+        tokens = self.run("token", "--key", self.token_uri, *self.raw_token, *rounds, "--operations", "8000")
+        self.sessions = re.search(r"pool of (\d+)", tokens[0]["name"])[1]
+        return figures + tokens
+
+    # Over HTTP
+
+    @contextlib.contextmanager
+    def server(self, uri, *options):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        process = subprocess.Popen(
+            [self.bench, "serve", "--key", uri, "--port", str(port), *options], env=self.environment
+        )
+        try:
+            wait_until_ready(f"http://127.0.0.1:{port}", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+    def wrk(self, url, body, delay=None):
+        """Load for some seconds; returns what wrk printed. `delay` is between requests of a connection, in ms."""
+        script = self.place / "load.lua"
+        lines = [
+            'wrk.method = "POST"',
+            'wrk.headers["Content-Type"] = "application/json"',
+            f"wrk.body = [==[{json.dumps(body)}]==]",
+        ]
+        if delay is not None:
+            lines.append(f"function delay() return math.random(0, {2 * delay}) end")
+        script.write_text("\n".join(lines) + "\n")
+        command = ["wrk", "-t1", "-c32", f"-d{self.seconds}s", "--latency", "-s", script, url]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        if "Non-2xx" in printed or "Socket errors" in printed:
+            sys.exit(f"the load met errors:\n{printed}")
+        return printed
+
+    def rate(self, url, body):
+        return float(re.search(r"Requests/sec:\s*([\d.]+)", self.wrk(url, body))[1])
+
+    def raw(self, of):
+        return self.run("raw", *(self.raw_token if of == "token" else []))[of]
+
+    def http(self, name, uri, limit_of, features, bar, *options):
+        """Each feature against 1 / (1 / empty + 1 / raw on all cores), all measured within a round."""
+        say(f"HTTP, {name} …")
+        measured = {feature: [] for feature in features}
+        with self.server(uri, *options) as base:
+            for number in range(self.rounds):
+                raw = self.raw(limit_of)
+                for feature in features:
+                    url = f"{base}/v1/apps/com.example.app/{feature}"
+                    length = len(post(url, BODIES[feature]))
+                    empty = self.rate(f"{base}/bench/empty/{length}", BODIES[feature])
+                    rate = self.rate(url, BODIES[feature])
+                    ideal = 1 / (1 / empty + 1 / raw)
+                    if number > 0 or self.rounds < 4:
+                        measured[feature].append((rate, ideal, rate / ideal, empty, raw))
+            figures = []
+            for feature in features:
+                rate, ideal, ratio, empty, raw = (statistics.median(column) for column in zip(*measured[feature]))
+                title = f"HTTP, {name}, {SHORT[feature]}"
+                figures.append(figure(title, rate, "signatures/s", ideal, ratio, bar))
+                figures.append(figure("  its empty route", empty, "requests/s"))
+                figures.append(figure("  its raw signatures on all cores", raw, "signatures/s"))
+            figures += self.latency(name, base, features[-1], rate)
+        return figures
+
+    def latency(self, name, base, feature, top):
+        """At half of the top rate: 32 connections, each waiting at random so long that together they ask as often."""
+        delay = max(1, round(32 / (top / 2) * 1000))
+        printed = self.wrk(f"{base}/v1/apps/com.example.app/{feature}", BODIES[feature], delay)
+        rate = float(re.search(r"Requests/sec:\s*([\d.]+)", printed)[1])
+        figures = []
+        for percentile in ("50", "99"):
+            number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)\b", printed).groups()
+            value = float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+            figures.append(figure(f"  p{percentile} at {rate:.0f} requests/s", value, "ms"))
+        return figures
+
+    # Start and memory
+
+    def time_to_ready(self):
+        say("Time to ready …")
+        configuration = self.place / "gateway.yaml"
+        times = []
+        for _ in range(5):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            configuration.write_text(
+                f"""
+listen: 127.0.0.1:{port}
+drainDelay: 0
+accounts:
+  - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "{self.token_uri}"}}]
+    activeKey: 2X9R4HXF34
+"""
+            )
+            start = time.monotonic()
+            command = [self.privyseal, "serve", "--config", configuration]
+            process = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
+            try:
+                wait_until_ready(f"http://127.0.0.1:{port}", process)
+                times.append(time.monotonic() - start)
+            finally:
+                process.terminate()
+                process.wait(timeout=30)
+        return [figure("time to ready, SoftHSM", statistics.median(times) * 1000, "ms")]
+
+    def memory(self):
+        figures = []
+        for name, uri in [("file key", self.file_uri), ("SoftHSM", self.token_uri)]:
+            say(f"Memory, {name} …")
+            marks = [f"--marks={mark}" for mark in self.signatures]
+            first, second = self.run("memory", "--key", uri, *marks)
+            title = f"resident memory, {name}, after {self.signatures[1]:,} signatures against {self.signatures[0]:,}"
+            figures.append(figure(title, second / 1024, "MiB", first / 1024, first / second, 0.95))
+        return figures
+
+
+def post(url, body):
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read()
+
+
+def wait_until_ready(base, process):
+    for _ in range(3000):
+        if process.poll() is not None:
+            sys.exit(f"the server ended with status {process.returncode}")
+        try:
+            with urllib.request.urlopen(f"{base}/readyz", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.01)
+    sys.exit("the server did not get ready within 30 s")
+
+
+def table(figures):
+    def number(value, pattern):
+        return "" if value is None else format(value, pattern)
+
+    print(f"{'':84} {'measured':>11} {'':13} {'limit':>9} {'ratio':>6} {'bar':>5}")
+    for line in figures:
+        verdict = {None: "", True: "pass", False: "SHORT"}[line["pass"]]
+        pattern = ",.2f" if line["unit"] == "ms" else ",.0f"
+        print(
+            f"{line['name']:84} {number(line['value'], pattern):>11} {line['unit']:13}"
+            f" {number(line['limit'], ',.0f'):>9} {number(line['ratio'], '.3f'):>6} {number(line['bar'], '.2f'):>5} {verdict}"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench")
+    parser.add_argument("binaries", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--json", action="store_true", help="print an array of figures instead of a table")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds; for a look, not for a verdict")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="privyseal-bench-") as place:
+        bench = Bench(options.binaries, pathlib.Path(place), options.quick)
+        bench.prepare()
+        figures = bench.in_process()
+        figures += bench.http("file key", bench.file_uri, "libcrypto", list(BODIES), 0.72)
+        sessions = ["--sessions", bench.sessions]
+        figures += bench.http("SoftHSM", bench.token_uri, "token", ["promotional-offer"], 0.75, *sessions)
+        figures += bench.time_to_ready()
+        figures += bench.memory()
+    if options.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        table(figures)
+    sys.exit(1 if any(line["pass"] is False for line in figures) else 0)
+
+
+main()

@@ -23,4 +23,12 @@ final class Lane: @unchecked Sendable {
     /// When the job was begun, in nanoseconds.
     var begun: UInt64 = 0
     var isIdle = false
+    /// What is done and not delivered yet.
+    var done: [LanePool.Outcome] = []
+    /// When the first of them was begun, in nanoseconds.
+    var doneSince: UInt64 = 0
+
+    init() {
+        done.reserveCapacity(LanePool.batch)
+    }
 }

@@ -8,7 +8,9 @@ extension LanePool {
     func start(_ lane: Lane) -> Bool {
         Thread.start("privyseal-lane") { [self] in
             var done: Outcome?
-            while let job = next(for: lane, after: done) {
+            var delivery: [Outcome] = []
+            delivery.reserveCapacity(Self.batch)
+            while let job = next(for: lane, after: done, &delivery) {
                 done = lane.signer.map { SigningCall.sign(job, with: $0) }
             }
         }
@@ -22,33 +24,49 @@ extension LanePool {
         let sessionFault: String?
     }
 
-    /// Delivers what is done and waits for the next job, with one turn of the lock for both.
+    /// Answers are held back until there are so many of them, as long as at least as many jobs wait. To wake a caller
+    /// costs 5 to 10 µs; the second one that is woken at the same time costs next to nothing.
+    static let batch = 8
+    /// Not for longer than this, in nanoseconds: a token that takes its time delivers each signature at once.
+    private static let patience: UInt64 = 300_000
+
+    /// Waits for the next job. One turn of the lock notes what is done and takes what comes next.
     ///
+    /// - Parameter delivery: empty, with room; kept by the thread so that nothing is allocated.
     /// - Returns: nil when the lane's thread should go.
-    private func next(for lane: Lane, after done: consuming Outcome?) -> Job? {
+    private func next(for lane: Lane, after done: consuming Outcome?, _ delivery: inout [Outcome]) -> Job? {
         var done = done
         while true {
             var turn = Turn()
             state.withLock { state in
-                if let outcome = done { settle(outcome, of: lane, &state, &turn) }
+                if let outcome = done.take() { settle(outcome, of: lane, &state, &turn) }
                 if lane.state == .ready { pick(for: lane, &state, &turn) }
+                if turn.next == nil || mustDeliver(lane, state) { swap(&lane.done, &delivery) }
                 Self.noteDrained(&state)
             }
-            if let done, !turn.wasAside { done.job.caller.resume(returning: done.answer) }
-            done = nil
-            for job in turn.flushed { job.caller.resume(returning: .failure(turn.outage)) }
-            if let session = turn.discarded { events.discard(session) }
-            if let fault = turn.fault { events.laneLost(because: fault) }
+            for outcome in delivery { outcome.job.caller.resume(returning: outcome.answer) }
+            delivery.removeAll(keepingCapacity: true)
+            act(on: turn)
             if let job = turn.next { return job }
             if turn.mustGo || isOver(lane) { return nil }
             lane.bell.wait()
         }
     }
 
+    private func mustDeliver(_ lane: Lane, _ state: borrowing State) -> Bool {
+        lane.done.count >= Self.batch || state.queue.count < Self.batch
+            || lane.begun > lane.doneSince + Self.patience
+    }
+
+    private func act(on turn: Turn) {
+        for job in turn.flushed { job.caller.resume(returning: .failure(turn.outage)) }
+        if let session = turn.discarded { events.discard(session) }
+        if let fault = turn.fault { events.laneLost(because: fault) }
+    }
+
     /// What one turn of the lock decided, to be acted on without it.
     private struct Turn {
         var next: Job?
-        var wasAside = false
         var mustGo = false
         var fault: String?
         var discarded: Session?
@@ -56,18 +74,19 @@ extension LanePool {
         var outage = KeyError.closed
     }
 
-    private func settle(_ outcome: borrowing Outcome, of lane: Lane, _ state: inout State, _ turn: inout Turn) {
+    private func settle(_ outcome: Outcome, of lane: Lane, _ state: inout State, _ turn: inout Turn) {
         if lane.state == .aside {
             // The caller has been answered long ago.
             state.stuck -= 1
             lane.state = .ended
-            turn.wasAside = true
             turn.mustGo = true
             turn.discarded = lane.signer?.session
             lane.signer = nil
             return
         }
         lane.job = nil
+        if lane.done.isEmpty { lane.doneSince = lane.begun }
+        lane.done.append(outcome)
         guard let fault = outcome.sessionFault else { return }
         turn.fault = fault
         turn.discarded = lane.signer?.session

@@ -72,10 +72,13 @@ extension LanePool {
         // May be a moment before a lane begins: so nothing is subtracted.
         let now = Clock.nanoseconds()
         var hung: [Job] = []
+        var late: [Outcome] = []
         var flushed: [Job] = []
         let again = state.withLock { state in
             for lane in state.lanes where lane.state == .ready && lane.job != nil && now > lane.begun + limit {
                 if let job = lane.job.take() { hung.append(job) }
+                late += lane.done
+                lane.done = []
                 lane.state = .aside
                 state.stuck += 1
                 state.trouble = reason
@@ -86,6 +89,7 @@ extension LanePool {
             state.isWatched = state.isBusy
             return state.isWatched
         }
+        for outcome in late { outcome.job.caller.resume(returning: outcome.answer) }
         for job in hung + flushed { job.caller.resume(returning: .failure(.unavailable(reason))) }
         for _ in hung { events.laneLost(because: reason) }
         return again

@@ -169,6 +169,9 @@ let package = Package(
                 "GatewayHTTP", "SigningGateway", "SigningKit", "SigningKitTesting", crypto, hummingbird,
                 hummingbirdTesting, nioCore,
             ]),
+        tests(
+            "CrossBackendTests",
+            keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
         tests("ArchitectureTests", []),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
     ]

@@ -12,7 +12,8 @@ struct QueryString {
             let name = pair.prefix { $0 != "=" }
             let value = pair.dropFirst(name.utf8.count + 1)
             guard let name = Self.decode(name), let value = Self.decode(value) else {
-                throw Problem(.invalidParameter, "The parameter \"\(name)\" is not percent-encoded UTF-8.", field: "\(name)")
+                throw Problem(
+                    .invalidParameter, "The parameter \"\(name)\" is not percent-encoded UTF-8.", field: "\(name)")
             }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw Problem(.invalidParameter, "The parameter \"\(name)\" stands twice; send it once.", field: name)

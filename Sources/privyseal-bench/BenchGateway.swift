@@ -1,6 +1,5 @@
 import LegacyPromotionalOffer
 import P8
-
 import PKCS11Token
 import PromotionalOffer
 import SigningGateway

@@ -18,7 +18,11 @@ struct FilePaths: AsyncParsableCommand {
         let verifying = try await key.gateway(.always)
         guard let raw = RawLibCrypto() else { throw ValidationError("libcrypto cannot sign") }
         let count = race.operations
-        var contestants: [Stopwatch.Contestant] = [{ raw.sign(count: count); return count }]
+        var contestants: [Stopwatch.Contestant] = [
+            {
+                raw.sign(count: count); return count
+            }
+        ]
         contestants += try decodedPaths(gateway, count) + bytePaths(gateway, count)
         contestants.append(try bytePaths(verifying, count / 4)[1])
         let rates = try await Stopwatch.race(rounds: race.rounds, contestants)

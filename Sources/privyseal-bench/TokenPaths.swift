@@ -58,7 +58,8 @@ struct TokenPaths: AsyncParsableCommand {
         let bestOurs = ours.indices.max { Stopwatch.median(ours[$0]) < Stopwatch.median(ours[$1]) } ?? 0
         var figures = [
             Figure(
-                name: "in process, SoftHSM, pool of \(sizes[bestOurs]), \(callers) callers (raw: \(sizes[bestRaw]) threads)",
+                name:
+                    "in process, SoftHSM, pool of \(sizes[bestOurs]), \(callers) callers (raw: \(sizes[bestRaw]) threads)",
                 ours[bestOurs], of: raw[bestRaw], bar: 0.85)
         ]
         for (index, size) in sizes.enumerated() {

@@ -7,7 +7,9 @@ enum StandardError {
         let bytes = Array((text + "\n").utf8)
         var written = 0
         while written < bytes.count {
-            let result = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress?.advanced(by: written), $0.count - written) }
+            let result = bytes.withUnsafeBytes {
+                write(STDERR_FILENO, $0.baseAddress?.advanced(by: written), $0.count - written)
+            }
             guard result > 0 || errno == EINTR else { return }
             written += max(0, result)
         }

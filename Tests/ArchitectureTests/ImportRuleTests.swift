@@ -31,7 +31,8 @@ struct ImportRuleTests {
         "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
     ]
 
-    static let plugins = ["P8", "PKCS11Token"]
+    static let plugins =
+        ["P8", "PKCS11Token"]
         + ["LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce"]
 
     @Test("Every import of ours points down", arguments: allowed.keys.sorted())

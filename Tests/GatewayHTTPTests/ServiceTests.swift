@@ -93,7 +93,9 @@ struct ServiceTests {
     @Test("Every path answers the methods that it has, and 405 with Allow to the others")
     func methods() async throws {
         try await application.test(.router) { client in
-            for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")].compactMap({ $0 }) {
+            for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")]
+                .compactMap({ $0 })
+            {
                 for (path, allow) in [
                     ("/v1/apps/com.example.app/promotional-offer", "POST"), ("/", "GET"), ("/livez", "GET, HEAD"),
                     ("/readyz", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
@@ -124,7 +126,8 @@ struct ServiceTests {
     func query(_ query: String) async throws {
         try await application.test(.router) { client in
             try await client.execute(
-                uri: "/?appBundleID=com.example.app&productIdentifier=p&offerIdentifier=o&applicationUsername=&\(query)",
+                uri:
+                    "/?appBundleID=com.example.app&productIdentifier=p&offerIdentifier=o&applicationUsername=&\(query)",
                 method: .get
             ) { answer in
                 #expect(answer.status == .badRequest)

@@ -21,7 +21,8 @@ struct RefusedKeyFileTests {
     @Test("A curve that is written out instead of named is refused")
     func explicitParameters() async throws {
         let key = try OpenSSL.run(
-            "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-param_enc", "explicit", "-conv_form", "uncompressed")
+            "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-param_enc", "explicit", "-conv_form",
+            "uncompressed")
         try await expect(key, fails: "holds a key on explicit parameters")
     }
 

@@ -1,8 +1,9 @@
 import CLibCrypto
 import Foundation
-@testable import P8
 import SigningKit
 import Testing
+
+@testable import P8
 
 @Suite("Where a file key lies in memory")
 struct SecureHeapTests {

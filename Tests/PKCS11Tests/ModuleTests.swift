@@ -129,15 +129,17 @@ struct ModuleTests {
     func reinitialisedUnderLoad() async throws {
         let module = try Module.open(path: hsm.modulePath)
         defer { module.close() }
-        let isDone = Flag()
+        let isDone = Flag(), hasBegun = Flag()
         let slots = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {
                 var calls = 0
                 while !isDone.value.load(ordering: .relaxed) {
                     calls += try module.slots().isEmpty ? 0 : 1
+                    hasBegun.value.store(true, ordering: .relaxed)
                 }
                 return calls
             }
+            while !hasBegun.value.load(ordering: .relaxed) { await Task.yield() }
             for _ in 0..<20 { #expect(try module.reinitialize(after: module.generation, within: 5000)) }
             isDone.value.store(true, ordering: .relaxed)
             return try await group.reduce(0, +)

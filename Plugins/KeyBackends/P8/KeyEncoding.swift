@@ -56,7 +56,8 @@ enum KeyEncoding {
             var inside = DERReader(element.content)
             if element.tag == DERReader.context(0), curve == nil { curve = inside.next() }
             // The first byte of a BIT STRING counts unused bits.
-            if element.tag == DERReader.context(1), let bits = inside.next(DERReader.bitString), bits.content.count > 1 {
+            if element.tag == DERReader.context(1), let bits = inside.next(DERReader.bitString), bits.content.count > 1
+            {
                 point = UnsafeRawBufferPointer(rebasing: bits.content.dropFirst())
             }
         }

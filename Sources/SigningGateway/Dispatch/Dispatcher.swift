@@ -26,7 +26,8 @@ public struct Dispatcher: Sendable {
     /// Resolves the names of a request.
     ///
     /// - Parameter keyID: nil for the account's active key.
-    public func route(app bundleID: String, feature: String, keyID: String? = nil) throws(GatewayError) -> SigningRoute {
+    public func route(app bundleID: String, feature: String, keyID: String? = nil) throws(GatewayError) -> SigningRoute
+    {
         guard let app = apps[bundleID] else { throw .unknownApp(bundleID) }
         guard let feature = app.features[feature] else { throw .unknownFeature(feature, app: bundleID) }
         guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }

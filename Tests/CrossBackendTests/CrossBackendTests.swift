@@ -1,0 +1,58 @@
+import Crypto
+import Foundation
+import P8
+import PKCS11Token
+import SigningGateway
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+/// One key, in a file and in a token: whichever signs, the other's public key verifies.
+@Suite("The same key in a file and in a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
+struct CrossBackendTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-cross-\(UUID())")
+    private let ring: KeyRing
+
+    init() async throws {
+        let key = P256.Signing.PrivateKey()
+        let token = try SoftHSM.shared.get().makeToken()
+        try token.importKey(key, label: "KEY", id: [0x01])
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        let file = directory.appending(path: "AuthKey.p8")
+        try Data(key.pemRepresentation.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let pinned = PublicKeyFingerprint(of: key.publicKey)
+        let keys = [
+            KeyPlan(keyID: "FILE", uri: try KeyURI("file:\(file.path)"), pinned: pinned),
+            KeyPlan(keyID: "TOKEN", uri: try KeyURI(token.uri("object=KEY")), pinned: pinned),
+        ]
+        let account = AccountPlan(issuerID: "issuer", apps: [], keys: keys, activeKeyID: "TOKEN")
+        ring = KeyRing(
+            GatewayPlan(accounts: [account], verification: .off), backends: [P8Backend.self, PKCS11Token.self],
+            secrets: FileSecretSource(credentialsDirectory: nil))
+        await ring.openMissing()
+        await ring.prove()
+    }
+
+    @Test("Both are ready, with one fingerprint and each its own custody")
+    func ready() async {
+        #expect(ring.slots.map(\.state) == [.ready, .ready])
+        #expect(ring.slots[0].fingerprint == ring.slots[1].fingerprint)
+        #expect(ring.slots.map(\.custody) == [.process, .token])
+        await ring.close()
+    }
+
+    @Test("Each verifies what the other signs")
+    func verifyEachOther() async throws {
+        for number in 0..<256 {
+            let digest = SHA256.hash(data: Data("text \(number)".utf8))
+            for (signer, verifier) in [(0, 1), (1, 0)] {
+                let signature = try await ring.slots[signer].sign(digest)
+                let parsed = try P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
+                #expect(ring.slots[verifier].publicKey?.isValidSignature(parsed, for: digest) == true)
+                #expect(P256Signature(derRepresentation: parsed.derRepresentation) == signature)
+            }
+        }
+        await ring.close()
+    }
+}

@@ -24,11 +24,13 @@ extension LanePool {
         let sessionFault: String?
     }
 
-    /// Answers are held back until there are so many of them, as long as at least as many jobs wait. To wake a caller
-    /// costs 5 to 10 µs; the second one that is woken at the same time costs next to nothing.
-    static let batch = 8
-    /// Not for longer than this, in nanoseconds: a token that takes its time delivers each signature at once.
-    private static let patience: UInt64 = 300_000
+    /// Answers are held back until there are so many of them. To wake a caller costs 5 to 10 µs; the second one that is
+    /// woken at the same time costs next to nothing.
+    static let batch = 16
+    /// Only while so many jobs wait that the lane does not run dry meanwhile …
+    private static let backlog = 4
+    /// … and not for longer than this, in nanoseconds: a token that takes its time delivers each signature at once.
+    private static let patience: UInt64 = 700_000
 
     /// Waits for the next job. One turn of the lock notes what is done and takes what comes next.
     ///
@@ -54,7 +56,7 @@ extension LanePool {
     }
 
     private func mustDeliver(_ lane: Lane, _ state: borrowing State) -> Bool {
-        lane.done.count >= Self.batch || state.queue.count < Self.batch
+        lane.done.count >= Self.batch || state.queue.count < Self.backlog
             || lane.begun > lane.doneSince + Self.patience
     }
 

@@ -99,6 +99,16 @@ struct KeyRingTests {
         #expect(gateway.active.state == .ready)
     }
 
+    @Test("A request that finds the key unavailable takes its readiness away at once")
+    func noticedByARequest() async throws {
+        let gateway = try await TestGateway()
+        gateway.place.failNext(.unavailable("gone"))
+        await #expect(throws: GatewayError.self) { try await gateway.sign() }
+        #expect(gateway.active.state == .down(.unavailable("gone")))
+        await gateway.ring.prove()
+        #expect(gateway.active.state == .ready)
+    }
+
     @Test("A full queue is not a failure of the key")
     func busyProof() async throws {
         let gateway = try await TestGateway()

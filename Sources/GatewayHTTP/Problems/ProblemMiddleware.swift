@@ -45,12 +45,11 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    /// Callers learn little of what is wrong with a key; the operator learns all.
+    /// Callers learn little of what is wrong with a key; the operator learns all. A key that is down has said so once, in
+    /// the log of keys: a line for each request that meets it would bury everything else.
     private func log(_ error: GatewayError, _ logger: Logger) {
         guard case .key(let error, let keyID) = error else { return }
-        switch error {
-        case .busy, .cancelled: logger.debug("No signature: \(error)", metadata: ["keyId": "\(keyID)"])
-        default: logger.error("No signature: \(error)", metadata: ["keyId": "\(keyID)"])
-        }
+        let level: Logger.Level = if case .failed = error { .error } else { .debug }
+        logger.log(level: level, "No signature: \(error)", metadata: ["keyId": "\(keyID)"])
     }
 }

@@ -65,10 +65,17 @@ public final class KeySlot: Sendable {
 
     // MARK: Signing
 
-    /// Signs, and verifies when it is due: a bad signature is never returned.
+    /// Signs, and verifies when it is due: a bad signature is never returned. A key that turns out to be unavailable is
+    /// down from then on, until it signs a proof again.
     public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
         let (occupant, isSuspicious) = try current()
-        let signature = try await occupant.key.sign(digest)
+        let signature: P256Signature
+        do {
+            signature = try await occupant.key.sign(digest)
+        } catch {
+            if case .unavailable = error { note(.failure(error)) }
+            throw error
+        }
         if occupant.verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: occupant.verifier) }
         return signature
     }

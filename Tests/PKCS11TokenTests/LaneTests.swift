@@ -38,14 +38,18 @@ struct LaneTests {
 
     @Test("a cancelled task leaves the queue while the lane is still at work")
     func cancelled() async throws {
-        try await withKey(uri, ["sessions": .integer(1)]) { _, key in
+        try await withKey(uri, ["sessions": .integer(1), "queueLimit": .integer(1)]) { _, key in
             let barrier = module.barrier()
             try module.follow("C_Sign to=1 hang=\(barrier.file.path)")
             async let running = fault(key)
             try await eventually("a call hangs") { module.count("C_SignInit") == 1 }
-            let waiting = Task { await fault(key) }
-            waiting.cancel()
-            #expect(await waiting.value == .cancelled)
+            await withTaskGroup(of: KeyError?.self) { group in
+                for _ in 0..<2 { group.addTask { await fault(key) } }
+                // One is too many, so the other waits.
+                #expect(await group.next() == .some(.busy))
+                group.cancelAll()
+                #expect(await group.next() == .some(.cancelled))
+            }
             try barrier.letGo()
             #expect(await running == nil)
             #expect(module.count("C_SignInit") == 1)

@@ -21,8 +21,8 @@ struct Memory: AsyncParsableCommand {
         var resident: [Int] = []
         for mark in marks {
             try await withThrowingTaskGroup { group in
-                for share in 0..<8 {
-                    let count = (mark - done) / 8 + (share == 0 ? (mark - done) % 8 : 0)
+                for share in 0..<64 {
+                    let count = (mark - done) / 64 + (share == 0 ? (mark - done) % 64 : 0)
                     group.addTask {
                         for _ in 0..<count { _ = try await gateway.dispatcher.sign(BenchGateway.jwsBody, along: route) }
                     }

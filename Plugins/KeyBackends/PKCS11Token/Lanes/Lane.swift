@@ -27,8 +27,4 @@ final class Lane: @unchecked Sendable {
     var done: [LanePool.Outcome] = []
     /// When the first of them was begun, in nanoseconds.
     var doneSince: UInt64 = 0
-
-    init() {
-        done.reserveCapacity(LanePool.batch)
-    }
 }

@@ -8,24 +8,21 @@ extension LanePool {
     func start(_ lane: Lane) -> Bool {
         Thread.start("privyseal-lane") { [self] in
             var done: Outcome?
-            var delivery: [Outcome] = []
-            delivery.reserveCapacity(Self.batch)
-            while let job = next(for: lane, after: done, &delivery) {
+            while let job = next(for: lane, after: done) {
                 done = lane.signer.map { SigningCall.sign(job, with: $0) }
             }
         }
     }
 
     /// What came of a job.
-    struct Outcome {
+    struct Outcome: Sendable {
         let job: Job
         let answer: Job.Answer
         /// Why the session cannot be used any more; nil when it can.
         let sessionFault: String?
     }
 
-    /// Answers are held back until there are so many of them. To wake a caller costs 5 to 10 µs; the second one that is
-    /// woken at the same time costs next to nothing.
+    /// Answers are held back until there are so many of them, and delivered together.
     static let batch = 16
     /// Only while so many jobs wait that the lane does not run dry meanwhile …
     private static let backlog = 4
@@ -34,20 +31,19 @@ extension LanePool {
 
     /// Waits for the next job. One turn of the lock notes what is done and takes what comes next.
     ///
-    /// - Parameter delivery: empty, with room; kept by the thread so that nothing is allocated.
     /// - Returns: nil when the lane's thread should go.
-    private func next(for lane: Lane, after done: consuming Outcome?, _ delivery: inout [Outcome]) -> Job? {
+    private func next(for lane: Lane, after done: consuming Outcome?) -> Job? {
         var done = done
         while true {
             var turn = Turn()
+            var delivery: [Outcome] = []
             state.withLock { state in
                 if let outcome = done.take() { settle(outcome, of: lane, &state, &turn) }
                 if lane.state == .ready { pick(for: lane, &state, &turn) }
                 if turn.next == nil || mustDeliver(lane, state) { swap(&lane.done, &delivery) }
                 Self.noteDrained(&state)
             }
-            for outcome in delivery { outcome.job.caller.resume(returning: outcome.answer) }
-            delivery.removeAll(keepingCapacity: true)
+            Delivery.deliver(delivery)
             act(on: turn)
             if let job = turn.next { return job }
             if turn.mustGo || isOver(lane) { return nil }
@@ -61,7 +57,7 @@ extension LanePool {
     }
 
     private func act(on turn: Turn) {
-        for job in turn.flushed { job.caller.resume(returning: .failure(turn.outage)) }
+        for job in turn.flushed { job.answer(.failure(turn.outage)) }
         if let session = turn.discarded { events.discard(session) }
         if let fault = turn.fault { events.laneLost(because: fault) }
     }

@@ -62,7 +62,7 @@ extension LanePool {
             state.outage = outage
             return Self.flushIfDown(&state, outage)
         }
-        for job in flushed { job.caller.resume(returning: .failure(outage)) }
+        for job in flushed { job.answer(.failure(outage)) }
     }
 
     /// Sets lanes aside whose call takes longer than `limit` nanoseconds, and answers their callers.
@@ -89,8 +89,8 @@ extension LanePool {
             state.isWatched = state.isBusy
             return state.isWatched
         }
-        for outcome in late { outcome.job.caller.resume(returning: outcome.answer) }
-        for job in hung + flushed { job.caller.resume(returning: .failure(.unavailable(reason))) }
+        for outcome in late { outcome.job.answer(outcome.answer) }
+        for job in hung + flushed { job.answer(.failure(.unavailable(reason))) }
         for _ in hung { events.laneLost(because: reason) }
         return again
     }
@@ -103,7 +103,7 @@ extension LanePool {
             if state.readyLanes == 0 { while let job = state.queue.popFirst() { flushed.append(job) } }
             return flushed
         }
-        for job in flushed { job.caller.resume(returning: .failure(.closed)) }
+        for job in flushed { job.answer(.failure(.closed)) }
         await withCheckedContinuation { continuation in
             state.withLock { state in
                 state.drained.append(continuation)

@@ -39,14 +39,14 @@ final class LanePool: Sendable {
     func sign(_ digest: SHA256Digest, with key: TokenKey) async throws(KeyError) -> P256Signature {
         if Task.isCancelled { throw .cancelled }
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
-        let answer: Job.Answer = await withTaskCancellationHandler {
+        let delivery: Delivery = await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
                 submit(Job(ticket: ticket, digest: digest, key: key, caller: caller))
             }
         } onCancel: {
             cancel(ticket)
         }
-        return try answer.get()
+        return try delivery.opened().get()
     }
 
     private func submit(_ job: Job) {
@@ -67,7 +67,7 @@ final class LanePool: Sendable {
                 state.isWatched = true
             }
         }
-        if let refusal { return job.caller.resume(returning: .failure(refusal)) }
+        if let refusal { return job.answer(.failure(refusal)) }
         sleeper?.bell.signal()
         if mustWatch { events.watch() }
         // A cancellation before this found no job; one after it will.
@@ -80,7 +80,7 @@ final class LanePool: Sendable {
             if job != nil { Self.noteDrained(&state) }
             return job
         }
-        job?.caller.resume(returning: .failure(.cancelled))
+        job?.answer(.failure(.cancelled))
     }
 
     static func noteDrained(_ state: inout State) {

@@ -60,34 +60,46 @@ public struct JSONWriter: Sendable {
     // MARK: Members
 
     /// The name of a member; the next value written is its value.
-    public mutating func name(_ name: String) {
+    ///
+    /// - Parameter name: a literal in which nothing needs an escape, as is so with every name in a program.
+    public mutating func name(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// The same for a name that is known only when it is written.
+    public mutating func name(escaping name: String) {
         separate()
         quote(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
-    public mutating func member(_ name: String, _ value: String) {
+    public mutating func member(_ name: StaticString, _ value: String) {
         self.name(name)
         string(value)
     }
 
-    public mutating func member(_ name: String, _ value: Int64) {
+    public mutating func member(_ name: StaticString, _ value: Int64) {
         self.name(name)
         integer(value)
     }
 
-    public mutating func member(_ name: String, _ value: some BinaryInteger) {
+    public mutating func member(_ name: StaticString, _ value: some BinaryInteger) {
         self.name(name)
         integer(value)
     }
 
-    public mutating func member(_ name: String, _ value: Bool) {
+    public mutating func member(_ name: StaticString, _ value: Bool) {
         self.name(name)
         boolean(value)
     }
 
-    public mutating func member(_ name: String, unescaped characters: [UInt8]) {
+    public mutating func member(_ name: StaticString, unescaped characters: [UInt8]) {
         self.name(name)
         unescaped(characters)
     }
@@ -115,13 +127,20 @@ public struct JSONWriter: Sendable {
         var value = value
         value.withUTF8 { characters in
             bytes.append(UInt8(ascii: "\""))
-            if characters.contains(where: Self.needsEscape) {
+            if Self.holdsEscape(characters) {
                 for byte in characters { escape(byte) }
             } else {
                 bytes.append(contentsOf: characters)
             }
             bytes.append(UInt8(ascii: "\""))
         }
+    }
+
+    /// Looks at every byte, whatever it finds: without an early end the loop runs on vectors.
+    private static func holdsEscape(_ characters: UnsafeBufferPointer<UInt8>) -> Bool {
+        var found: UInt8 = 0
+        for byte in characters { found |= needsEscape(byte) ? 1 : 0 }
+        return found != 0
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {

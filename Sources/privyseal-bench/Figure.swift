@@ -18,7 +18,7 @@ struct Figure: JSONWritable {
             Self.number(value, to: &writer)
             writer.member("unit", unit)
             for (name, number) in [("limit", limit), ("ratio", ratio), ("bar", bar)] {
-                writer.name(name)
+                writer.name(escaping: name)
                 if let number { Self.number(number, to: &writer) } else { writer.null() }
             }
             writer.name("pass")

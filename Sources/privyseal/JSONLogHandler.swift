@@ -28,7 +28,10 @@ struct JSONLogHandler: LogHandler {
             writer.member("level", event.level.rawValue)
             writer.member("logger", label)
             writer.member("message", "\(event.message)")
-            for (name, value) in all.sorted(by: { $0.key < $1.key }) { writer.member(name, "\(value)") }
+            for (name, value) in all.sorted(by: { $0.key < $1.key }) {
+                writer.name(escaping: name)
+                writer.string("\(value)")
+            }
         }
         StandardError.print(String(decoding: writer.bytes, as: UTF8.self))
     }

@@ -23,7 +23,7 @@ struct RequestInput {
         var writer = JSONWriter()
         writer.object { writer in
             for (name, json) in values {
-                writer.name(name)
+                writer.name(escaping: name)
                 writer.raw(json)
             }
         }

@@ -57,7 +57,7 @@ extension JSONTree: JSONWritable {
         case .object(let members):
             writer.object { writer in
                 for (name, value) in members {
-                    writer.name(String(decoding: name, as: UTF8.self))
+                    writer.name(escaping: String(decoding: name, as: UTF8.self))
                     value.write(to: &writer)
                 }
             }

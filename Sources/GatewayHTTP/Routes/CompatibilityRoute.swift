@@ -31,7 +31,10 @@ struct CompatibilityRoute {
     private func body(_ values: [String]) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            for (name, value) in zip(Self.parameters, values).dropFirst(2) { writer.member(name, value) }
+            for (name, value) in zip(Self.parameters, values).dropFirst(2) {
+                writer.name(escaping: name)
+                writer.string(value)
+            }
         }
         return writer.bytes
     }

@@ -108,7 +108,10 @@ struct SigningInputVariants {
     private static func json(_ members: [(String, String)]) -> String {
         var writer = JSONWriter()
         writer.object { writer in
-            for (name, value) in members { writer.member(name, value) }
+            for (name, value) in members {
+                writer.name(escaping: name)
+                writer.string(value)
+            }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }

@@ -63,6 +63,7 @@ let package = Package(
         .executable(name: "privyseal", targets: ["privyseal"]),
         .library(name: "StrictJSON", targets: ["StrictJSON"]),
         .library(name: "Base64", targets: ["Base64"]),
+        .library(name: "JWS", targets: ["JWS"]),
         .library(name: "SigningKit", targets: ["SigningKit"]),
         .library(name: "AppStoreJWS", targets: ["AppStoreJWS"]),
         .library(name: "SigningGateway", targets: ["SigningGateway"]),
@@ -104,7 +105,7 @@ let package = Package(
         library("AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
 
         // Floor 3: what people swap, and the gateway that introduces them
-        plugin("KeyBackends", "P8", ["SigningKit", "Base64", "CLibCrypto", crypto]),
+        plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),

@@ -13,8 +13,15 @@ enum RequestBody {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximumLength {
             throw HTTPError(.contentTooLarge)
         }
-        let buffer = try await request.body.collect(upTo: maximumLength)
-        return Array(buffer.readableBytesView)
+        do {
+            let buffer = try await request.body.collect(upTo: maximumLength)
+            return Array(buffer.readableBytesView)
+        } catch let error as any HTTPResponseError {
+            throw error
+        } catch {
+            // The caller went away, or took longer than a connection may; whoever is still there learns why.
+            throw Problem(.malformedBody, "The body did not arrive whole.")
+        }
     }
 
     /// `application/json`, with whatever parameters (RFC 9110 §8.3.1).

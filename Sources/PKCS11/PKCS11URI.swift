@@ -27,8 +27,6 @@ public final class PKCS11URI: @unchecked Sendable {
     public var moduleName: String? { p11_kit_uri_get_module_name(uri).map { String(cString: $0) } }
     /// Where the PIN is. Not for people's eyes.
     public var pinSource: String? { p11_kit_uri_get_pin_source(uri).map { String(cString: $0) } }
-    public var hasPINValue: Bool { p11_kit_uri_get_pin_value(uri) != nil }
-
     /// A hint, and only beside an attribute of the token.
     public var slotID: SlotID? {
         let slot = p11_kit_uri_get_slot_id(uri)

@@ -4,7 +4,7 @@ public import SigningKit
 /// call `run()`:
 ///
 /// ```swift
-/// try await KeyBackendConformance<P8>(
+/// try await KeyBackendConformance<P8Backend>(
 ///     uri: "file:\(directory)/AuthKey.p8", secrets: secrets, custody: .process,
 ///     missingKeys: ["file:\(directory)/none.p8"],
 ///     ambiguousKeys: .lacks("a file holds one key"),

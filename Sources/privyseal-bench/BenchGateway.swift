@@ -23,10 +23,11 @@ struct BenchGateway {
         var plan = GatewayPlan(accounts: [account], verification: verification)
         if sessions > 0 {
             plan.backendSettings["pkcs11"] = try KeyBackendSettings(
-                ["sessions": .integer(sessions)], for: PKCS11Token.settings)
+                ["sessions": .integer(sessions)], for: PKCS11TokenBackend.settings)
         }
         ring = KeyRing(
-            plan, backends: [P8Backend.self, PKCS11Token.self], secrets: FileSecretSource(credentialsDirectory: nil))
+            plan, backends: [P8Backend.self, PKCS11TokenBackend.self],
+            secrets: FileSecretSource(credentialsDirectory: nil))
         dispatcher = Dispatcher(plan, features: features, ring: ring)
         await ring.openMissing()
         await ring.prove()

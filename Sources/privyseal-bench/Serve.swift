@@ -39,7 +39,7 @@ struct Serve: AsyncParsableCommand {
                 status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
                 body: ResponseBody(byteBuffer: answer))
         }
-        let server = GatewayServer.make(router, at: .tcp(host: "127.0.0.1", port: port))
+        let server = try GatewayServer.make(router, at: .tcp(host: "127.0.0.1", port: port))
         try await ServiceGroup(
             services: [monitor, server, drain], gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
         ).run()

@@ -12,7 +12,7 @@ import SigningKit
 enum BuiltIns {
     static let keyBackends: [any KeyBackend.Type] = [
         P8Backend.self,
-        PKCS11Token.self,
+        PKCS11TokenBackend.self,
     ]
 
     static func features(_ validation: GatewayConfiguration.Validation = .init()) -> [ServedFeature] {

@@ -24,7 +24,7 @@ struct JSONLogHandler: LogHandler {
         all.merge(event.metadata ?? [:]) { $1 }
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member("time", Date.now.ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true)))
+            writer.member("time", Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             writer.member("level", event.level.rawValue)
             writer.member("logger", label)
             writer.member("message", "\(event.message)")

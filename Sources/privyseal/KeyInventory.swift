@@ -33,7 +33,13 @@ struct KeyInventory {
         return KeyInventory(entries: entries)
     }
 
-    var table: String {
+    /// A table, and below it why a key is not ready.
+    var text: String {
+        let reasons = entries.compactMap { key in key.reason.map { "\n\(key.keyID) (\(key.origin)): \($0)" } }
+        return ([table] + reasons).joined(separator: "\n")
+    }
+
+    private var table: String {
         TextTable(
             header: ["KEY ID", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT", "WHERE"],
             rows: entries.map { key in

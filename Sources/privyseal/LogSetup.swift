@@ -16,8 +16,13 @@ enum LogSetup {
         }
     }
 
-    /// For commands that say themselves what went wrong.
+    /// For commands that say themselves what went wrong. What nobody else says is left: a secret that others can read.
     static func bootstrapQuietly() {
-        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+        LoggingSystem.bootstrap { label in
+            guard label == "privyseal.secrets" else { return SwiftLogNoOpLogHandler() }
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
     }
 }

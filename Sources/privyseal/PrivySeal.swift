@@ -10,8 +10,8 @@ struct PrivySeal: AsyncParsableCommand {
 
               privyseal check --config gateway.yaml        every key signs a proof
               privyseal serve --config gateway.yaml        the HTTP service
-              privyseal sign promotional-offer --config gateway.yaml --app com.example.app \\
-                  productId=com.example.monthly offerIdentifier=winback
+              privyseal sign promotional-offer --config gateway.yaml \\
+                --app com.example.app productId=monthly offerIdentifier=winback
               privyseal verify --explain …                 what is wrong with a signature
 
             Shell completion: privyseal --generate-completion-script bash (or zsh, fish).

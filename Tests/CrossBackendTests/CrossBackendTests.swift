@@ -28,7 +28,7 @@ struct CrossBackendTests {
         ]
         let account = AccountPlan(issuerID: "issuer", apps: [], keys: keys, activeKeyID: "TOKEN")
         ring = KeyRing(
-            GatewayPlan(accounts: [account], verification: .off), backends: [P8Backend.self, PKCS11Token.self],
+            GatewayPlan(accounts: [account], verification: .off), backends: [P8Backend.self, PKCS11TokenBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil))
         await ring.openMissing()
         await ring.prove()

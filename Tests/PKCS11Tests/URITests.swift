@@ -12,7 +12,6 @@ struct URITests {
         #expect(uri.moduleName == "m")
         #expect(uri.pinSource == "file:/run/pin")
         #expect(uri.slotID == SlotID(rawValue: 7))
-        #expect(!uri.hasPINValue)
         #expect(!uri.hasUnknownAttributes)
         #expect(Set(uri.objectAttributes) == [Attribute(.label, text: "KEY"), Attribute(.id, bytes: [1, 0xFF])])
     }

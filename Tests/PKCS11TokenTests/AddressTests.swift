@@ -8,7 +8,7 @@ struct AddressTests {
     private static let full = "pkcs11:token=shop;object=KEY;id=%01%02?\(module)&pin-source=file:/run/pin"
 
     private func address(_ text: String) throws -> KeyAddress {
-        try PKCS11Token.address(of: KeyURI(text))
+        try PKCS11TokenBackend.address(of: KeyURI(text))
     }
 
     @Test("attributes of the key go into the selector, all others into the locator")

@@ -17,7 +17,7 @@ struct ConformanceTests {
         try token.generateKey(label: "TWIN", id: [0x03])
         try token.generateKey(.p384, label: "P384", id: [0x04])
         let path = token.modulePath
-        try await KeyBackendConformance<PKCS11Token>(
+        try await KeyBackendConformance<PKCS11TokenBackend>(
             uri: token.uri("object=KEY"),
             secrets: FileSecrets(),
             custody: .token,

@@ -19,15 +19,15 @@ struct FileSecrets: SecretSource {
 /// Opens the key at `uri`, as the gateway does.
 func open(
     _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
-) async throws(KeyError) -> (PKCS11Token, any SigningKey) {
-    var address = try PKCS11Token.address(of: KeyURI(uri))
+) async throws(KeyError) -> (PKCS11TokenBackend, any SigningKey) {
+    var address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     if let publicKey {
         let selector = KeySelector(address.selector.uri, publicKey: publicKey)
         address = KeyAddress(locator: address.locator, selector: selector)
     }
     let environment = KeyBackendEnvironment(
-        settings: try KeyBackendSettings(settings, for: PKCS11Token.settings), secrets: FileSecrets())
-    let backend = try await PKCS11Token.open(address.locator, in: environment)
+        settings: try KeyBackendSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets())
+    let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
     do throws(KeyError) {
         return (backend, try await backend.key(address.selector))
     } catch {
@@ -39,7 +39,7 @@ func open(
 /// Opens the key at `uri`, and closes it when `body` is done.
 func withKey(
     _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
-    _ body: (PKCS11Token, any SigningKey) async throws -> Void
+    _ body: (PKCS11TokenBackend, any SigningKey) async throws -> Void
 ) async throws {
     let (backend, key) = try await open(uri, settings, publicKey: publicKey)
     do {

@@ -7,7 +7,7 @@ public struct P8Backend: KeyBackend {
     public static let settings = [
         KeyBackendSetting(
             "allowSharedFiles", .boolean(default: false),
-            "Take key files that group or others can read, for volumes that cannot set a mode")
+            "Take key files that group or others can read, for volumes that cannot set a mode.")
     ]
 
     private let key: P8Key

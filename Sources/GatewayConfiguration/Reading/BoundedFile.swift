@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// A small file, read whole.
 enum BoundedFile {
@@ -31,13 +25,7 @@ enum BoundedFile {
     }
 
     private static func unistdRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-        #elseif canImport(Musl)
-            Musl.read(descriptor, buffer.baseAddress, buffer.count)
-        #elseif canImport(Darwin)
-            Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-        #endif
+        Glibc.read(descriptor, buffer.baseAddress, buffer.count)
     }
 
     private static func sentence(for code: Int32) -> String {

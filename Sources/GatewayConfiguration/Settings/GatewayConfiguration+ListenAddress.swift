@@ -1,12 +1,5 @@
+import Glibc
 import SigningKit
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension GatewayConfiguration {
     /// Where the gateway takes requests: on this machine only, as long as callers cannot be told apart.

@@ -36,7 +36,7 @@ extension Problem {
             self.init(.keyUnavailable, "The key \(keyID) cannot be used as it is configured.")
             retryAfter = 60
         case .failed:
-            self.init(.signingFailed, "The key \(keyID) gave no signature that verifies; none was released.")
+            self.init(.signingFailed, "The key \(keyID) gave no valid signature; none was released.")
         }
     }
 }

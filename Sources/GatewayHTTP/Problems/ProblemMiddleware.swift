@@ -32,13 +32,13 @@ struct ProblemMiddleware: RouterMiddleware {
         switch error.status {
         case .notFound:
             let allowed = methods.methods(for: request.uri.path)
-            guard allowed.isEmpty else {
+            guard allowed.isEmpty || allowed.contains(request.method) else {
                 let names = allowed.map(\.rawValue).joined(separator: ", ")
                 var problem = Problem(.methodNotAllowed, "\(request.uri.path) has \(names), not \(request.method).")
                 problem.allowed = allowed
                 return problem
             }
-            return Problem(.notFound, "There is nothing at \(request.uri.path); see the HTTP API's documentation.")
+            return Problem(.notFound, "There is nothing at \(request.uri.path); docs/http-api.md lists what there is.")
         case .contentTooLarge:
             return Problem(.bodyTooLarge, "A body may have at most \(RequestBody.maximumLength) bytes.")
         default: return error

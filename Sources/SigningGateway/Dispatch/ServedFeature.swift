@@ -7,10 +7,18 @@ public struct ServedFeature: Sendable {
     let answer: @Sendable (Dispatcher, [UInt8], SigningRoute) async throws(GatewayError) -> [UInt8]
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
+        let metrics = FeatureMetrics(Feature.descriptor)
         descriptor = Feature.descriptor
         answer = { dispatcher, body, route throws(GatewayError) in
-            let input = try Self.input(of: Feature.self, in: body)
-            return try await dispatcher.sign(feature, input, along: route).jsonBytes(capacity: 1024)
+            do throws(GatewayError) {
+                let input = try Self.input(of: Feature.self, in: body)
+                let output = try await dispatcher.sign(feature, input, along: route)
+                metrics.noteSigned()
+                return output.jsonBytes(capacity: 1024)
+            } catch {
+                metrics.note(error)
+                throw error
+            }
         }
     }
 

@@ -5,6 +5,4 @@ public struct SigningRoute: Sendable {
     public let app: AppIdentity
     public let key: KeySlot
     let feature: ServedFeature
-
-    public var featureID: String { feature.descriptor.id }
 }

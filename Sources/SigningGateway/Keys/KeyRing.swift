@@ -37,10 +37,6 @@ public final class KeyRing: Sendable {
         self.backends = byScheme
     }
 
-    public func slot(_ keyID: String, issuerID: String) -> KeySlot? {
-        slots.first { $0.plan.keyID == keyID && $0.issuerID == issuerID }
-    }
-
     /// Opens what is not open, one after the other: tokens do not like to be opened in parallel. Slots whose failure
     /// only a person can mend are left alone, so a refused PIN is not tried again.
     public func openMissing() async {

@@ -3,7 +3,8 @@ public import ServiceLifecycle
 import Synchronization
 
 /// Keeps an eye on the ring: opens what is missing, has every key sign a proof now and then, and answers whether the
-/// gateway is ready from what it last saw. It signs at most one proof a second for each key, and logs in to nothing.
+/// gateway is ready from what it last saw. To ask costs at most one proof a second for each key, and no login; only to
+/// open what was missing may take one.
 public final class KeyRingMonitor: Service {
     private let ring: KeyRing
     private let doorbell = Doorbell()
@@ -30,8 +31,8 @@ public final class KeyRingMonitor: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.round()
-                let isWell = self.ring.slots.allSatisfy { $0.state.canSign }
-                await self.doorbell.wait(atMost: isWell ? Self.interval : Self.impatientInterval)
+                let isMending = self.ring.slots.contains { $0.state.isDown }
+                await self.doorbell.wait(atMost: isMending ? Self.impatientInterval : Self.interval)
             }
         }
         stop()

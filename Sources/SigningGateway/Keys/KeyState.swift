@@ -37,6 +37,11 @@ public enum KeyState: Equatable, Sendable {
         }
     }
 
+    /// Whether it may come back by itself.
+    var isDown: Bool {
+        if case .down = self { true } else { false }
+    }
+
     init(_ error: KeyError) {
         switch error {
         case .busy, .cancelled, .unavailable, .failed, .notFound: self = .down(error)

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// Bytes that nobody should see: they have no description, and are wiped when the last reference goes.
 public final class Secret: @unchecked Sendable {
@@ -34,11 +28,7 @@ public final class Secret: @unchecked Sendable {
     /// Overwrites with zeros in a way that the compiler does not leave out.
     public static func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
         guard let address = bytes.baseAddress else { return }
-        #if canImport(Darwin)
-            _ = memset_s(address, bytes.count, 0, bytes.count)
-        #else
-            explicit_bzero(address, bytes.count)
-        #endif
+        explicit_bzero(address, bytes.count)
     }
 }
 

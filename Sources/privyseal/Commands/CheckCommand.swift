@@ -15,11 +15,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try await KeyInventory.take(config)
-        print(output.format == .json ? keys.json : keys.table)
-        for key in keys.entries {
-            guard let reason = key.reason, output.format == .text else { continue }
-            print("\n\(key.keyID) (\(key.origin)): \(reason)")
-        }
+        print(output.format == .json ? keys.json : keys.text)
         guard keys.entries.allSatisfy(\.canSign) else { throw ExitCode.failure }
     }
 }

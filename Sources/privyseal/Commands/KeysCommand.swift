@@ -16,7 +16,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             let keys = try await KeyInventory.take(config)
-            print(output.format == .json ? keys.json : keys.table)
+            print(output.format == .json ? keys.json : keys.text)
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayConfiguration
 import GatewayHTTP
+import Glibc
 import Logging
 import NIOCore
 import NIOPosix
@@ -40,9 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
         try refuseMisconfiguredKeys(gateway.ring)
         let monitor = KeyRingMonitor(gateway.ring)
         let drain = Drain(delay: configuration.drainDelay)
-        let router = GatewayRouter.make(
-            dispatcher: gateway.dispatcher, ring: gateway.ring, monitor: monitor, drain: drain)
-        let server = GatewayServer.make(router, at: ServerAddress(configuration.listen))
+        let server = try server(for: gateway, monitor, drain, at: configuration.listen)
         // Stopped from the last to the first: the drain, then the server, then the monitor.
         var services = ServiceGroupConfiguration(
             services: [monitor, server, drain].map { service in
@@ -53,8 +52,23 @@ struct ServeCommand: AsyncParsableCommand {
         services.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
         do {
             try await ServiceGroup(configuration: services).run()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw StandardError.failure(
+                ServerAddressError.occupied("another process listens on \(configuration.listen)").description)
         } catch {
             throw StandardError.failure("The service ended: \(error)")
+        }
+    }
+
+    private func server(
+        for gateway: Gateway, _ monitor: KeyRingMonitor, _ drain: Drain, at listen: GatewayConfiguration.ListenAddress
+    ) throws -> any Service {
+        let router = GatewayRouter.make(
+            dispatcher: gateway.dispatcher, ring: gateway.ring, monitor: monitor, drain: drain)
+        do {
+            return try GatewayServer.make(router, at: ServerAddress(listen))
+        } catch {
+            throw StandardError.failure(error.description)
         }
     }
 

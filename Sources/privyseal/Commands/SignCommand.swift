@@ -8,15 +8,24 @@ struct SignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Make one signature, and print the same JSON as over HTTP.",
         discussion: """
-            The request is JSON from --input, or is put together from NAME=VALUE:
+            The request is JSON from --input, or is put together from NAME=VALUE; a member \
+            that is an object can be read from a file with NAME=@FILE.
 
-              privyseal sign promotional-offer --config gateway.yaml --app com.example.app \\
-                  productId=com.example.monthly offerIdentifier=winback transactionId=1000011859217
-              privyseal sign introductory-offer-eligibility --config gateway.yaml --app com.example.app \\
-                  productId=com.example.monthly allowIntroductoryOffer=true transactionId=1000011859217
-              privyseal sign advanced-commerce-api --config gateway.yaml --app com.example.app request=@request.json
-              echo '{"productId":"…","offerIdentifier":"…"}' | \\
-                  privyseal sign legacy-promotional-offer --config gateway.yaml --app com.example.app --input -
+              privyseal sign promotional-offer --config gateway.yaml \\
+                --app com.example.app productId=monthly offerIdentifier=winback
+
+              echo '{"productId":"monthly","offerIdentifier":"winback"}' |
+                privyseal sign legacy-promotional-offer --config gateway.yaml \\
+                  --app com.example.app --input -
+
+            FEATURES AND THEIR MEMBERS
+            \(SignCommand.features)
+
+            EXIT STATUS
+              0   signed
+              1   not signed; standard error says why
+              64  the command was not called as it should be
+              78  the configuration is wrong
             """)
 
     @Argument(
@@ -37,6 +46,11 @@ struct SignCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))
     var input: String?
+
+    private static let features = BuiltIns.features().map(\.descriptor).map { feature in
+        let members = feature.fields.map { "    \($0.name)\($0.isRequired ? "" : " (optional)")" }
+        return (["  \(feature.id)"] + members).joined(separator: "\n")
+    }.joined(separator: "\n")
 
     private static let featureIDs = BuiltIns.features().map(\.descriptor.id)
 

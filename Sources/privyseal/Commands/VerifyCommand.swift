@@ -1,5 +1,6 @@
 import ArgumentParser
 import SignatureExplanation
+import SigningGateway
 import SigningKit
 
 /// `privyseal verify`: whether Apple accepts a signature, and if not, why.
@@ -14,21 +15,23 @@ struct VerifyCommand: AsyncParsableCommand {
         name: .customLong("key"),
         help: ArgumentHelp(
             "A public key in PEM, or a JWKS. KEYID=FILE says which key a PEM file holds. Give it once for each file.",
-            valueName: "FILE"))
+            valueName: "file"))
     var keyFiles: [String] = []
 
-    @Option(help: ArgumentHelp("Take the public keys of this configuration.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Take the public keys of this configuration.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
-    @Option(help: ArgumentHelp("The JWS to verify, exactly as the app gets it.", valueName: "TOKEN"))
+    @Option(help: ArgumentHelp("The JWS to verify, exactly as the app gets it.", valueName: "token"))
     var jws: String?
 
     @Option(
         help: ArgumentHelp(
-            "The file with the JWS or the JSON of an answer; - is standard input, and the default.", valueName: "FILE"))
+            "The file with the JWS or the JSON of an answer; - is standard input, and the default.", valueName: "file"))
     var input: String?
 
-    @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "BUNDLE_ID"))
+    @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "bundle-id"))
     var app: String?
 
     @Flag(help: "Look for the mistake in a signature that does not verify, and name the cure.")
@@ -39,7 +42,7 @@ struct VerifyCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Fields of a legacy signature, such as productId=premium; they add to the JSON of the answer.",
-            valueName: "NAME=VALUE"))
+            valueName: "name=value"))
     var fields: [String] = []
 
     func run() async throws {
@@ -54,7 +57,7 @@ struct VerifyCommand: AsyncParsableCommand {
     private func verify() async throws {
         let keys = try await VerifyKeys.read(keyFiles, config: config)
         let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
-        let examiner = SignatureExaminer(keys: keys, now: VerifyClock.now())
+        let examiner = SignatureExaminer(keys: keys, now: GrantIssuer.systemTime())
         let explanation =
             switch subject {
             case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)

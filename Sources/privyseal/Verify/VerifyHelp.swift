@@ -12,7 +12,7 @@ enum VerifyHelp {
 
             curl -s localhost:8080/.well-known/jwks.json > jwks.json
             curl -s localhost:8080/v1/apps/com.example.app/promotional-offer \\
-                -d '{"productId":"premium","offerIdentifier":"winter50"}' |
+                --json '{"productId":"premium","offerIdentifier":"winter50"}' |
               privyseal verify --key jwks.json
 
           For a legacy signature, say what was asked for, too:
@@ -43,5 +43,6 @@ enum VerifyHelp {
           0   valid
           1   not valid
           64  the command was not called as it should be, or a file could not be read
+          78  the configuration is wrong
         """
 }

@@ -59,7 +59,7 @@ enum Login {
         if RefusedPINs.contains(pin, for: token) {
             throw .loginRefused(
                 "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then "
-                    + "load the configuration again.")
+                    + "start the gateway again.")
         }
         if token.flags.contains(.userPINLocked) {
             throw .loginRefused(
@@ -82,8 +82,8 @@ enum Login {
 
     static func refusal(_ answer: ReturnValue, _ token: TokenInfo) -> KeyError {
         .loginRefused(
-            "The token \(token.name) refused the PIN (\(answer)). It is not tried again: correct the PIN, then load the "
-                + "configuration again.")
+            "The token \(token.name) refused the PIN (\(answer)). It is not tried again: correct the PIN, then start the "
+                + "gateway again.")
     }
 }
 

@@ -3,7 +3,7 @@ public import SigningKit
 /// Keys on a PKCS #11 token. The private part never is in this process.
 ///
 /// It must be closed: its threads keep it alive until then.
-public struct PKCS11Token: KeyBackend {
+public struct PKCS11TokenBackend: KeyBackend {
     public static let scheme = "pkcs11"
     public static var settings: [KeyBackendSetting] { TokenSettings.declared }
 
@@ -19,8 +19,8 @@ public struct PKCS11Token: KeyBackend {
     /// - Throws: `notFound`, `ambiguous`, `secretUnavailable`, `loginRefused`, `unfit` or `unavailable`.
     public static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
-    ) async throws(KeyError) -> PKCS11Token {
-        PKCS11Token(token: try await LiveToken.open(locator, in: environment))
+    ) async throws(KeyError) -> PKCS11TokenBackend {
+        PKCS11TokenBackend(token: try await LiveToken.open(locator, in: environment))
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
@@ -36,7 +36,7 @@ public struct PKCS11Token: KeyBackend {
     }
 }
 
-extension PKCS11Token: CustomStringConvertible, CustomReflectable {
-    public var description: String { "PKCS11Token" }
+extension PKCS11TokenBackend: CustomStringConvertible, CustomReflectable {
+    public var description: String { "PKCS11TokenBackend" }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

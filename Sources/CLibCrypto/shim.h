@@ -35,6 +35,18 @@ static inline EVP_PKEY *privyseal_p256_key(const BIGNUM *scalar, const unsigned 
     return key;
 }
 
+/// Empties this thread's queue of errors, and says whether one of them was that libcrypto does not offer an algorithm.
+static inline int privyseal_take_unsupported(void) {
+    int is_unsupported = 0;
+    unsigned long error;
+    while ((error = ERR_get_error()) != 0) {
+        int reason = ERR_GET_REASON(error);
+        is_unsupported |= reason == ERR_R_UNSUPPORTED || reason == EVP_R_UNKNOWN_CIPHER
+            || reason == EVP_R_UNSUPPORTED_CIPHER || reason == EVP_R_UNSUPPORTED_PRF;
+    }
+    return is_unsupported;
+}
+
 /// `OPENSSL_secure_malloc`: memory that is locked and left out of core dumps, once the secure heap is there.
 static inline void *privyseal_secure_malloc(size_t count) {
     return OPENSSL_secure_malloc(count);

@@ -141,10 +141,10 @@ struct FaultTests {
             Case(
                 "com.example.app", "\"com.example\\u2063.app\"",
                 "gateway.yaml:4: accounts[0].apps[0].bundleId: holds U+2063 (the separator of the signed fields) at character "
-                    + "11; remove it."),
+                    + "12; remove it."),
             Case(
                 "com.example.app", "\"com.example\\0.app\"",
-                "gateway.yaml:4: accounts[0].apps[0].bundleId: holds the control character U+0000 at character 11; remove it."
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: holds the control character U+0000 at character 12; remove it."
             ),
             Case(
                 "com.example.app", "\"com.example.app \"",

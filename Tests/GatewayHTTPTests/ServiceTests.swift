@@ -68,7 +68,7 @@ struct ServiceTests {
     @Test("Readiness follows the keys")
     func readiness() async throws {
         try await withThrowingTaskGroup { group in
-            group.addTask { await monitor.run() }
+            group.addTask { try await monitor.run() }
             try await application.test(.router) { client in
                 try await client.execute(uri: "/readyz", method: .get) { #expect($0.status == .ok) }
                 place.outage = .unavailable("gone")

@@ -113,6 +113,15 @@ struct RefusedKeyFileTests {
         try await expect(encrypted, fails: "only PBES2 is read")
     }
 
+    @Test("A cipher that libcrypto does not offer is not called a wrong passphrase")
+    func unsupportedCipher() async throws {
+        let encrypted = try OpenSSL.run(
+            "pkcs8", "-topk8", "-provider", "legacy", "-provider", "default", "-v2", "rc2", "-passout", "pass:right",
+            input: OpenSSL.key())
+        let uri = try directory.write(encrypted) + "?passphrase-source=file:/x"
+        await expect(uri, fails: "an algorithm that libcrypto does not offer", secrets: OneSecret(text: "right"))
+    }
+
     @Test("A file that group or others can read is refused, with the cure", arguments: [0o640, 0o604, 0o660, 0o644])
     func sharedFile(_ mode: Int) async throws {
         let uri = try directory.write(OpenSSL.key(), mode: mode)
@@ -135,6 +144,8 @@ struct RefusedKeyFileTests {
             ("file:relative.p8", "absolute path"), ("file:/a.p8?pin-source=file:/x", "passphrase-source only"),
             ("file:/a%2.p8", "percent-encoded"), ("file://host/a.p8", "absolute path"),
             ("file:/a.p8?passphrase-source=file:/x&passphrase-source=file:/y", "twice"),
+            ("file:/a.p8?passphrase-source=%7Ccat", "commands are not run"),
+            ("file:/a.p8?passphrase-source=relative", "file:/absolute/path"),
         ])
     func uri(_ text: String, _ sentence: String) async {
         await expect(text, fails: sentence)

@@ -18,13 +18,14 @@ struct SecureHeapTests {
         #expect(flags.contains("dd"), "left out of core dumps")
     }
 
-    @Test("The private key's number lies on the secure heap")
-    func numberIsSecure() throws {
-        let before = CRYPTO_secure_used()
-        let scalar = [UInt8](repeating: 0x42, count: 32)
-        let key = try #require(scalar.withUnsafeBytes { LibCryptoKey(scalar: $0) })
-        #expect(CRYPTO_secure_used() > before)
-        withExtendedLifetime(key) {}
+    @Test("A key file's content and what is decoded from it lie on the secure heap")
+    func contentIsSecure() throws {
+        let directory = try KeyDirectory()
+        let path = String(try directory.write(OpenSSL.key()).dropFirst("file:".count))
+        let content = try KeyFile(path: path, allowsSharing: false).read()
+        #expect(CRYPTO_secure_allocated(content.bytes.baseAddress) == 1)
+        let block = try #require(try PEMBlock.find(in: content.bytes).first)
+        #expect(CRYPTO_secure_allocated(try block.decode(content.bytes).bytes.baseAddress) == 1)
     }
 
     @Test("Secure bytes are wiped when they go")

@@ -56,6 +56,15 @@ struct FileSecretSourceTests {
         }
     }
 
+    @Test("What is not a file is refused at once, and not waited for")
+    func pipe() throws {
+        let path = directory.appending(path: "pipe").path
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: KeyError.secretUnavailable("\(path) is not a file.")) {
+            try FileSecretSource(credentialsDirectory: nil).secret("file:\(path)")
+        }
+    }
+
     @Test("A credential without systemd says what is missing")
     func noCredentials() {
         let error = #expect(throws: KeyError.self) {

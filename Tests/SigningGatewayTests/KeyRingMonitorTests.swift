@@ -10,7 +10,7 @@ struct KeyRingMonitorTests {
     func firstReport() async throws {
         let gateway = try await TestGateway(isOpen: false)
         try await withMonitor(gateway) { monitor in
-            #expect(await monitor.report().allSatisfy { $0.state == .ready })
+            while await !monitor.report().allSatisfy({ $0.state == .ready }) { await Task.yield() }
         }
     }
 
@@ -18,7 +18,7 @@ struct KeyRingMonitorTests {
     func outage() async throws {
         let gateway = try await TestGateway(isOpen: false)
         try await withMonitor(gateway) { monitor in
-            #expect(await monitor.report()[0].state == .ready)
+            while await monitor.report()[0].state != .ready { await Task.yield() }
             gateway.place.outage = .unavailable("gone")
             while await monitor.report()[0].state == .ready { await Task.yield() }
             #expect(gateway.active.state == .down(.unavailable("gone")))
@@ -39,20 +39,28 @@ struct KeyRingMonitorTests {
         }
     }
 
+    @Test("What is thrown after the first opening ends the monitor")
+    func afterOpening() async throws {
+        struct Refusal: Error {}
+        let gateway = try await TestGateway(isOpen: false)
+        let monitor = KeyRingMonitor(gateway.ring) { throw Refusal() }
+        await #expect(throws: Refusal.self) { try await monitor.run() }
+    }
+
     @Test("Who asks after it stopped is answered at once")
     func stopped() async throws {
         let gateway = try await TestGateway()
         let monitor = KeyRingMonitor(gateway.ring)
-        let running = Task { await monitor.run() }
+        let running = Task { try await monitor.run() }
         running.cancel()
-        await running.value
+        _ = await running.result
         #expect(await monitor.report().count == 2)
     }
 
     private func withMonitor(_ gateway: TestGateway, _ body: (KeyRingMonitor) async throws -> Void) async throws {
         let monitor = KeyRingMonitor(gateway.ring)
         try await withThrowingTaskGroup { group in
-            group.addTask { await monitor.run() }
+            group.addTask { try await monitor.run() }
             try await body(monitor)
             group.cancelAll()
         }

@@ -59,7 +59,7 @@ struct TextRuleTests {
     func naming() {
         #expect(
             throws: JSONReadError(
-                .invalid("holds the invisible character U+200B at character 2; remove it"), at: "productId")
+                .invalid("holds the invisible character U+200B at character 3; remove it"), at: "productId")
         ) {
             try TextRule.identifier.checked("ab\u{200B}", "productId") as String
         }

@@ -3,21 +3,28 @@ import SigningKit
 
 /// `EncryptedPrivateKeyInfo` (RFC 5958 §3) under PBES2 (RFC 8018 §6.2), with PBKDF2 or scrypt (RFC 7914 §7).
 enum EncryptedKey {
-    /// - Returns: the DER of the `PrivateKeyInfo` inside, or nil when the passphrase does not open it.
-    static func decrypt(_ der: UnsafeRawBufferPointer, with passphrase: Secret) -> SecureBytes? {
+    enum Failure: Error {
+        /// The passphrase does not open it.
+        case wrongPassphrase
+        /// libcrypto does not offer one of its algorithms, such as RC2.
+        case unsupported
+        /// The secure heap is full.
+        case noRoom
+    }
+
+    /// - Returns: the DER of the `PrivateKeyInfo` inside.
+    static func decrypt(_ der: UnsafeRawBufferPointer, with passphrase: Secret) throws(Failure) -> SecureBytes {
         var address = der.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard let encrypted = d2i_X509_SIG(nil, &address, der.count) else { return nil }
+        ERR_clear_error()
+        guard let encrypted = d2i_X509_SIG(nil, &address, der.count) else { throw .wrongPassphrase }
         defer { X509_SIG_free(encrypted) }
         let opened = passphrase.withBytes { bytes in
             PKCS8_decrypt(encrypted, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count))
         }
-        // A wrong passphrase leaves its reasons in libcrypto's queue of this thread.
-        guard let opened else {
-            ERR_clear_error()
-            return nil
-        }
+        guard let opened else { throw privyseal_take_unsupported() == 1 ? .unsupported : .wrongPassphrase }
         defer { PKCS8_PRIV_KEY_INFO_free(opened) }
-        return encode(opened)
+        guard let encoded = encode(opened) else { throw .noRoom }
+        return encoded
     }
 
     private static func encode(_ info: OpaquePointer) -> SecureBytes? {

@@ -66,7 +66,8 @@ enum KeyEncoding {
         guard curve.content.elementsEqual(ObjectIdentifier.p256) else {
             return .otherCurve(ObjectIdentifier.name(of: curve))
         }
-        guard scalar.content.count == 32 else { return .unreadable }
+        // RFC 5915 wants 32 bytes; some old tools leave out leading zeros.
+        guard (1...32).contains(scalar.content.count) else { return .unreadable }
         return .p256(scalar: scalar.content, point: point)
     }
 

@@ -53,9 +53,9 @@ struct KeyFileReader {
 
     private func key(fromDER der: SecureBytes) throws(KeyError) -> LibCryptoKey {
         guard case .encrypted = KeyEncoding(der.bytes) else { return try key(fromPlainDER: der) }
-        guard let opened = EncryptedKey.decrypt(der.bytes, with: try passphrase.read(for: path)) else {
-            throw unfit("is encrypted, and the passphrase does not open it")
-        }
+        let passphrase = try passphrase.read(for: path)
+        let opened: SecureBytes
+        do { opened = try EncryptedKey.decrypt(der.bytes, with: passphrase) } catch { throw unreadable(error) }
         return try key(fromPlainDER: opened)
     }
 
@@ -88,6 +88,17 @@ struct KeyFileReader {
     private let certificate = "holds a certificate; the private key is needed, as App Store Connect gives it (.p8)"
 
     private func unfit(_ predicate: String) -> KeyError { .unfit("The key file \(path) \(predicate).") }
+
+    private func unreadable(_ error: EncryptedKey.Failure) -> KeyError {
+        switch error {
+        case .wrongPassphrase: unfit("is encrypted, and the passphrase does not open it")
+        case .unsupported:
+            unfit(
+                "is encrypted with an algorithm that libcrypto does not offer. Convert it with:"
+                    + " openssl pkcs8 -topk8 -v2 aes-256-cbc")
+        case .noRoom: .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
+        }
+    }
 
     private func unreadable(_ error: PEMError) -> KeyError {
         switch error {

@@ -7,7 +7,7 @@ final class LibCryptoKey: @unchecked Sendable {
     /// The public point: 65 bytes, uncompressed (SEC 1 §2.3.3).
     let point: [UInt8]
 
-    /// - Parameter scalar: 32 bytes, big-endian.
+    /// - Parameter scalar: at most 32 bytes, big-endian.
     /// - Returns: nil unless 0 < scalar < n.
     init?(scalar: UnsafeRawBufferPointer) {
         _ = SecureHeap.protection

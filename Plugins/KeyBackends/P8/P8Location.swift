@@ -28,7 +28,12 @@ struct P8Location {
                 throw .invalidURI("\(uri) has the attribute \"\(name)\"; a file: URI has passphrase-source only")
             }
             guard source == nil else { throw .invalidURI("\(uri) has passphrase-source twice") }
-            source = try decode(attribute.dropFirst(name.count + 1))
+            let reference = try decode(attribute.dropFirst(name.count + 1))
+            guard reference.hasPrefix("file:/") || reference.hasPrefix("credential:") else {
+                throw .invalidURI(
+                    "passphrase-source must be file:/absolute/path or credential:NAME; commands are not run")
+            }
+            source = reference
         }
         return source
     }

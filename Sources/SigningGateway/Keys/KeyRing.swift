@@ -39,24 +39,37 @@ public final class KeyRing: Sendable {
 
     /// Opens what is not open, one after the other: tokens do not like to be opened in parallel. Slots whose failure
     /// only a person can mend are left alone, so a refused PIN is not tried again.
-    public func openMissing() async {
-        for slot in slots { await open(slot) }
+    ///
+    /// - Returns: whether a key came in.
+    @discardableResult
+    public func openMissing() async -> Bool {
+        var hasOpened = false
+        for slot in slots where await open(slot) { hasOpened = true }
+        return hasOpened
     }
 
     /// Opens one slot, unless it is open or only a person can mend it.
-    public func open(_ slot: KeySlot) async {
-        guard slot.publicKey == nil else { return }
-        if case .refused = slot.state { return }
+    ///
+    /// - Returns: whether a key came in.
+    @discardableResult
+    public func open(_ slot: KeySlot) async -> Bool {
+        guard slot.publicKey == nil else { return false }
+        if case .refused = slot.state { return false }
         do { slot.fill(with: try await find(slot.plan)) } catch { slot.fail(with: error) }
+        return slot.publicKey != nil
     }
 
-    /// Every key that has a slot signs a proof, at the same time.
+    /// Every key that is open signs a proof, at the same time.
     ///
-    /// - Parameter age: proofs that are younger hold.
-    public func prove(olderThan age: Duration = .zero) async {
+    /// - Parameters:
+    ///   - age: proofs that are younger hold.
+    ///   - isWanted: which keys.
+    public func prove(
+        olderThan age: Duration = .zero, where isWanted: (KeySlot) -> Bool = { _ in true }
+    ) async {
         await noteHealth()
         await withTaskGroup { group in
-            for slot in slots where slot.publicKey != nil {
+            for slot in slots where slot.publicKey != nil && isWanted(slot) {
                 if let known = slot.proofAge, known < age { continue }
                 group.addTask { await slot.prove() }
             }

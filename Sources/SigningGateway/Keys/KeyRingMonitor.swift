@@ -1,12 +1,11 @@
-import Logging
 public import ServiceLifecycle
 import Synchronization
 
 /// Keeps an eye on the ring: opens what is missing, has every key sign a proof now and then, and answers whether the
-/// gateway is ready from what it last saw. To ask costs at most one proof a second for each key, and no login; only to
-/// open what was missing may take one.
+/// gateway is ready from what it last saw. To ask costs at most one proof a second for each key, and no login.
 public final class KeyRingMonitor: Service {
     private let ring: KeyRing
+    private let afterOpening: @Sendable () throws -> Void
     private let doorbell = Doorbell()
     private let rounds = Mutex(Rounds())
 
@@ -18,24 +17,27 @@ public final class KeyRingMonitor: Service {
 
     /// How old the proof may be that `/readyz` answers from.
     private static let freshness = Duration.seconds(1)
-    /// Between rounds that nobody asked for.
+    /// Between proofs that nobody asked for.
     private static let interval = Duration.seconds(10)
-    /// The same while a key is down: its coming back should not wait.
-    private static let impatientInterval = Duration.seconds(1)
+    /// Between attempts to open what is missing.
+    private static let pause = Duration.seconds(1)
 
-    public init(_ ring: KeyRing) {
+    /// - Parameter afterOpening: called once, when every key has been tried; what it throws ends the monitor.
+    public init(_ ring: KeyRing, afterOpening: @escaping @Sendable () throws -> Void = {}) {
         self.ring = ring
+        self.afterOpening = afterOpening
     }
 
-    public func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await self.round()
-                let isMending = self.ring.slots.contains { $0.state.isDown }
-                await self.doorbell.wait(atMost: isMending ? Self.impatientInterval : Self.interval)
+    public func run() async throws {
+        defer { release { $0.isStopped = true } }
+        // Two lines of work: a place that takes its time to open must not delay what is known of the others.
+        try await cancelWhenGracefulShutdown {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await self.openKeys() }
+                group.addTask { await self.proveKeys() }
+                while try await group.next() != nil {}
             }
         }
-        stop()
     }
 
     /// Every key, after a look that is at most a second old.
@@ -52,14 +54,31 @@ public final class KeyRingMonitor: Service {
         return ring.slots
     }
 
-    private func round() async {
+    private func openKeys() async throws {
         await ring.openMissing()
-        await ring.prove(olderThan: Self.freshness)
-        release { $0.last = .now }
+        try afterOpening()
+        lookAgain()
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.pause)
+            if await ring.openMissing() { lookAgain() }
+        }
     }
 
-    private func stop() {
-        release { $0.isStopped = true }
+    /// What was seen before a key came in is not worth telling any more.
+    private func lookAgain() {
+        rounds.withLock { $0.last = nil }
+        doorbell.ring()
+    }
+
+    private func proveKeys() async {
+        while !Task.isCancelled {
+            // Readiness hangs on the active keys; the others must not delay it.
+            await ring.prove(olderThan: Self.freshness) { $0.isActive }
+            release { $0.last = .now }
+            await ring.prove(olderThan: Self.freshness) { !$0.isActive }
+            let isMending = ring.slots.contains { $0.state.isDown }
+            await doorbell.wait(atMost: isMending ? Self.pause : Self.interval)
+        }
     }
 
     private func release(_ change: (inout Rounds) -> Void) {

@@ -87,8 +87,9 @@ public final class KeySlot: Sendable {
             let digest = ProofOfPossession().digest
             try verify(try await occupant.key.sign(digest), digest, with: occupant.verifier)
             note(.success(.now))
-        } catch .busy {
-            // A full queue is work, not failure: whoever waits in it will prove the key.
+        } catch .busy, .cancelled {
+            // A full queue is work, not failure: whoever waits in it will prove the key. And a proof that nobody wants
+            // any more says nothing.
             return
         } catch {
             note(.failure(error))

@@ -38,10 +38,10 @@ public struct FileSecretSource: SecretSource {
     }
 
     private func read(_ path: String) throws(KeyError) -> Secret {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
-        warnIfShared(descriptor, path)
+        try requireFile(descriptor, path)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.maximumLength + 1, alignment: 1)
         defer {
             Secret.wipe(room)
@@ -73,12 +73,14 @@ public struct FileSecretSource: SecretSource {
         return Secret(UnsafeRawBufferPointer(rebasing: content[..<count]))
     }
 
-    private func warnIfShared(_ descriptor: Int32, _ path: String) {
+    /// Anything else could wait for somebody to write to it.
+    private func requireFile(_ descriptor: Int32, _ path: String) throws(KeyError) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
-            return
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .secretUnavailable("\(path) is not a file.") }
+        if status.st_mode & 0o077 != 0 {
+            logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
         }
-        logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
     }
 
     private func unreadable(_ path: String, _ code: Int32) -> KeyError {

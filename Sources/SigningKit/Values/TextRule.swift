@@ -28,7 +28,7 @@ public enum TextRule: Sendable {
         if ascii.withUTF8({ $0.allSatisfy { (0x20...0x7E).contains($0) } }) { return }
         for (position, scalar) in text.unicodeScalars.enumerated() {
             if let fault = fault(of: scalar) {
-                throw JSONReadError(.invalid("holds \(fault) at character \(position); remove it"))
+                throw JSONReadError(.invalid("holds \(fault) at character \(position + 1); remove it"))
             }
         }
     }

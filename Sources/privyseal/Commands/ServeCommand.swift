@@ -37,9 +37,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ gateway: Gateway, _ configuration: GatewayConfiguration) async throws {
-        await gateway.ring.openMissing()
-        try refuseMisconfiguredKeys(gateway.ring)
-        let monitor = KeyRingMonitor(gateway.ring)
+        // Keys are opened while it serves already: a token that takes its time must not keep /livez from answering.
+        let monitor = KeyRingMonitor(gateway.ring) { try Self.refuseMisconfiguredKeys(gateway.ring) }
         let drain = Drain(delay: configuration.drainDelay)
         let server = try server(for: gateway, monitor, drain, at: configuration.listen)
         // Stopped from the last to the first: the drain, then the server, then the monitor.
@@ -52,6 +51,8 @@ struct ServeCommand: AsyncParsableCommand {
         services.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
         do {
             try await ServiceGroup(configuration: services).run()
+        } catch let status as ExitCode {
+            throw status
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw StandardError.failure(
                 ServerAddressError.occupied("another process listens on \(configuration.listen)").description)
@@ -75,7 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// What only a person can mend is said at once, instead of being served as a gateway that never gets ready. Not so a
     /// refused PIN: whoever supervises this process would start it again, and each start would try the PIN again, until
     /// the token locks itself.
-    private func refuseMisconfiguredKeys(_ ring: KeyRing) throws {
+    private static func refuseMisconfiguredKeys(_ ring: KeyRing) throws {
         var complaints: [String] = []
         for slot in ring.slots where slot.isActive {
             guard case .refused(let error) = slot.state else { continue }

@@ -89,18 +89,17 @@ class Bench:
         figures = self.run("file", "--key", self.file_uri, *rounds)
         say("In process, SoftHSM …")
         tokens = self.run("token", "--key", self.token_uri, *self.raw_token, *rounds, "--operations", "8000")
-        self.sessions = re.search(r"pool of (\d+)", tokens[0]["name"])[1]
         return figures + tokens
 
     # Over HTTP
 
     @contextlib.contextmanager
-    def server(self, uri, *options):
+    def server(self, uri):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         process = subprocess.Popen(
-            [self.bench, "serve", "--key", uri, "--port", str(port), *options], env=self.environment
+            [self.bench, "serve", "--key", uri, "--port", str(port)], env=self.environment
         )
         try:
             wait_until_ready(f"http://127.0.0.1:{port}", process)
@@ -132,11 +131,11 @@ class Bench:
     def raw(self, of):
         return self.run("raw", *(self.raw_token if of == "token" else []))[of]
 
-    def http(self, name, uri, limit_of, features, bar, *options):
+    def http(self, name, uri, limit_of, features, bar):
         """Each feature against 1 / (1 / empty + 1 / raw on all cores), all measured within a round."""
         say(f"HTTP, {name} …")
         measured = {feature: [] for feature in features}
-        with self.server(uri, *options) as base:
+        with self.server(uri) as base:
             for number in range(self.rounds):
                 raw = self.raw(limit_of)
                 for feature in features:
@@ -255,8 +254,7 @@ def main():
         bench.prepare()
         figures = bench.in_process()
         figures += bench.http("file key", bench.file_uri, "libcrypto", list(BODIES), 0.72)
-        sessions = ["--sessions", bench.sessions]
-        figures += bench.http("SoftHSM", bench.token_uri, "token", ["promotional-offer"], 0.75, *sessions)
+        figures += bench.http("SoftHSM", bench.token_uri, "token", ["promotional-offer"], 0.75)
         figures += bench.time_to_ready()
         figures += bench.memory()
     if options.json:

@@ -16,7 +16,7 @@ struct TokenPaths: AsyncParsableCommand {
     var sizes = [1, 2, 3, 4]
 
     @Option(help: "How many callers sign at the same time.")
-    var callers = 64
+    var callers = 128
 
     func run() async throws {
         guard let raw = try token.open(threads: sizes.max() ?? 1) else {

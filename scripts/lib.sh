@@ -1,4 +1,6 @@
 # Shared by the scripts beside it; sourced, not run.
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # what is set here is used there
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

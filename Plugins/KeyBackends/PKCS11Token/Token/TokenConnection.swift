@@ -77,17 +77,13 @@ final class TokenConnection: @unchecked Sendable {
         return key
     }
 
-    private func contextLogin(for key: FoundKey) throws(KeyError) -> TokenKey.ContextLogin? {
+    private func contextLogin(for key: FoundKey) throws(KeyError) -> ContextLogin? {
         do throws(PKCS11Error) {
             guard try anchor.flag(.alwaysAuthenticate, of: key.handle) == true else { return nil }
         } catch {
             throw error.whileOpening(info.name)
         }
-        let isTypedElsewhere = info.flags.contains(.protectedAuthenticationPath)
-        return TokenKey.ContextLogin(pin: isTypedElsewhere ? nil : pin) { [info, pin] answer in
-            RefusedPINs.insert(pin, for: info)
-            return Login.refusal(answer, info)
-        }
+        return ContextLogin(info, pin: pin)
     }
 
     /// Whether handles are of a module that was initialised again since, or keys are missing.
@@ -115,7 +111,20 @@ final class TokenConnection: @unchecked Sendable {
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
     /// text that nobody takes for a request.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
-        guard let key = keys.values.first(where: \.isUsable) else { return true }
+        for key in keys.values where key.isUsable {
+            do throws(SigningFault) {
+                return try Self.prove(signer, key)
+            } catch {
+                switch error {
+                case .token(let error), .refused(_, by: let error?): throw error
+                case .refused(_, by: nil): continue
+                }
+            }
+        }
+        return true
+    }
+
+    private static func prove(_ signer: Signer, _ key: TokenKey) throws(SigningFault) -> Bool {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<4).map { _ in String(generator.next(), radix: 16) }.joined()
         let digest = SHA256.hash(data: Array("PrivySeal: is this session alive? \(salt)".utf8))

@@ -7,18 +7,14 @@ extension PKCS11Error {
     /// what was asked.
     var endsSession: Bool {
         switch returnValue {
-        case .argumentsBad, .mechanismInvalid, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid,
-            .functionNotSupported:
+        case .argumentsBad, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid, .dataInvalid,
+            .dataLenRange, .functionNotSupported, .keyFunctionNotPermitted, .keySizeRange, .keyTypeInconsistent,
+            .mechanismInvalid, .mechanismParamInvalid:
             false
         default:
-            !Self.complaints.contains(returnValue)
+            true
         }
     }
-
-    /// CKR_DATA_INVALID, _DATA_LEN_RANGE, _KEY_SIZE_RANGE, _KEY_TYPE_INCONSISTENT, _KEY_FUNCTION_NOT_PERMITTED,
-    /// _MECHANISM_PARAM_INVALID
-    private static let complaints: Set<ReturnValue> = Set(
-        [0x20, 0x21, 0x62, 0x63, 0x68, 0x71].map(ReturnValue.init(rawValue:)))
 
     func whileSigning(with key: String) -> KeyError {
         endsSession

@@ -158,4 +158,55 @@ struct RecoveryTests {
         await lost.close()
         #expect(module.count("C_Finalize") == module.count("C_Initialize"))
     }
+
+    @Test("a key that is deleted is down alone, and serves again when it is imported again", arguments: [1, 2])
+    func deletedKey(_ sessions: Int) async throws {
+        let other = P256.Signing.PrivateKey()
+        try token.importKey(other, label: "OTHER", id: [2])
+        try module.fresh()
+        let (backend, key) = try await open(uri, ["sessions": .integer(sessions)])
+        let selector = try PKCS11TokenBackend.address(of: KeyURI(token.uri("object=OTHER", modulePath: module.path)))
+        let deleted = try await backend.key(selector.selector)
+        #expect(await fault(deleted) == nil)
+        let opened = module.count("C_OpenSession")
+        try token.removeKey(label: "OTHER")
+        for _ in 0..<20 {
+            guard case .unavailable = await fault(deleted) else {
+                Issue.record("a key that is gone signs")
+                return
+            }
+            #expect(await fault(key) == nil)
+        }
+        guard case .degraded(let why) = await backend.health() else {
+            Issue.record("a key is missing")
+            return
+        }
+        #expect(why.contains("OTHER"))
+        #expect(module.count("C_OpenSession") == opened)
+        try token.importKey(other, label: "OTHER", id: [2])
+        try await eventually("it signs again") { await fault(deleted) == nil }
+        #expect(await fault(key) == nil)
+        #expect(await backend.health() == .ready)
+        #expect(module.count("C_Initialize") == 1)
+        await backend.close()
+    }
+
+    @Test("the only key is deleted, and serves again when it is imported again")
+    func deletedOnlyKey() async throws {
+        let only = P256.Signing.PrivateKey()
+        try token.importKey(only, label: "ONLY", id: [3])
+        let uri = token.uri("object=ONLY", modulePath: module.path)
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            #expect(await fault(key) == nil)
+            try token.removeKey(label: "ONLY")
+            try await eventually("it is unavailable") {
+                _ = await fault(key)
+                guard case .unavailable = await backend.health() else { return false }
+                return true
+            }
+            try token.importKey(only, label: "ONLY", id: [3])
+            try await eventually("it signs again") { await fault(key) == nil }
+            try await eventually("it is ready") { await backend.health() == .ready }
+        }
+    }
 }

@@ -4,7 +4,7 @@ internal import SigningKit
 /// Why a key gave no signature.
 enum SigningFault: Error {
     case token(PKCS11Error)
-    /// The PIN for a signature was refused by the token, or, without an answer of the token, is not shown to it.
+    /// The PIN for a signature was refused by the token. Without an answer of the token: it was not asked at all.
     case refused(KeyError, by: PKCS11Error?)
 
     /// A refusal of the token leaves the operation that was begun, and with it the session, of no use. One that was

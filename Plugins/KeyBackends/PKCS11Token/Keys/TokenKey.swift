@@ -29,7 +29,7 @@ final class TokenKey: SigningKey {
     }
 
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
-        if handle.load(ordering: .relaxed) == 0 { throw .unavailable("The token does not have \(name) now.") }
+        if let absence { throw absence }
         if let refusal = contextLogin?.refusal { throw refusal }
         return try await pool.sign(digest, with: self)
     }
@@ -38,11 +38,21 @@ final class TokenKey: SigningKey {
     ///
     /// - Returns: nil for a signature of another size than 64 bytes.
     func sign(_ digest: SHA256Digest, with signer: Signer) throws(SigningFault) -> P256Signature? {
+        // A job may have waited since the key was lost.
+        if let absence { throw .refused(absence, by: nil) }
         let key = ObjectHandle(rawValue: handle.load(ordering: .relaxed))
         let result: Result<P256Signature?, SigningFault> = digest.withUnsafeBytes { digest in
             Result { () throws(SigningFault) in Self.signature(try sign(digest, with: key, signer)) }
         }
+        if case .failure(.token(let error)) = result, error.losesKey { lost(key) }
         return try result.get()
+    }
+
+    /// The key alone is down then: it is sought again, and the others go on.
+    private func lost(_ key: ObjectHandle) {
+        // Unless it was found again meanwhile.
+        guard handle.compareExchange(expected: key.rawValue, desired: 0, ordering: .relaxed).exchanged else { return }
+        pool.keyLost(name)
     }
 
     private func sign(
@@ -70,10 +80,15 @@ final class TokenKey: SigningKey {
     /// Whether a signature may be tried: the token has the key, and did not refuse its PIN.
     var isUsable: Bool { isPresent && contextLogin?.isRefused != true }
 
+    private var absence: KeyError? {
+        isPresent ? nil : .unavailable("The token does not have \(name) now.")
+    }
+
     var isPresent: Bool { handle.load(ordering: .relaxed) != 0 }
 
     /// - Parameter object: nil when the token does not have the key any more.
     func moved(to object: ObjectHandle?) {
         handle.store(object?.rawValue ?? 0, ordering: .relaxed)
+        pool.note(name, isMissing: object == nil)
     }
 }

@@ -55,6 +55,33 @@ extension LanePool {
         return isWanted
     }
 
+    /// From any thread: a signature found that the key is gone.
+    func keyLost(_ name: String) {
+        note(name, isMissing: true)
+        events.keyLost(name)
+    }
+
+    func note(_ key: String, isMissing: Bool) {
+        state.withLock { state in
+            if isMissing { state.missingKeys.insert(key) } else { state.missingKeys.remove(key) }
+        }
+    }
+
+    /// Gives up the sessions that are not in a call: for a token that has no key left to sign with.
+    func giveUpIdleLanes() {
+        let left = state.withLock { state in
+            var left: [Session] = []
+            for lane in state.lanes where lane.state == .ready && lane.job == nil {
+                if let signer = lane.signer.take() { left.append(signer.session) }
+                lane.state = .lost
+                lane.isIdle = false
+            }
+            state.idle.removeAll { $0.state != .ready }
+            return left
+        }
+        for session in left { events.discard(session) }
+    }
+
     /// Says why nothing can be signed, as long as no lane is ready.
     func report(_ outage: KeyError) {
         let flushed = state.withLock { state in
@@ -135,6 +162,7 @@ extension LanePool {
             guard ready == state.lanes.count else {
                 return .degraded("\(ready) of \(state.lanes.count) sessions sign. \(state.trouble ?? "")")
             }
+            if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
             return .ready
         }
     }

@@ -9,6 +9,8 @@ struct Mending {
     var lanes = 0
     /// Whether an attempt is under way or will be.
     var isScheduled = false
+    /// Whether a missing key will be sought.
+    var isSearching = false
     /// Attempts since the token was last at peace.
     var attempts = 0
     /// Of the last attempt, in nanoseconds.
@@ -19,6 +21,8 @@ struct Mending {
     /// Whether everything was given back.
     var isOver = false
 
+    /// Between searches for a missing key while others sign, in milliseconds.
+    static let searchPause = 2000
     /// After so long without an attempt the token is at peace, in nanoseconds.
     private static let peace: UInt64 = 5_000_000_000
 
@@ -38,6 +42,11 @@ extension LiveToken {
             mending.withLock { $0.isLost = true }
             ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
         }
+        schedule()
+    }
+
+    func keyLost(_ name: String) {
+        log.warning("The token \(connection.name) does not know \(name) any more")
         schedule()
     }
 
@@ -72,6 +81,7 @@ extension LiveToken {
             do throws(KeyError) {
                 try mend()
             } catch {
+                if connection.hasNoKey { pool.giveUpIdleLanes() }
                 pool.report(outage(error))
                 guard !isFirst, try reinitialize(after: error) else { throw error }
                 try mend()
@@ -81,13 +91,32 @@ extension LiveToken {
             pool.report(outage(error))
             log.debug("The token \(connection.name) is not back yet: \(error)")
         }
-        if mustMend { schedule() }
+        if lacksLanes || connection.hasNoKey {
+            schedule()
+        } else if connection.needsSearch {
+            searchLater()
+        }
     }
 
-    private var mustMend: Bool {
+    private var mustMend: Bool { lacksLanes || connection.needsSearch }
+
+    private var lacksLanes: Bool {
         let lanes = mending.withLock { $0.lanes }
         return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty
-            || connection.needsSearch
+    }
+
+    /// For a key that is missing beside others that sign. Apart from the other attempts: a session that is lost
+    /// meanwhile does not wait for this one.
+    private func searchLater() {
+        let isNews = mending.withLock { mending in
+            defer { mending.isSearching = true }
+            return !mending.isSearching
+        }
+        guard isNews else { return }
+        keeper.run(after: Mending.searchPause) { [self] in
+            mending.withLock { $0.isSearching = false }
+            schedule()
+        }
     }
 
     private func mend() throws(KeyError) {
@@ -99,7 +128,7 @@ extension LiveToken {
         } catch {
             // The session may be good and the handle stale.
             guard case .unavailable = error else { throw error }
-            try connection.findKeysAgain()
+            try connection.findKeysAgain(all: true)
             try openSessions()
         }
     }

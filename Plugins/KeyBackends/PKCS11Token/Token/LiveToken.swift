@@ -31,6 +31,7 @@ final class LiveToken: Sendable {
         func attach(_ token: LiveToken?) { self.token.withLock { $0 = token } }
         func watch() { token.withLock { $0 }?.watchCalls() }
         func laneLost(because reason: String) { token.withLock { $0 }?.laneLost(because: reason) }
+        func keyLost(_ name: String) { token.withLock { $0 }?.keyLost(name) }
         func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
     }
 

@@ -91,36 +91,46 @@ final class TokenConnection: @unchecked Sendable {
         keysGeneration != module.generation || keys.values.contains { !$0.isPresent }
     }
 
-    /// Finds every key again.
+    /// Whether there are keys, and the token has none of them now.
+    var hasNoKey: Bool { !keys.isEmpty && !keys.values.contains { $0.isPresent } }
+
+    /// Finds keys again: those that are missing, or all where handles may have changed.
     ///
-    /// - Throws: what the last missing key threw, when the token has none of them.
-    func findKeysAgain() throws(KeyError) {
+    /// - Throws: what the last missing key threw, when the token has none of them; and `unavailable` when it does not
+    ///   answer, which says nothing about a key.
+    func findKeysAgain(all: Bool = false) throws(KeyError) {
+        let all = all || keysGeneration != module.generation
         var missing: KeyError?
-        for key in keys.values {
+        for key in keys.values where all || !key.isPresent {
             do throws(KeyError) {
                 key.moved(to: try KeySearch.find(key.selector, on: info, in: anchor).handle)
             } catch {
+                if case .unavailable = error { throw error }
                 key.moved(to: nil)
                 missing = error
             }
         }
-        if let missing, !keys.values.contains(where: \.isPresent) { throw missing }
+        if let missing, hasNoKey { throw missing }
         keysGeneration = module.generation
     }
 
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
     /// text that nobody takes for a request.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
+        var loss: PKCS11Error?
         for key in keys.values where key.isUsable {
             do throws(SigningFault) {
                 return try Self.prove(signer, key)
             } catch {
                 switch error {
+                // It is not the session's fault; another key may show that.
+                case .token(let error) where error.losesKey: loss = error
                 case .token(let error), .refused(_, by: let error?): throw error
                 case .refused(_, by: nil): continue
                 }
             }
         }
+        if let loss { throw loss }
         return true
     }
 

@@ -166,4 +166,21 @@ struct LaneTests {
         try await eventually("the module is finalised") { module.count("C_Finalize") == 1 }
         #expect(await refusal(of: uri) == nil)
     }
+
+    @Test("while an opening hangs no other one is begun, and it is opened when the call is back")
+    func openingHangsOnce() async throws {
+        let barrier = module.barrier()
+        try module.follow("C_GetSlotList hang=\(barrier.file.path)")
+        _ = await refusal(of: uri, ["operationTimeout": .integer(1)])
+        for _ in 0..<5 {
+            guard case .unavailable(let sentence) = await refusal(of: uri, ["operationTimeout": .integer(1)]) else {
+                Issue.record("an opening that hangs opens nothing")
+                return
+            }
+            #expect(sentence.contains("still hangs"))
+        }
+        #expect(module.count("C_GetSlotList") == 1)
+        try barrier.letGo()
+        try await eventually("it is opened") { await refusal(of: uri) == nil }
+    }
 }

@@ -45,8 +45,10 @@ final class LiveToken: Sendable {
     /// Everything that blocks runs on the keeper.
     static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> LiveToken {
         let settings = TokenSettings(environment.settings)
+        let opening = try Openings.begin(locator, timeout: settings.timeout)
         let (keeper, watch) = (Worker(), Worker())
         guard keeper.start("privyseal-keep"), watch.start("privyseal-watch") else {
+            Openings.end(opening)
             keeper.end()
             throw .unavailable("The system has no thread left for a token.")
         }
@@ -55,6 +57,7 @@ final class LiveToken: Sendable {
                 within: settings.timeout, watchedBy: watch, late: late(settings),
                 forsaken: { $0.giveBack($0.pool.end()) },
                 { () throws(KeyError) in
+                    defer { Openings.end(opening) }
                     let connection = try TokenConnection(locator, secrets: environment.secrets)
                     let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
                     try token.openLanes()

@@ -209,4 +209,28 @@ struct RecoveryTests {
             try await eventually("it is ready") { await backend.health() == .ready }
         }
     }
+
+    @Test("another key under the same label, or one without protection, is refused when it is found again")
+    func replacedKey() async throws {
+        let first = P256.Signing.PrivateKey()
+        try token.importKey(first, label: "REPLACED", id: [3])
+        let uri = token.uri("object=REPLACED", modulePath: module.path)
+        try await withKey(uri) { _, key in
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(P256.Signing.PrivateKey(), label: "REPLACED", id: [3])
+            try await eventually("another key is refused") {
+                guard case .unfit(let why) = await fault(key) else { return false }
+                return why.contains("another one than before")
+            }
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(first, label: "REPLACED", id: [3], .with { $0.isExtractable = true })
+            try await eventually("an extractable key is refused") {
+                guard case .unfit(let why) = await fault(key) else { return false }
+                return why.contains("CKA_EXTRACTABLE")
+            }
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(first, label: "REPLACED", id: [3])
+            try await eventually("the first key serves again") { await fault(key) == nil }
+        }
+    }
 }

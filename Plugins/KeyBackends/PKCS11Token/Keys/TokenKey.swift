@@ -15,6 +15,8 @@ final class TokenKey: SigningKey {
     private let handle: Atomic<UInt>
     /// Set where the token wants the PIN for each signature.
     private let contextLogin: ContextLogin?
+    /// Why what the token has under this name must not be used.
+    private let unfitness = Mutex<KeyError?>(nil)
 
     init(
         _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: LanePool,
@@ -81,14 +83,24 @@ final class TokenKey: SigningKey {
     var isUsable: Bool { isPresent && contextLogin?.isRefused != true }
 
     private var absence: KeyError? {
-        isPresent ? nil : .unavailable("The token does not have \(name) now.")
+        if isPresent { return nil }
+        return unfitness.withLock { $0 } ?? .unavailable("The token does not have \(name) now.")
     }
 
     var isPresent: Bool { handle.load(ordering: .relaxed) != 0 }
 
-    /// - Parameter object: nil when the token does not have the key any more.
-    func moved(to object: ObjectHandle?) {
-        handle.store(object?.rawValue ?? 0, ordering: .relaxed)
-        pool.note(name, isMissing: object == nil)
+    func moved(to object: ObjectHandle) {
+        unfitness.withLock { $0 = nil }
+        handle.store(object.rawValue, ordering: .relaxed)
+        pool.note(name, isMissing: false)
+    }
+
+    /// The token does not have the key any more, or another one instead.
+    func missed(because error: KeyError) {
+        handle.store(0, ordering: .relaxed)
+        unfitness.withLock { unfitness in
+            if case .unfit = error { unfitness = error } else { unfitness = nil }
+        }
+        pool.note(name, isMissing: true)
     }
 }

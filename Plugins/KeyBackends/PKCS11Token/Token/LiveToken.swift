@@ -58,7 +58,8 @@ final class LiveToken: Sendable {
                 forsaken: { $0.giveBack($0.pool.end()) },
                 { () throws(KeyError) in
                     defer { Openings.end(opening) }
-                    let connection = try TokenConnection(locator, secrets: environment.secrets)
+                    let connection = try TokenConnection(
+                        locator, secrets: environment.secrets, allowUnprotected: settings.allowsUnprotectedKeys)
                     let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
                     try token.openLanes()
                     return token
@@ -72,10 +73,9 @@ final class LiveToken: Sendable {
 
     func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
         if closing.withLock({ $0.isBegun }) { throw .closed }
-        let allowUnprotected = settings.allowsUnprotectedKeys
         return try await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
             [connection, pool] () throws(KeyError) in
-            try connection.key(selector, for: pool, allowUnprotected: allowUnprotected)
+            try connection.key(selector, for: pool)
         }
     }
 

@@ -13,6 +13,7 @@ final class TokenConnection: @unchecked Sendable {
     let pin: Secret?
     private let uri: PKCS11URI
     private let place: String
+    private let allowUnprotected: Bool
     private var slot: SlotID
     private var anchor: Session
     private(set) var keys: [KeySelector: TokenKey] = [:]
@@ -20,7 +21,8 @@ final class TokenConnection: @unchecked Sendable {
     private var keysGeneration: Int
 
     /// Opens the module, finds the one token, and logs in.
-    init(_ locator: KeyLocator, secrets: any SecretSource) throws(KeyError) {
+    init(_ locator: KeyLocator, secrets: any SecretSource, allowUnprotected: Bool) throws(KeyError) {
+        self.allowUnprotected = allowUnprotected
         let uri = try TokenAddress.parse(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
         let place = locator.uri.description
@@ -63,18 +65,28 @@ final class TokenConnection: @unchecked Sendable {
         return min(wanted, maximum - 1)
     }
 
-    func key(
-        _ selector: KeySelector, for pool: LanePool, allowUnprotected: Bool
-    ) throws(KeyError) -> TokenKey {
+    func key(_ selector: KeySelector, for pool: LanePool) throws(KeyError) -> TokenKey {
         if let key = keys[selector] { return key }
-        let found = try KeySearch.find(selector, on: info, in: anchor)
-        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+        let (found, publicKey) = try find(selector)
         let key = TokenKey(
-            found, publicKey: try PublicKeySearch.find(for: found, selector, in: anchor), selector: selector,
-            pool: pool,
-            contextLogin: try contextLogin(for: found))
+            found, publicKey: publicKey, selector: selector, pool: pool, contextLogin: try contextLogin(for: found))
         keys[selector] = key
         return key
+    }
+
+    private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
+        let found = try KeySearch.find(selector, on: info, in: anchor)
+        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+        return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
+    }
+
+    /// Under the same name there may be another key by now, or one that is not protected.
+    private func findAgain(_ key: TokenKey) throws(KeyError) -> ObjectHandle {
+        let (found, publicKey) = try find(key.selector)
+        guard publicKey.rawRepresentation == key.publicKey.rawRepresentation else {
+            throw .unfit("\(found.sentence) is another one than before. Start the gateway again if that is meant.")
+        }
+        return found.handle
     }
 
     private func contextLogin(for key: FoundKey) throws(KeyError) -> ContextLogin? {
@@ -103,10 +115,10 @@ final class TokenConnection: @unchecked Sendable {
         var missing: KeyError?
         for key in keys.values where all || !key.isPresent {
             do throws(KeyError) {
-                key.moved(to: try KeySearch.find(key.selector, on: info, in: anchor).handle)
+                key.moved(to: try findAgain(key))
             } catch {
                 if case .unavailable = error { throw error }
-                key.moved(to: nil)
+                key.missed(because: error)
                 missing = error
             }
         }

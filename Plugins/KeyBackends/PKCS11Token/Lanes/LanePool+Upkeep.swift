@@ -23,9 +23,14 @@ extension LanePool {
         state.withLock { !$0.isClosing && $0.stuck <= stuckLimit && $0.lanes.count < count }
     }
 
+    func want(_ count: Int) {
+        state.withLock { $0.wanted = count }
+    }
+
     /// Does with fewer lanes.
-    func dropLostLanes() {
+    func dropLostLanes(because reason: String) {
         let dropped = state.withLock { state in
+            state.trouble = reason
             let dropped = state.lanes.filter { $0.state == .lost }
             for lane in dropped { lane.state = .ended }
             state.lanes.removeAll { $0.state == .ended }
@@ -48,7 +53,7 @@ extension LanePool {
             lane.signer = signer
             lane.state = .ready
             state.outage = nil
-            if state.lanes.allSatisfy({ $0.state == .ready }) { state.trouble = nil }
+            if state.readyLanes >= state.wanted { state.trouble = nil }
             return true
         }
         if isWanted { lane.bell.signal() }
@@ -159,8 +164,8 @@ extension LanePool {
             if state.stuck > 0 {
                 return .degraded("\(state.stuck) calls into the token hang. \(state.trouble ?? "")")
             }
-            guard ready == state.lanes.count else {
-                return .degraded("\(ready) of \(state.lanes.count) sessions sign. \(state.trouble ?? "")")
+            guard ready >= state.wanted else {
+                return .degraded("\(ready) of \(state.wanted) sessions sign. \(state.trouble ?? "")")
             }
             if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
             return .ready

@@ -8,6 +8,8 @@ final class LanePool: Sendable {
     struct State {
         var queue: JobQueue
         var lanes: [Lane] = []
+        /// How many lanes there should be.
+        var wanted = 0
         /// Lanes that sleep; the last one to fall asleep is woken first, so that few threads are warm.
         var idle: [Lane] = []
         /// Why there is nothing to sign with.

@@ -3,36 +3,6 @@ internal import PKCS11
 internal import SigningKit
 internal import Synchronization
 
-/// What is known about mending a token.
-struct Mending {
-    /// How many there should be.
-    var lanes = 0
-    /// Whether an attempt is under way or will be.
-    var isScheduled = false
-    /// Whether a missing key will be sought.
-    var isSearching = false
-    /// Attempts since the token was last at peace.
-    var attempts = 0
-    /// Of the last attempt, in nanoseconds.
-    var last: UInt64 = 0
-    /// Sessions that nobody signs with any more. They are closed when no call is in flight.
-    var discarded: [Session] = []
-    var isLost = false
-    /// Whether everything was given back.
-    var isOver = false
-
-    /// Between searches for a missing key while others sign, in milliseconds.
-    static let searchPause = 2000
-    /// After so long without an attempt the token is at peace, in nanoseconds.
-    private static let peace: UInt64 = 5_000_000_000
-
-    /// Milliseconds until the next attempt: at once, then 100, 200, 400 … 5,000.
-    mutating func delay(now: UInt64) -> Int {
-        if now > last + Self.peace, !isLost { attempts = 0 }
-        return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
-    }
-}
-
 /// Brings back what was lost, by measures that grow: a new session, the key found again, one login, and in the end the
 /// module initialised again.
 extension LiveToken {
@@ -56,7 +26,7 @@ extension LiveToken {
         schedule()
     }
 
-    private func schedule() {
+    func schedule() {
         let delay = mending.withLock { mending -> Int? in
             if mending.isScheduled || mending.isOver { return nil }
             mending.isScheduled = true
@@ -180,8 +150,12 @@ extension LiveToken {
             defer { mending.discarded = [] }
             return mending.discarded
         }.filter { $0.generation == connection.module.generation }
-        guard !sessions.isEmpty, !Session.close(sessions, within: 50) else { return }
-        // A call hangs. Its session, and these, are closed when it is back or the module is.
-        mending.withLock { $0.discarded += sessions }
+        guard !sessions.isEmpty else { return }
+        // Otherwise a call hangs: its session, and these, are closed when it is back or the module is.
+        let areClosed = Session.close(sessions, within: 50)
+        mending.withLock { mending in
+            // With these gone there may be room for those that the token had none for.
+            if areClosed { mending.lanes = mending.wantedLanes } else { mending.discarded += sessions }
+        }
     }
 }

@@ -5,5 +5,9 @@
 
 #include <p11-kit/p11-kit.h>
 #include <p11-kit/uri.h>
+#include <pthread.h>
+
+// glibc 2.30 and later; its header shows this to _GNU_SOURCE only, which Swift does not define.
+extern int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *deadline);
 
 #endif

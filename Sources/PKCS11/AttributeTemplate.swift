@@ -9,7 +9,7 @@ enum AttributeTemplate {
         // One buffer holds all values; it is wiped, because a value may be a private key that is being imported.
         let size = attributes.reduce(0) { $0 + $1.value.count }
         return withUnsafeTemporaryAllocation(byteCount: max(size, 1), alignment: 16) { storage in
-            defer { storage.initializeMemory(as: UInt8.self, repeating: 0) }
+            defer { wipe(storage) }
             return withUnsafeTemporaryAllocation(of: CK_ATTRIBUTE.self, capacity: max(attributes.count, 1)) { list in
                 var offset = 0
                 for (index, attribute) in attributes.enumerated() {

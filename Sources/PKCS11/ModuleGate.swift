@@ -1,3 +1,4 @@
+internal import CP11Kit
 internal import Glibc
 
 /// Lets any number of calls into a module, or one thread that re-initialises it. A thread that waits to be alone holds
@@ -34,14 +35,15 @@ final class ModuleGate: @unchecked Sendable {
         within milliseconds: Int, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
+        // Not the time of day: who sets it would cut the wait short, or make it last for ever.
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
         deadline.tv_sec += milliseconds / 1000
         deadline.tv_nsec += milliseconds % 1000 * 1_000_000
         if deadline.tv_nsec >= 1_000_000_000 {
             deadline.tv_sec += 1
             deadline.tv_nsec -= 1_000_000_000
         }
-        guard pthread_rwlock_timedwrlock(lock, &deadline) == 0 else { return nil }
+        guard pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, &deadline) == 0 else { return nil }
         defer { pthread_rwlock_unlock(lock) }
         return try body()
     }

@@ -52,7 +52,7 @@ extension Session {
             let (answer, length) = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { room in
                 var attribute = CK_ATTRIBUTE(
                     type: kind.rawValue, pValue: room.baseAddress, ulValueLen: UInt(room.count))
-                defer { room.initializeMemory(as: UInt8.self, repeating: 0) }
+                defer { wipe(room) }
                 let answer = functions.pointee.C_GetAttributeValue?(handle, object.rawValue, &attribute, 1)
                 return (answer ?? CKR_GENERAL_ERROR, attribute.ulValueLen)
             }

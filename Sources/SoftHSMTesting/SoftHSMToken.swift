@@ -84,6 +84,13 @@ public struct SoftHSMToken: Sendable {
         }
     }
 
+    /// Takes a key off the token, with its public half.
+    public func removeKey(label: String) throws {
+        try withSession { session in
+            for object in try session.objects(with: [Attribute(.label, text: label)]) { try session.destroy(object) }
+        }
+    }
+
     /// Moves the token's directory away, as if it had been unplugged.
     public func unplug() throws {
         try FileManager.default.moveItem(at: directory, to: away)

@@ -128,12 +128,24 @@ struct LaneTests {
             Issue.record("one session is not enough")
             return
         }
-        // Others may have taken what the token says that it has.
-        try module.fresh()
+    }
+
+    @Test("with fewer sessions than were wished for it is degraded, until the token has more again")
+    func fewerSessions() async throws {
+        // Other programs may have taken what the token says that it has.
         try module.follow("C_OpenSession from=4 rv=0xB1")
         try await withKey(uri, ["sessions": .integer(8)]) { backend, key in
             #expect(await fault(key) == nil)
-            #expect(await backend.health() == .ready)
+            guard case .degraded(let why) = await backend.health() else {
+                Issue.record("sessions are missing")
+                return
+            }
+            #expect(why.contains("2 of 8 sessions"), "\(why)")
+            try await eventually("it asked for more") { module.count("C_OpenSession") > 5 }
+            #expect(await fault(key) == nil)
+            try module.follow()
+            try await eventually("it has them all") { await backend.health() == .ready }
+            #expect(module.count("C_Initialize") == 1)
         }
     }
 
@@ -165,5 +177,22 @@ struct LaneTests {
         try barrier.letGo()
         try await eventually("the module is finalised") { module.count("C_Finalize") == 1 }
         #expect(await refusal(of: uri) == nil)
+    }
+
+    @Test("while an opening hangs no other one is begun, and it is opened when the call is back")
+    func openingHangsOnce() async throws {
+        let barrier = module.barrier()
+        try module.follow("C_GetSlotList hang=\(barrier.file.path)")
+        _ = await refusal(of: uri, ["operationTimeout": .integer(1)])
+        for _ in 0..<5 {
+            guard case .unavailable(let sentence) = await refusal(of: uri, ["operationTimeout": .integer(1)]) else {
+                Issue.record("an opening that hangs opens nothing")
+                return
+            }
+            #expect(sentence.contains("still hangs"))
+        }
+        #expect(module.count("C_GetSlotList") == 1)
+        try barrier.letGo()
+        try await eventually("it is opened") { await refusal(of: uri) == nil }
     }
 }

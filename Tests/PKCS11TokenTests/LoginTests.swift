@@ -131,4 +131,84 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 2)
     }
+
+    private func makeCarefulKeys(_ labels: String...) throws {
+        for (id, label) in labels.enumerated() {
+            try token.generateKey(label: label, id: [UInt8(id) + 2], .with { $0.alwaysAuthenticates = true })
+        }
+        try module.fresh()
+    }
+
+    @Test("many requests at once for a key that always asks show a refused PIN once, and cost one session")
+    func refusedInParallel() async throws {
+        try makeCarefulKeys("CAREFUL")
+        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(8)]
+        try await withKey(token.uri("object=CAREFUL", modulePath: module.path), settings) { backend, key in
+            let sessions = module.count("C_OpenSession")
+            try module.follow("C_Login delay=50 rv=0xA0")
+            let faults = await withTaskGroup(of: KeyError?.self) { group in
+                for _ in 0..<12 { group.addTask { await fault(key) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            for fault in faults {
+                guard case .loginRefused = fault else {
+                    Issue.record("a refused PIN signs nothing: \(String(describing: fault))")
+                    return
+                }
+            }
+            try await eventually("it is ready") { await backend.health() == .ready }
+            #expect(module.count("C_OpenSession") <= sessions + 1)
+        }
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test("a PIN that one key's login refused is not shown for another key of the token")
+    func refusedForAnother() async throws {
+        try makeCarefulKeys("CAREFUL", "WARY")
+        let (backend, key) = try await open(token.uri("object=CAREFUL", modulePath: module.path))
+        try await withKey(token.uri("object=WARY", modulePath: module.path)) { _, other in
+            try module.follow("C_Login rv=0xA0")
+            for key in [key, other] {
+                guard case .loginRefused = await fault(key) else {
+                    Issue.record("a refused PIN signs nothing")
+                    return
+                }
+            }
+        }
+        await backend.close()
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test("a PIN that is refused while a new session is proved is not shown again")
+    func refusedInProof() async throws {
+        try makeCarefulKeys("CAREFUL")
+        let uri = token.uri("object=CAREFUL", modulePath: module.path)
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            try module.follow("C_SignInit to=1 rv=0x30", "C_Login rv=0xA0")
+            _ = await fault(key)
+            try await eventually("the session is replaced") { await backend.health() == .ready }
+            guard case .loginRefused = await fault(key) else {
+                Issue.record("a refused PIN signs nothing")
+                return
+            }
+        }
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test("a token that warns of a lock sees no login for a signature either", arguments: ["0x20000", "0x40000"])
+    func warningForSignature(_ flag: String) async throws {
+        try makeCarefulKeys("CAREFUL")
+        try await withKey(token.uri("object=CAREFUL", modulePath: module.path)) { backend, key in
+            try module.follow("C_GetTokenInfo flags=\(flag)")
+            guard case .loginRefused(let sentence) = await fault(key) else {
+                Issue.record("a login was tried")
+                return
+            }
+            #expect(sentence.contains("no login is tried"))
+            #expect(await backend.health() == .ready)
+            try module.follow()
+            #expect(await fault(key) == nil)
+        }
+        #expect(module.count("C_Login") == 2)
+    }
 }

@@ -158,4 +158,79 @@ struct RecoveryTests {
         await lost.close()
         #expect(module.count("C_Finalize") == module.count("C_Initialize"))
     }
+
+    @Test("a key that is deleted is down alone, and serves again when it is imported again", arguments: [1, 2])
+    func deletedKey(_ sessions: Int) async throws {
+        let other = P256.Signing.PrivateKey()
+        try token.importKey(other, label: "OTHER", id: [2])
+        try module.fresh()
+        let (backend, key) = try await open(uri, ["sessions": .integer(sessions)])
+        let selector = try PKCS11TokenBackend.address(of: KeyURI(token.uri("object=OTHER", modulePath: module.path)))
+        let deleted = try await backend.key(selector.selector)
+        #expect(await fault(deleted) == nil)
+        let opened = module.count("C_OpenSession")
+        try token.removeKey(label: "OTHER")
+        for _ in 0..<20 {
+            guard case .unavailable = await fault(deleted) else {
+                Issue.record("a key that is gone signs")
+                return
+            }
+            #expect(await fault(key) == nil)
+        }
+        guard case .degraded(let why) = await backend.health() else {
+            Issue.record("a key is missing")
+            return
+        }
+        #expect(why.contains("OTHER"))
+        #expect(module.count("C_OpenSession") == opened)
+        try token.importKey(other, label: "OTHER", id: [2])
+        try await eventually("it signs again") { await fault(deleted) == nil }
+        #expect(await fault(key) == nil)
+        #expect(await backend.health() == .ready)
+        #expect(module.count("C_Initialize") == 1)
+        await backend.close()
+    }
+
+    @Test("the only key is deleted, and serves again when it is imported again")
+    func deletedOnlyKey() async throws {
+        let only = P256.Signing.PrivateKey()
+        try token.importKey(only, label: "ONLY", id: [3])
+        let uri = token.uri("object=ONLY", modulePath: module.path)
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            #expect(await fault(key) == nil)
+            try token.removeKey(label: "ONLY")
+            try await eventually("it is unavailable") {
+                _ = await fault(key)
+                guard case .unavailable = await backend.health() else { return false }
+                return true
+            }
+            try token.importKey(only, label: "ONLY", id: [3])
+            try await eventually("it signs again") { await fault(key) == nil }
+            try await eventually("it is ready") { await backend.health() == .ready }
+        }
+    }
+
+    @Test("another key under the same label, or one without protection, is refused when it is found again")
+    func replacedKey() async throws {
+        let first = P256.Signing.PrivateKey()
+        try token.importKey(first, label: "REPLACED", id: [3])
+        let uri = token.uri("object=REPLACED", modulePath: module.path)
+        try await withKey(uri) { _, key in
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(P256.Signing.PrivateKey(), label: "REPLACED", id: [3])
+            try await eventually("another key is refused") {
+                guard case .unfit(let why) = await fault(key) else { return false }
+                return why.contains("another one than before")
+            }
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(first, label: "REPLACED", id: [3], .with { $0.isExtractable = true })
+            try await eventually("an extractable key is refused") {
+                guard case .unfit(let why) = await fault(key) else { return false }
+                return why.contains("CKA_EXTRACTABLE")
+            }
+            try token.removeKey(label: "REPLACED")
+            try token.importKey(first, label: "REPLACED", id: [3])
+            try await eventually("the first key serves again") { await fault(key) == nil }
+        }
+    }
 }

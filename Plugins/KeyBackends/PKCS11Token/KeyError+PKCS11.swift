@@ -4,24 +4,17 @@ internal import SigningKit
 /// The one place where errors of a token become errors of a key.
 extension PKCS11Error {
     /// Whether the session, or more than it, is of no use after this. That is so for everything but a complaint about
-    /// what was asked.
-    var endsSession: Bool {
-        switch returnValue {
-        case .argumentsBad, .mechanismInvalid, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid,
-            .functionNotSupported:
-            false
-        default:
-            !Self.complaints.contains(returnValue)
-        }
+    /// what was asked, and for a key that is gone.
+    var endsSession: Bool { !losesKey && !returnValue.complains }
+
+    /// Whether the token does not know the key by its handle any more; by another one it may. From `C_Sign` the same
+    /// answer says nothing certain: whether the operation is over is not known then.
+    var losesKey: Bool {
+        function == .signInit && (returnValue == .keyHandleInvalid || returnValue == .objectHandleInvalid)
     }
 
-    /// CKR_DATA_INVALID, _DATA_LEN_RANGE, _KEY_SIZE_RANGE, _KEY_TYPE_INCONSISTENT, _KEY_FUNCTION_NOT_PERMITTED,
-    /// _MECHANISM_PARAM_INVALID
-    private static let complaints: Set<ReturnValue> = Set(
-        [0x20, 0x21, 0x62, 0x63, 0x68, 0x71].map(ReturnValue.init(rawValue:)))
-
     func whileSigning(with key: String) -> KeyError {
-        endsSession
+        endsSession || losesKey
             ? .unavailable("The token does not sign with \(key) now: \(self).")
             : .failed("The token does not sign with \(key): \(self).")
     }
@@ -40,6 +33,18 @@ extension PKCS11Error {
 }
 
 extension ReturnValue {
+    /// Whether it is about what was asked, and not about the one who was.
+    var complains: Bool {
+        switch self {
+        case .argumentsBad, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid, .dataInvalid,
+            .dataLenRange, .functionNotSupported, .keyFunctionNotPermitted, .keySizeRange, .keyTypeInconsistent,
+            .mechanismInvalid, .mechanismParamInvalid:
+            true
+        default:
+            false
+        }
+    }
+
     /// Whether a login was refused because of its PIN, so that trying again would count against it.
     var refusesPIN: Bool {
         switch self {

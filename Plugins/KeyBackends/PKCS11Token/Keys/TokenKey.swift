@@ -15,15 +15,8 @@ final class TokenKey: SigningKey {
     private let handle: Atomic<UInt>
     /// Set where the token wants the PIN for each signature.
     private let contextLogin: ContextLogin?
-    private let refusal = Mutex<KeyError?>(nil)
-
-    /// A login before each signature (`CKA_ALWAYS_AUTHENTICATE`).
-    struct ContextLogin: Sendable {
-        /// Nil where it is typed on the token itself.
-        let pin: Secret?
-        /// Called with a PIN that the token refused.
-        let refused: @Sendable (ReturnValue) -> KeyError
-    }
+    /// Why what the token has under this name must not be used.
+    private let unfitness = Mutex<KeyError?>(nil)
 
     init(
         _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: LanePool,
@@ -38,37 +31,44 @@ final class TokenKey: SigningKey {
     }
 
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
-        if handle.load(ordering: .relaxed) == 0 { throw .unavailable("The token does not have \(name) now.") }
-        if contextLogin != nil, let refusal = refusal.withLock({ $0 }) { throw refusal }
+        if let absence { throw absence }
+        if let refusal = contextLogin?.refusal { throw refusal }
         return try await pool.sign(digest, with: self)
     }
 
     /// On a lane's thread, or on the keeper's.
     ///
     /// - Returns: nil for a signature of another size than 64 bytes.
-    func sign(_ digest: SHA256Digest, with signer: Signer) throws(PKCS11Error) -> P256Signature? {
+    func sign(_ digest: SHA256Digest, with signer: Signer) throws(SigningFault) -> P256Signature? {
+        // A job may have waited since the key was lost.
+        if let absence { throw .refused(absence, by: nil) }
         let key = ObjectHandle(rawValue: handle.load(ordering: .relaxed))
-        let result: Result<P256Signature?, PKCS11Error> = digest.withUnsafeBytes { digest in
-            do throws(PKCS11Error) {
-                return .success(Self.signature(try sign(digest, with: key, signer)))
-            } catch {
-                return .failure(error)
-            }
+        let result: Result<P256Signature?, SigningFault> = digest.withUnsafeBytes { digest in
+            Result { () throws(SigningFault) in Self.signature(try sign(digest, with: key, signer)) }
         }
+        if case .failure(.token(let error)) = result, error.losesKey { lost(key) }
         return try result.get()
+    }
+
+    /// The key alone is down then: it is sought again, and the others go on.
+    private func lost(_ key: ObjectHandle) {
+        // Unless it was found again meanwhile.
+        guard handle.compareExchange(expected: key.rawValue, desired: 0, ordering: .relaxed).exchanged else { return }
+        pool.keyLost(name)
     }
 
     private func sign(
         _ digest: UnsafeRawBufferPointer, with key: ObjectHandle, _ signer: Signer
-    ) throws(PKCS11Error) -> UnsafeRawBufferPointer {
-        guard let contextLogin else { return try signer.sign(digest, with: key) }
-        // A PIN that was refused once is not shown to the token again, not even by a job that is queued already.
-        if refusal.withLock({ $0 != nil }) { throw PKCS11Error(.login, .pinIncorrect) }
-        guard let pin = contextLogin.pin else {
-            return try signer.sign(digest, with: key, contextLogin: Signer.ContextLogin(pin: nil))
+    ) throws(SigningFault) -> UnsafeRawBufferPointer {
+        if let contextLogin {
+            return try contextLogin.sign(in: signer.session) { login throws(PKCS11Error) in
+                try signer.sign(digest, with: key, contextLogin: login)
+            }
         }
-        return try pin.withBytes { pin throws(PKCS11Error) in
-            try signer.sign(digest, with: key, contextLogin: Signer.ContextLogin(pin: pin))
+        do throws(PKCS11Error) {
+            return try signer.sign(digest, with: key)
+        } catch {
+            throw .token(error)
         }
     }
 
@@ -79,26 +79,28 @@ final class TokenKey: SigningKey {
         return P256Signature(rawRepresentation: raw)
     }
 
-    /// What an error of the token means to the caller.
-    func failure(of error: PKCS11Error) -> KeyError {
-        guard error.function == .login, error.returnValue.refusesPIN, let contextLogin else {
-            return error.whileSigning(with: name)
-        }
-        return refusal.withLock { refusal in
-            if let refusal { return refusal }
-            let failure = contextLogin.refused(error.returnValue)
-            refusal = failure
-            return failure
-        }
-    }
-
     /// Whether a signature may be tried: the token has the key, and did not refuse its PIN.
-    var isUsable: Bool { isPresent && refusal.withLock { $0 == nil } }
+    var isUsable: Bool { isPresent && contextLogin?.isRefused != true }
+
+    private var absence: KeyError? {
+        if isPresent { return nil }
+        return unfitness.withLock { $0 } ?? .unavailable("The token does not have \(name) now.")
+    }
 
     var isPresent: Bool { handle.load(ordering: .relaxed) != 0 }
 
-    /// - Parameter object: nil when the token does not have the key any more.
-    func moved(to object: ObjectHandle?) {
-        handle.store(object?.rawValue ?? 0, ordering: .relaxed)
+    func moved(to object: ObjectHandle) {
+        unfitness.withLock { $0 = nil }
+        handle.store(object.rawValue, ordering: .relaxed)
+        pool.note(name, isMissing: false)
+    }
+
+    /// The token does not have the key any more, or another one instead.
+    func missed(because error: KeyError) {
+        handle.store(0, ordering: .relaxed)
+        unfitness.withLock { unfitness in
+            if case .unfit = error { unfitness = error } else { unfitness = nil }
+        }
+        pool.note(name, isMissing: true)
     }
 }

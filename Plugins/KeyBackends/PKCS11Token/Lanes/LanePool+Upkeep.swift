@@ -23,9 +23,14 @@ extension LanePool {
         state.withLock { !$0.isClosing && $0.stuck <= stuckLimit && $0.lanes.count < count }
     }
 
+    func want(_ count: Int) {
+        state.withLock { $0.wanted = count }
+    }
+
     /// Does with fewer lanes.
-    func dropLostLanes() {
+    func dropLostLanes(because reason: String) {
         let dropped = state.withLock { state in
+            state.trouble = reason
             let dropped = state.lanes.filter { $0.state == .lost }
             for lane in dropped { lane.state = .ended }
             state.lanes.removeAll { $0.state == .ended }
@@ -48,11 +53,38 @@ extension LanePool {
             lane.signer = signer
             lane.state = .ready
             state.outage = nil
-            if state.lanes.allSatisfy({ $0.state == .ready }) { state.trouble = nil }
+            if state.readyLanes >= state.wanted { state.trouble = nil }
             return true
         }
         if isWanted { lane.bell.signal() }
         return isWanted
+    }
+
+    /// From any thread: a signature found that the key is gone.
+    func keyLost(_ name: String) {
+        note(name, isMissing: true)
+        events.keyLost(name)
+    }
+
+    func note(_ key: String, isMissing: Bool) {
+        state.withLock { state in
+            if isMissing { state.missingKeys.insert(key) } else { state.missingKeys.remove(key) }
+        }
+    }
+
+    /// Gives up the sessions that are not in a call: for a token that has no key left to sign with.
+    func giveUpIdleLanes() {
+        let left = state.withLock { state in
+            var left: [Session] = []
+            for lane in state.lanes where lane.state == .ready && lane.job == nil {
+                if let signer = lane.signer.take() { left.append(signer.session) }
+                lane.state = .lost
+                lane.isIdle = false
+            }
+            state.idle.removeAll { $0.state != .ready }
+            return left
+        }
+        for session in left { events.discard(session) }
     }
 
     /// Says why nothing can be signed, as long as no lane is ready.
@@ -132,9 +164,10 @@ extension LanePool {
             if state.stuck > 0 {
                 return .degraded("\(state.stuck) calls into the token hang. \(state.trouble ?? "")")
             }
-            guard ready == state.lanes.count else {
-                return .degraded("\(ready) of \(state.lanes.count) sessions sign. \(state.trouble ?? "")")
+            guard ready >= state.wanted else {
+                return .degraded("\(ready) of \(state.wanted) sessions sign. \(state.trouble ?? "")")
             }
+            if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
             return .ready
         }
     }

@@ -8,12 +8,16 @@ final class LanePool: Sendable {
     struct State {
         var queue: JobQueue
         var lanes: [Lane] = []
+        /// How many lanes there should be.
+        var wanted = 0
         /// Lanes that sleep; the last one to fall asleep is woken first, so that few threads are warm.
         var idle: [Lane] = []
         /// Why there is nothing to sign with.
         var outage: KeyError? = .unavailable("The token is being opened.")
         /// The last thing that went wrong with a lane that is not back yet.
         var trouble: String?
+        /// Keys that the token does not have now.
+        var missingKeys: Set<String> = []
         var isClosing = false
         /// Whether somebody looks for calls that hang.
         var isWatched = false
@@ -96,6 +100,8 @@ protocol LanePoolEvents: AnyObject, Sendable {
     func watch()
     /// A lane has no session any more, or its call hangs.
     func laneLost(because reason: String)
+    /// The token does not know a key any more.
+    func keyLost(_ name: String)
     /// A session is left over from a lane that was lost or set aside.
     func discard(_ session: Session)
 }

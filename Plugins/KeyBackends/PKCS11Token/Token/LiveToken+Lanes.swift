@@ -9,7 +9,8 @@ extension LiveToken {
     func openLanes() throws(KeyError) {
         do throws(KeyError) {
             let count = try connection.sessionLimit(settings.sessions)
-            mending.withLock { $0.lanes = count }
+            mending.withLock { $0.want(count) }
+            pool.want(count)
             pool.fill(to: count, stuckLimit: settings.sessions)
             try openSessions()
         } catch {
@@ -31,10 +32,10 @@ extension LiveToken {
                 guard error.returnValue == .sessionCount, pool.readyLanes > 0 else {
                     throw error.whileOpening(connection.info.name)
                 }
-                settle(forLanes: pool.readyLanes)
-                return
+                return settle(forLanes: pool.readyLanes)
             }
         }
+        mending.withLock { $0.noteComplete() }
     }
 
     /// A new session that has signed.
@@ -49,10 +50,16 @@ extension LiveToken {
         }
     }
 
+    /// Until there are more: other programs may give theirs back.
     private func settle(forLanes count: Int) {
-        log.notice("The token \(connection.info.name) allows only \(count) sessions to sign")
-        mending.withLock { $0.lanes = count }
-        pool.dropLostLanes()
+        let pause = mending.withLock { $0.settle(for: count) }
+        pool.dropLostLanes(because: "The token has no more sessions now.")
+        guard let pause else { return }
+        log.warning("The token \(connection.info.name) has only \(count) sessions to sign; it is asked for more later")
+        keeper.run(after: pause) { [self] in
+            mending.withLock { $0.grow() }
+            schedule()
+        }
     }
 
     /// Something is in flight: looks for calls that hang until nothing is.

@@ -3,32 +3,6 @@ internal import PKCS11
 internal import SigningKit
 internal import Synchronization
 
-/// What is known about mending a token.
-struct Mending {
-    /// How many there should be.
-    var lanes = 0
-    /// Whether an attempt is under way or will be.
-    var isScheduled = false
-    /// Attempts since the token was last at peace.
-    var attempts = 0
-    /// Of the last attempt, in nanoseconds.
-    var last: UInt64 = 0
-    /// Sessions that nobody signs with any more. They are closed when no call is in flight.
-    var discarded: [Session] = []
-    var isLost = false
-    /// Whether everything was given back.
-    var isOver = false
-
-    /// After so long without an attempt the token is at peace, in nanoseconds.
-    private static let peace: UInt64 = 5_000_000_000
-
-    /// Milliseconds until the next attempt: at once, then 100, 200, 400 … 5,000.
-    mutating func delay(now: UInt64) -> Int {
-        if now > last + Self.peace, !isLost { attempts = 0 }
-        return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
-    }
-}
-
 /// Brings back what was lost, by measures that grow: a new session, the key found again, one login, and in the end the
 /// module initialised again.
 extension LiveToken {
@@ -41,13 +15,18 @@ extension LiveToken {
         schedule()
     }
 
+    func keyLost(_ name: String) {
+        log.warning("The token \(connection.name) does not know \(name) any more")
+        schedule()
+    }
+
     /// From any thread.
     func discard(_ session: Session) {
         mending.withLock { $0.discarded.append(session) }
         schedule()
     }
 
-    private func schedule() {
+    func schedule() {
         let delay = mending.withLock { mending -> Int? in
             if mending.isScheduled || mending.isOver { return nil }
             mending.isScheduled = true
@@ -72,6 +51,7 @@ extension LiveToken {
             do throws(KeyError) {
                 try mend()
             } catch {
+                if connection.hasNoKey { pool.giveUpIdleLanes() }
                 pool.report(outage(error))
                 guard !isFirst, try reinitialize(after: error) else { throw error }
                 try mend()
@@ -81,13 +61,32 @@ extension LiveToken {
             pool.report(outage(error))
             log.debug("The token \(connection.name) is not back yet: \(error)")
         }
-        if mustMend { schedule() }
+        if lacksLanes || connection.hasNoKey {
+            schedule()
+        } else if connection.needsSearch {
+            searchLater()
+        }
     }
 
-    private var mustMend: Bool {
+    private var mustMend: Bool { lacksLanes || connection.needsSearch }
+
+    private var lacksLanes: Bool {
         let lanes = mending.withLock { $0.lanes }
         return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty
-            || connection.needsSearch
+    }
+
+    /// For a key that is missing beside others that sign. Apart from the other attempts: a session that is lost
+    /// meanwhile does not wait for this one.
+    private func searchLater() {
+        let isNews = mending.withLock { mending in
+            defer { mending.isSearching = true }
+            return !mending.isSearching
+        }
+        guard isNews else { return }
+        keeper.run(after: Mending.searchPause) { [self] in
+            mending.withLock { $0.isSearching = false }
+            schedule()
+        }
     }
 
     private func mend() throws(KeyError) {
@@ -99,7 +98,7 @@ extension LiveToken {
         } catch {
             // The session may be good and the handle stale.
             guard case .unavailable = error else { throw error }
-            try connection.findKeysAgain()
+            try connection.findKeysAgain(all: true)
             try openSessions()
         }
     }
@@ -151,8 +150,12 @@ extension LiveToken {
             defer { mending.discarded = [] }
             return mending.discarded
         }.filter { $0.generation == connection.module.generation }
-        guard !sessions.isEmpty, !Session.close(sessions, within: 50) else { return }
-        // A call hangs. Its session, and these, are closed when it is back or the module is.
-        mending.withLock { $0.discarded += sessions }
+        guard !sessions.isEmpty else { return }
+        // Otherwise a call hangs: its session, and these, are closed when it is back or the module is.
+        let areClosed = Session.close(sessions, within: 50)
+        mending.withLock { mending in
+            // With these gone there may be room for those that the token had none for.
+            if areClosed { mending.lanes = mending.wantedLanes } else { mending.discarded += sessions }
+        }
     }
 }

@@ -31,6 +31,7 @@ final class LiveToken: Sendable {
         func attach(_ token: LiveToken?) { self.token.withLock { $0 = token } }
         func watch() { token.withLock { $0 }?.watchCalls() }
         func laneLost(because reason: String) { token.withLock { $0 }?.laneLost(because: reason) }
+        func keyLost(_ name: String) { token.withLock { $0 }?.keyLost(name) }
         func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
     }
 
@@ -44,8 +45,10 @@ final class LiveToken: Sendable {
     /// Everything that blocks runs on the keeper.
     static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> LiveToken {
         let settings = TokenSettings(environment.settings)
+        let opening = try Openings.begin(locator, timeout: settings.timeout)
         let (keeper, watch) = (Worker(), Worker())
         guard keeper.start("privyseal-keep"), watch.start("privyseal-watch") else {
+            Openings.end(opening)
             keeper.end()
             throw .unavailable("The system has no thread left for a token.")
         }
@@ -54,7 +57,9 @@ final class LiveToken: Sendable {
                 within: settings.timeout, watchedBy: watch, late: late(settings),
                 forsaken: { $0.giveBack($0.pool.end()) },
                 { () throws(KeyError) in
-                    let connection = try TokenConnection(locator, secrets: environment.secrets)
+                    defer { Openings.end(opening) }
+                    let connection = try TokenConnection(
+                        locator, secrets: environment.secrets, allowUnprotected: settings.allowsUnprotectedKeys)
                     let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
                     try token.openLanes()
                     return token
@@ -68,10 +73,9 @@ final class LiveToken: Sendable {
 
     func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
         if closing.withLock({ $0.isBegun }) { throw .closed }
-        let allowUnprotected = settings.allowsUnprotectedKeys
         return try await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
             [connection, pool] () throws(KeyError) in
-            try connection.key(selector, for: pool, allowUnprotected: allowUnprotected)
+            try connection.key(selector, for: pool)
         }
     }
 

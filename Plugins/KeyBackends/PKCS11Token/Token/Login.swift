@@ -1,32 +1,16 @@
 internal import PKCS11
 internal import SigningKit
-internal import Synchronization
 
 /// The one login that all sessions of a process share.
 enum Login {
-    /// Two backends that open one token log in one after the other; the second finds that it is done. Tokens do not
-    /// wait for each other.
-    private static let turns = Mutex<[String: Turn]>([:])
-
-    private final class Turn: Sendable {
-        let lock = Mutex<Void>(())
-    }
-
     /// Logs in unless the token wants none, or has one already.
     ///
     /// On a backend's own thread: it may wait for another backend's login.
     ///
     /// - Throws: `loginRefused` without a call when the PIN was refused before or the token's flags warn of a lock.
     static func ensure(_ session: Session, _ token: TokenInfo, pin: Secret?) throws(KeyError) {
-        let turn = turns.withLock { turns in
-            let turn = turns[token.identity] ?? Turn()
-            turns[token.identity] = turn
-            return turn
-        }
-        let result = turn.lock.withLock { _ in
-            Result { () throws(KeyError) in try ensureAlone(session, token, pin) }
-        }
-        try result.get()
+        // Two backends that open one token log in one after the other; the second finds that it is done.
+        try TokenTurns.alone(with: token) { () throws(KeyError) in try ensureAlone(session, token, pin) }
     }
 
     private static func ensureAlone(_ session: Session, _ token: TokenInfo, _ pin: Secret?) throws(KeyError) {
@@ -50,17 +34,13 @@ enum Login {
     }
 
     /// What can be known without showing the PIN.
-    private static func check(_ pin: Secret?, _ token: TokenInfo) throws(KeyError) {
+    static func check(_ pin: Secret?, _ token: TokenInfo) throws(KeyError) {
         if pin == nil, !token.flags.contains(.protectedAuthenticationPath) {
             throw .secretUnavailable(
                 "The token \(token.name) wants a PIN; say where it is with pin-source=file:/… or "
                     + "pin-source=credential:NAME in the key's URI.")
         }
-        if RefusedPINs.contains(pin, for: token) {
-            throw .loginRefused(
-                "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then "
-                    + "start the gateway again.")
-        }
+        if RefusedPINs.contains(pin, for: token) { throw refusedBefore(token) }
         if token.flags.contains(.userPINLocked) {
             throw .loginRefused(
                 "The PIN of the token \(token.name) is locked, so no login is tried. Unlock it with the security "
@@ -78,6 +58,12 @@ enum Login {
         guard error.returnValue.refusesPIN else { throw error.whileOpening(token.name) }
         RefusedPINs.insert(pin, for: token)
         throw refusal(error.returnValue, token)
+    }
+
+    static func refusedBefore(_ token: TokenInfo) -> KeyError {
+        .loginRefused(
+            "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then start the "
+                + "gateway again.")
     }
 
     static func refusal(_ answer: ReturnValue, _ token: TokenInfo) -> KeyError {

@@ -6,11 +6,19 @@ enum ModuleNeighbours {
         var healthy: Set<ObjectIdentifier> = []
         /// Of the last re-initialisation, in nanoseconds.
         var reinitialized: UInt64 = 0
+        var pause = shortest
+
+        /// The next time while a neighbour signs is twice as far off: each disturbs it.
+        mutating func note(_ now: UInt64, disturbs: Bool) {
+            pause = disturbs && reinitialized != 0 ? min(2 * pause, longest) : shortest
+            reinitialized = now
+        }
     }
 
     private static let modules = Mutex<[String: Module]>([:])
-    /// While a neighbour signs, in nanoseconds.
-    private static let pause: UInt64 = 30_000_000_000
+    /// Between two re-initialisations while a neighbour signs, in nanoseconds: 30 s, and up to an hour.
+    private static let shortest: UInt64 = 30_000_000_000
+    private static let longest: UInt64 = 3_600_000_000_000
 
     static func note(_ backend: AnyObject, isHealthy: Bool, in module: String) {
         let backend = ObjectIdentifier(backend)
@@ -24,13 +32,17 @@ enum ModuleNeighbours {
     }
 
     /// Whether `backend` may re-initialise the module now; when it may, it is taken to do so.
-    static func mayReinitialize(_ module: String, for backend: AnyObject) -> Bool {
-        let now = Clock.nanoseconds()
-        return modules.withLock { modules in
-            let others = (modules[module]?.healthy ?? []).subtracting([ObjectIdentifier(backend)])
-            let last = modules[module]?.reinitialized ?? 0
-            guard others.isEmpty || last == 0 || now >= last + pause else { return false }
-            modules[module, default: Module()].reinitialized = now
+    static func mayReinitialize(
+        _ module: String, for backend: AnyObject, now: UInt64 = Clock.nanoseconds()
+    ) -> Bool {
+        modules.withLock { modules in
+            var state = modules[module, default: Module()]
+            let others = state.healthy.subtracting([ObjectIdentifier(backend)])
+            guard others.isEmpty || state.reinitialized == 0 || now >= state.reinitialized + state.pause else {
+                return false
+            }
+            state.note(now, disturbs: !others.isEmpty)
+            modules[module] = state
             return true
         }
     }

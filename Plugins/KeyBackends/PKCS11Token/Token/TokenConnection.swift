@@ -13,6 +13,7 @@ final class TokenConnection: @unchecked Sendable {
     let pin: Secret?
     private let uri: PKCS11URI
     private let place: String
+    private let allowUnprotected: Bool
     private var slot: SlotID
     private var anchor: Session
     private(set) var keys: [KeySelector: TokenKey] = [:]
@@ -20,7 +21,8 @@ final class TokenConnection: @unchecked Sendable {
     private var keysGeneration: Int
 
     /// Opens the module, finds the one token, and logs in.
-    init(_ locator: KeyLocator, secrets: any SecretSource) throws(KeyError) {
+    init(_ locator: KeyLocator, secrets: any SecretSource, allowUnprotected: Bool) throws(KeyError) {
+        self.allowUnprotected = allowUnprotected
         let uri = try TokenAddress.parse(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
         let place = locator.uri.description
@@ -63,31 +65,37 @@ final class TokenConnection: @unchecked Sendable {
         return min(wanted, maximum - 1)
     }
 
-    func key(
-        _ selector: KeySelector, for pool: LanePool, allowUnprotected: Bool
-    ) throws(KeyError) -> TokenKey {
+    func key(_ selector: KeySelector, for pool: LanePool) throws(KeyError) -> TokenKey {
         if let key = keys[selector] { return key }
-        let found = try KeySearch.find(selector, on: info, in: anchor)
-        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+        let (found, publicKey) = try find(selector)
         let key = TokenKey(
-            found, publicKey: try PublicKeySearch.find(for: found, selector, in: anchor), selector: selector,
-            pool: pool,
-            contextLogin: try contextLogin(for: found))
+            found, publicKey: publicKey, selector: selector, pool: pool, contextLogin: try contextLogin(for: found))
         keys[selector] = key
         return key
     }
 
-    private func contextLogin(for key: FoundKey) throws(KeyError) -> TokenKey.ContextLogin? {
+    private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
+        let found = try KeySearch.find(selector, on: info, in: anchor)
+        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+        return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
+    }
+
+    /// Under the same name there may be another key by now, or one that is not protected.
+    private func findAgain(_ key: TokenKey) throws(KeyError) -> ObjectHandle {
+        let (found, publicKey) = try find(key.selector)
+        guard publicKey.rawRepresentation == key.publicKey.rawRepresentation else {
+            throw .unfit("\(found.sentence) is another one than before. Start the gateway again if that is meant.")
+        }
+        return found.handle
+    }
+
+    private func contextLogin(for key: FoundKey) throws(KeyError) -> ContextLogin? {
         do throws(PKCS11Error) {
             guard try anchor.flag(.alwaysAuthenticate, of: key.handle) == true else { return nil }
         } catch {
             throw error.whileOpening(info.name)
         }
-        let isTypedElsewhere = info.flags.contains(.protectedAuthenticationPath)
-        return TokenKey.ContextLogin(pin: isTypedElsewhere ? nil : pin) { [info, pin] answer in
-            RefusedPINs.insert(pin, for: info)
-            return Login.refusal(answer, info)
-        }
+        return ContextLogin(info, pin: pin)
     }
 
     /// Whether handles are of a module that was initialised again since, or keys are missing.
@@ -95,27 +103,50 @@ final class TokenConnection: @unchecked Sendable {
         keysGeneration != module.generation || keys.values.contains { !$0.isPresent }
     }
 
-    /// Finds every key again.
+    /// Whether there are keys, and the token has none of them now.
+    var hasNoKey: Bool { !keys.isEmpty && !keys.values.contains { $0.isPresent } }
+
+    /// Finds keys again: those that are missing, or all where handles may have changed.
     ///
-    /// - Throws: what the last missing key threw, when the token has none of them.
-    func findKeysAgain() throws(KeyError) {
+    /// - Throws: what the last missing key threw, when the token has none of them; and `unavailable` when it does not
+    ///   answer, which says nothing about a key.
+    func findKeysAgain(all: Bool = false) throws(KeyError) {
+        let all = all || keysGeneration != module.generation
         var missing: KeyError?
-        for key in keys.values {
+        for key in keys.values where all || !key.isPresent {
             do throws(KeyError) {
-                key.moved(to: try KeySearch.find(key.selector, on: info, in: anchor).handle)
+                key.moved(to: try findAgain(key))
             } catch {
-                key.moved(to: nil)
+                if case .unavailable = error { throw error }
+                key.missed(because: error)
                 missing = error
             }
         }
-        if let missing, !keys.values.contains(where: \.isPresent) { throw missing }
+        if let missing, hasNoKey { throw missing }
         keysGeneration = module.generation
     }
 
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
     /// text that nobody takes for a request.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
-        guard let key = keys.values.first(where: \.isUsable) else { return true }
+        var loss: PKCS11Error?
+        for key in keys.values where key.isUsable {
+            do throws(SigningFault) {
+                return try Self.prove(signer, key)
+            } catch {
+                switch error {
+                // It is not the session's fault; another key may show that.
+                case .token(let error) where error.losesKey: loss = error
+                case .token(let error), .refused(_, by: let error?): throw error
+                case .refused(_, by: nil): continue
+                }
+            }
+        }
+        if let loss { throw loss }
+        return true
+    }
+
+    private static func prove(_ signer: Signer, _ key: TokenKey) throws(SigningFault) -> Bool {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<4).map { _ in String(generator.next(), radix: 16) }.joined()
         let digest = SHA256.hash(data: Array("PrivySeal: is this session alive? \(salt)".utf8))

@@ -13,7 +13,7 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve signatures over HTTP until SIGTERM or SIGINT.",
+        abstract: "Serve signatures over HTTP until SIGTERM, SIGINT or SIGHUP.",
         discussion: """
             On SIGTERM, /readyz says no first; requests in flight finish, tokens are closed, and the status is 0.
             Only loopback addresses and Unix sockets can be listened on: callers are not told apart yet.
@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
                 ServiceGroupConfiguration.ServiceConfiguration(
                     service: service, successTerminationBehavior: .ignore)
             },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "privyseal.services"))
+            gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: Logger(label: "privyseal.services"))
         services.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
         do {
             try await ServiceGroup(configuration: services).run()

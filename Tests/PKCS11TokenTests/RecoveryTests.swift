@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import PKCS11Token
 import SigningKit
 import SoftHSMTesting
@@ -231,6 +232,23 @@ struct RecoveryTests {
             try token.removeKey(label: "REPLACED")
             try token.importKey(first, label: "REPLACED", id: [3])
             try await eventually("the first key serves again") { await fault(key) == nil }
+        }
+    }
+
+    @Test(
+        "a call that hangs while a token is mended does not end its mending",
+        arguments: ["C_OpenSession", "C_GetSlotList", "C_GetSessionInfo"])
+    func mendingHangs(_ function: String) async throws {
+        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
+        let barrier = module.barrier()
+        try await withKey(uri, settings) { backend, key in
+            try module.follow("C_SignInit to=1 rv=0x30", "\(function) to=1 hang=\(barrier.file.path)")
+            _ = await fault(key)
+            try await eventually("it signs again") { await fault(key) == nil }
+            try await eventually("it is ready") { await backend.health() == .ready }
+            // The keeper that hung comes back to a token that is well.
+            try barrier.letGo()
+            #expect(await fault(key) == nil)
         }
     }
 }

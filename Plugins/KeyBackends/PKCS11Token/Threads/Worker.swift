@@ -13,6 +13,9 @@ final class Worker: @unchecked Sendable {
     private var work: [@Sendable () -> Void] = []
     private var timers: [Timer] = []
     private var isEnding = false
+    private var farewell: (@Sendable () -> Void)?
+    /// When it began what it does, in nanoseconds; 0 while it does nothing.
+    private var begun: UInt64 = 0
 
     init() {
         lock = .allocate(capacity: 1)
@@ -37,6 +40,7 @@ final class Worker: @unchecked Sendable {
         // The thread keeps the worker alive until `end`.
         Thread.start(name) { [self] in
             while let next = wait() { next() }
+            lastWords()
         }
     }
 
@@ -55,6 +59,51 @@ final class Worker: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
+    /// It comes along: the next call begins.
+    func beat() {
+        pthread_mutex_lock(lock)
+        if begun != 0 { begun = Clock.nanoseconds() }
+        pthread_mutex_unlock(lock)
+    }
+
+    /// For how many nanoseconds it has been at one thing; nil while it does nothing.
+    var busyFor: UInt64? {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        if begun == 0 || isEnding { return nil }
+        let now = Clock.nanoseconds()
+        return now > begun ? now - begun : 0
+    }
+
+    /// Ends, and leaves to another one what it has not begun.
+    func handOver(to successor: Worker) {
+        pthread_mutex_lock(lock)
+        let (work, timers) = (work, timers)
+        (self.work, self.timers) = ([], [])
+        isEnding = true
+        pthread_cond_signal(change)
+        pthread_mutex_unlock(lock)
+        pthread_mutex_lock(successor.lock)
+        successor.work += work
+        successor.timers += timers
+        pthread_cond_signal(successor.change)
+        pthread_mutex_unlock(successor.lock)
+    }
+
+    /// When its thread goes; not for one that has gone already.
+    func atEnd(_ body: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(lock)
+        farewell = body
+        pthread_mutex_unlock(lock)
+    }
+
+    private func lastWords() {
+        pthread_mutex_lock(lock)
+        let farewell = farewell.take()
+        pthread_mutex_unlock(lock)
+        farewell?()
+    }
+
     /// Nothing is begun after this; what waits is forgotten.
     func end() {
         pthread_mutex_lock(lock)
@@ -67,7 +116,11 @@ final class Worker: @unchecked Sendable {
 
     private func wait() -> (@Sendable () -> Void)? {
         pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        defer {
+            begun = Clock.nanoseconds()
+            pthread_mutex_unlock(lock)
+        }
+        begun = 0
         while true {
             if isEnding { return nil }
             if !work.isEmpty { return work.removeFirst() }

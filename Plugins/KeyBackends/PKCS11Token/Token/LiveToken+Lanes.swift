@@ -24,6 +24,7 @@ extension LiveToken {
     /// once.
     func openSessions() throws(KeyError) {
         for lane in pool.lostLanes {
+            keeper.beat()
             do throws(PKCS11Error) {
                 let signer = try openSigner()
                 if !pool.revive(lane, with: signer) { discard(signer.session) }
@@ -56,7 +57,7 @@ extension LiveToken {
         pool.dropLostLanes(because: "The token has no more sessions now.")
         guard let pause else { return }
         log.warning("The token \(connection.info.name) has only \(count) sessions to sign; it is asked for more later")
-        keeper.run(after: pause) { [self] in
+        keep(after: pause) { [self] in
             mending.withLock { $0.grow() }
             schedule()
         }

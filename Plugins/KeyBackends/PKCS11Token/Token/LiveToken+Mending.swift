@@ -32,7 +32,11 @@ extension LiveToken {
             mending.isScheduled = true
             return mending.delay(now: Clock.nanoseconds())
         }
-        if let delay { keeper.run(after: delay) { [self] in attempt() } }
+        guard let delay else { return }
+        keep(after: delay) { [self] in
+            watchKeeper()
+            attempt()
+        }
     }
 
     private func attempt() {
@@ -83,7 +87,7 @@ extension LiveToken {
             return !mending.isSearching
         }
         guard isNews else { return }
-        keeper.run(after: Mending.searchPause) { [self] in
+        keep(after: Mending.searchPause) { [self] in
             mending.withLock { $0.isSearching = false }
             schedule()
         }

@@ -11,7 +11,8 @@ final class LiveToken: Sendable {
     let settings: TokenSettings
     let pool: LanePool
     let connection: TokenConnection
-    let keeper: Worker
+    /// The one that is at work now.
+    let keepers: Mutex<Keepers>
     let watch: Worker
     let log = Logger(label: "privyseal.pkcs11")
     let mending = Mutex(Mending())
@@ -36,7 +37,8 @@ final class LiveToken: Sendable {
     }
 
     private init(_ connection: TokenConnection, _ settings: TokenSettings, keeper: Worker, watch: Worker) {
-        (self.connection, self.settings, self.keeper, self.watch) = (connection, settings, keeper, watch)
+        (self.connection, self.settings, self.watch) = (connection, settings, watch)
+        keepers = Mutex(Keepers(current: keeper))
         hooks = Hooks()
         pool = LanePool(queueLimit: settings.queueLimit, events: hooks)
         hooks.attach(self)
@@ -74,8 +76,9 @@ final class LiveToken: Sendable {
     func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
         if closing.withLock({ $0.isBegun }) { throw .closed }
         return try await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
-            [connection, pool] () throws(KeyError) in
-            try connection.key(selector, for: pool)
+            [self] () throws(KeyError) in
+            watchKeeper()
+            return try connection.key(selector, for: pool)
         }
     }
 

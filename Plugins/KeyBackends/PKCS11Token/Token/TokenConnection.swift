@@ -1,24 +1,36 @@
 internal import Crypto
 internal import PKCS11
 internal import SigningKit
+internal import Synchronization
 
 /// A token that is logged in to: its module, the anchor session that keeps the login, and the keys found so far.
 ///
-/// Only touched on the keeper's thread.
-final class TokenConnection: @unchecked Sendable {
+/// Only the keeper makes its calls. What changes is behind a lock all the same: a keeper whose call hung may come back
+/// when another one has taken over.
+final class TokenConnection: Sendable {
     let module: Module
     /// Of the token, for people; from any thread.
     let name: String
-    private(set) var info: TokenInfo
     let pin: Secret?
     private let uri: PKCS11URI
     private let place: String
     private let allowUnprotected: Bool
-    private var slot: SlotID
-    private var anchor: Session
-    private(set) var keys: [KeySelector: TokenKey] = [:]
-    /// Of the module when the keys were found.
-    private var keysGeneration: Int
+    private let state: Mutex<State>
+
+    private struct State {
+        var slot: SlotID
+        var info: TokenInfo
+        var anchor: Session
+        var keys: [KeySelector: TokenKey] = [:]
+        /// Of the module when the keys were found.
+        var keysGeneration: Int
+    }
+
+    var info: TokenInfo { state.withLock { $0.info } }
+    private var slot: SlotID { state.withLock { $0.slot } }
+    private var anchor: Session { state.withLock { $0.anchor } }
+    private var keys: [KeySelector: TokenKey] { state.withLock { $0.keys } }
+    private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
 
     /// Opens the module, finds the one token, and logs in.
     init(_ locator: KeyLocator, secrets: any SecretSource, allowUnprotected: Bool) throws(KeyError) {
@@ -31,23 +43,25 @@ final class TokenConnection: @unchecked Sendable {
             let (slot, info) = try TokenSearch.find(uri, place, in: module)
             let anchor = try Self.session(on: slot, module, info)
             try Login.ensure(anchor, info, pin: pin)
-            (self.slot, self.info, self.anchor) = (slot, info, anchor)
+            state = Mutex(State(slot: slot, info: info, anchor: anchor, keysGeneration: module.generation))
+            name = info.name
         } catch {
             // Sessions that were opened go with the module, or belong to the next who opens it.
             module.close()
             throw error
         }
         (self.module, self.uri, self.pin, self.place) = (module, uri, pin, place)
-        name = info.name
-        keysGeneration = module.generation
     }
 
     /// Makes sure that there is an anchor session that is logged in: a new session where the old one is dead, on
     /// whatever slot the token is now.
     func attach() throws(KeyError) {
-        (slot, info) = try TokenSearch.find(uri, place, in: module)
+        let (slot, info) = try TokenSearch.find(uri, place, in: module)
+        state.withLock { ($0.slot, $0.info) = (slot, info) }
+        var anchor = anchor
         if (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
             anchor = try Self.session(on: slot, module, info)
+            state.withLock { $0.anchor = anchor }
         }
         try Login.ensure(anchor, info, pin: pin)
     }
@@ -70,7 +84,7 @@ final class TokenConnection: @unchecked Sendable {
         let (found, publicKey) = try find(selector)
         let key = TokenKey(
             found, publicKey: publicKey, selector: selector, pool: pool, contextLogin: try contextLogin(for: found))
-        keys[selector] = key
+        state.withLock { $0.keys[selector] = key }
         return key
     }
 
@@ -123,7 +137,8 @@ final class TokenConnection: @unchecked Sendable {
             }
         }
         if let missing, hasNoKey { throw missing }
-        keysGeneration = module.generation
+        let generation = module.generation
+        state.withLock { $0.keysGeneration = generation }
     }
 
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a

@@ -71,6 +71,7 @@ let package = Package(
         .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
         .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
         .library(name: "SigningKitTesting", targets: ["SigningKitTesting"]),
+        // For tests only: a PKCS #11 module is loaded by its path, and only a dynamic product has one.
         .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
         .library(name: "PKCS11Token", targets: ["PKCS11Token"]),

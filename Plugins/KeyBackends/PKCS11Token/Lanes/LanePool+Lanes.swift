@@ -24,11 +24,11 @@ extension LanePool {
 
     /// Answers are held back until there are at most so many of them, and delivered together: to wake a caller costs 5 to
     /// 10 µs, and with a core of its own for each lane that is taken from a lane.
-    static let batch = 32
+    static let batch = 64
     /// Only while more jobs wait than answers are held back, so that neither lane nor caller runs dry …
     private static let backlog = 4
     /// … and not for longer than this, in nanoseconds: a token that takes its time delivers each signature at once.
-    private static let patience: UInt64 = 1_500_000
+    private static let patience: UInt64 = 3_000_000
 
     /// Waits for the next job. One turn of the lock notes what is done and takes what comes next.
     ///

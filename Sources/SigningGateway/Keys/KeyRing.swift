@@ -1,7 +1,7 @@
 public import SigningKit
 import Synchronization
 
-/// Every key of the configuration, and the backends that hold them.
+/// Every key of the configuration, and the places where they live.
 ///
 /// Keys that live in one place share one backend, and with it one login. A key that cannot be opened leaves its slot
 /// empty, and says why; the others serve.
@@ -11,8 +11,10 @@ public final class KeyRing: Sendable {
 
     /// By scheme.
     private let backends: [String: Backend]
-    private let secrets: any SecretSource
-    private let backendsInUse = Mutex<[KeyLocator: any KeyBackend]>([:])
+    /// Every place of the configuration, in the order of its first key.
+    private let places: [KeyPlace]
+    /// Handed on from ring to ring: tokens do not like to be opened in parallel.
+    private let opening: Turnstile
 
     private struct Backend {
         let type: any KeyBackend.Type
@@ -20,25 +22,39 @@ public final class KeyRing: Sendable {
     }
 
     /// Touches no key yet: `openMissing` does.
-    public init(_ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource) {
-        slots = plan.accounts.flatMap { account in
-            account.keys.map { key in
-                KeySlot(
-                    key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
-                    mode: plan.verification)
-            }
-        }
-        self.secrets = secrets
+    ///
+    /// - Parameter predecessor: the ring that served until now. What is the same in both stays open and keeps its state;
+    ///   so a PIN that was refused stays refused, unless another one is in its place.
+    public init(
+        _ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource,
+        inheriting predecessor: KeyRing? = nil
+    ) {
         var byScheme: [String: Backend] = [:]
         for type in backends {
             let settings = plan.backendSettings[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
             byScheme[type.scheme] = Backend(type: type, settings: settings)
         }
         self.backends = byScheme
+        opening = predecessor?.opening ?? Turnstile()
+        var places: [KeyPlace] = []
+        var slots: [KeySlot] = []
+        for account in plan.accounts {
+            for key in account.keys {
+                let place = Self.place(of: key, byScheme, secrets, known: places, predecessor)
+                if let place, !places.contains(where: { $0 === place }) { places.append(place) }
+                slots.append(
+                    KeySlot(
+                        key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
+                        mode: plan.verification, place: place,
+                        inheriting: predecessor?.slots.first { $0.place === place && $0.plan.isSameKey(as: key) }))
+            }
+        }
+        self.places = places
+        self.slots = slots
     }
 
-    /// Opens what is not open, one after the other: tokens do not like to be opened in parallel. Slots whose failure
-    /// only a person can mend are left alone, so a refused PIN is not tried again.
+    /// Opens what is not open, one after the other. Slots whose failure only a person can mend are left alone, so a
+    /// refused PIN is not tried again.
     ///
     /// - Returns: whether a key came in.
     @discardableResult
@@ -53,10 +69,12 @@ public final class KeyRing: Sendable {
     /// - Returns: whether a key came in.
     @discardableResult
     public func open(_ slot: KeySlot) async -> Bool {
-        guard slot.publicKey == nil else { return false }
-        if case .refused = slot.state { return false }
-        do { slot.fill(with: try await find(slot.plan)) } catch { slot.fail(with: error) }
-        return slot.publicKey != nil
+        await opening.pass {
+            guard slot.publicKey == nil else { return false }
+            if case .refused = slot.state { return false }
+            do throws(KeyError) { slot.fill(with: try await find(slot)) } catch { slot.fail(with: error) }
+            return slot.publicKey != nil
+        }
     }
 
     /// Every key that is open signs a proof, at the same time.
@@ -77,47 +95,56 @@ public final class KeyRing: Sendable {
     }
 
     /// Waits for signatures in flight, then gives the tokens back.
-    public func close() async {
-        let backends = backendsInUse.withLock { backends in
-            defer { backends = [:] }
-            return Array(backends.values)
-        }
-        for backend in backends { await backend.close() }
+    ///
+    /// - Parameter successor: the ring that serves from now on; what both have stays open.
+    public func close(except successor: KeyRing? = nil) async {
+        for place in places where successor?.places.contains(where: { $0 === place }) != true { await place.close() }
     }
 
     // MARK: Opening
 
-    private func find(_ plan: KeyPlan) async throws(KeyError) -> any SigningKey {
-        var address = try backend(serving: plan.uri).type.address(of: plan.uri)
-        address.selector.publicKey = plan.publicKey
-        return try await backend(at: address.locator).key(address.selector)
-    }
-
-    private func backend(at locator: KeyLocator) async throws(KeyError) -> any KeyBackend {
-        if let backend = backendsInUse.withLock({ $0[locator] }) { return backend }
-        let served = try backend(serving: locator.uri)
-        let environment = KeyBackendEnvironment(settings: served.settings, secrets: secrets)
-        let backend: any KeyBackend = try await served.type.open(locator, in: environment)
-        backendsInUse.withLock { $0[locator] = backend }
-        return backend
-    }
-
-    private func backend(serving uri: KeyURI) throws(KeyError) -> Backend {
-        guard let backend = backends[uri.scheme] else {
-            let known = backends.keys.sorted().map { $0 + ":" }.joined(separator: ", ")
-            throw .invalidURI("no key backend serves the scheme \(uri.scheme):; there are \(known)")
+    /// The place of a key: the predecessor's, when it still means the same. Nil when no backend can make sense of the
+    /// URI; opening the key then says why.
+    private static func place(
+        of key: KeyPlan, _ backends: [String: Backend], _ secrets: any SecretSource, known: [KeyPlace],
+        _ predecessor: KeyRing?
+    ) -> KeyPlace? {
+        guard let backend = backends[key.uri.scheme], let locator = try? backend.type.address(of: key.uri).locator
+        else { return nil }
+        if let known = known.first(where: { $0.locator == locator }) { return known }
+        if let inherited = predecessor?.places.first(where: { $0.locator == locator }),
+            inherited.hasSettings(backend.settings), predecessor?.isWorthANewTry(inherited) != true
+        {
+            return inherited
         }
-        return backend
+        return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets)
+    }
+
+    /// Whether a key there was refused with secrets that have been replaced since: then the place is worth a new try.
+    private func isWorthANewTry(_ place: KeyPlace) -> Bool {
+        let isRefused = slots.contains { slot in
+            guard slot.place === place, case .refused = slot.state else { return false }
+            return true
+        }
+        return isRefused && place.hasNewSecrets
+    }
+
+    private func find(_ slot: KeySlot) async throws(KeyError) -> any SigningKey {
+        guard let served = backends[slot.plan.uri.scheme] else {
+            let known = backends.keys.sorted().map { $0 + ":" }.joined(separator: ", ")
+            throw .invalidURI("no key backend serves the scheme \(slot.plan.uri.scheme):; there are \(known)")
+        }
+        var selector = try served.type.address(of: slot.plan.uri).selector
+        selector.publicKey = slot.plan.publicKey
+        guard let place = slot.place else { throw .closed }
+        return try await place.backend().key(selector)
     }
 
     /// What a backend says of itself reaches the slots of its keys.
     private func noteHealth() async {
-        let backends = backendsInUse.withLock { $0 }
-        var health: [KeyLocator: KeyBackendHealth] = [:]
-        for (locator, backend) in backends { health[locator] = await backend.health() }
-        for slot in slots {
-            let locator = try? backend(serving: slot.plan.uri).type.address(of: slot.plan.uri).locator
-            if let locator, let health = health[locator] { slot.note(health) }
+        for place in places {
+            guard let health = await place.openBackend?.health() else { continue }
+            for slot in slots where slot.place === place { slot.note(health) }
         }
     }
 }

@@ -1,10 +1,10 @@
 public import ServiceLifecycle
 import Synchronization
 
-/// Keeps an eye on the ring: opens what is missing, has every key sign a proof now and then, and answers whether the
+/// Keeps an eye on the ring that serves: opens what is missing, has every key sign a proof now and then, and answers whether the
 /// gateway is ready from what it last saw. To ask costs at most one proof a second for each key, and no login.
 public final class KeyRingMonitor: Service {
-    private let ring: KeyRing
+    private let gateway: LiveGateway
     private let afterOpening: @Sendable () throws -> Void
     private let doorbell = Doorbell()
     private let rounds = Mutex(Rounds())
@@ -23,8 +23,8 @@ public final class KeyRingMonitor: Service {
     private static let pause = Duration.seconds(1)
 
     /// - Parameter afterOpening: called once, when every key has been tried; what it throws ends the monitor.
-    public init(_ ring: KeyRing, afterOpening: @escaping @Sendable () throws -> Void = {}) {
-        self.ring = ring
+    public init(_ gateway: LiveGateway, afterOpening: @escaping @Sendable () throws -> Void = {}) {
+        self.gateway = gateway
         self.afterOpening = afterOpening
     }
 
@@ -54,6 +54,8 @@ public final class KeyRingMonitor: Service {
         return ring.slots
     }
 
+    private var ring: KeyRing { gateway.current.ring }
+
     private func openKeys() async throws {
         await ring.openMissing()
         try afterOpening()
@@ -64,8 +66,8 @@ public final class KeyRingMonitor: Service {
         }
     }
 
-    /// What was seen before a key came in is not worth telling any more.
-    private func lookAgain() {
+    /// What was seen before a key came in, or before another ring serves, is not worth telling any more.
+    public func lookAgain() {
         rounds.withLock { $0.last = nil }
         doorbell.ring()
     }

@@ -10,8 +10,10 @@ public final class KeySlot: Sendable {
     /// Whether it signs when a request names no key.
     public let isActive: Bool
 
+    /// Nil when no backend serves the key's URI.
+    let place: KeyPlace?
     private let mode: VerificationMode
-    private let status = Mutex(Status())
+    private let status: Mutex<Status>
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
@@ -34,11 +36,19 @@ public final class KeySlot: Sendable {
         }
     }
 
-    init(_ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode) {
+    /// - Parameter predecessor: the slot that had the same key in the same place until now.
+    init(
+        _ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode, place: KeyPlace?,
+        inheriting predecessor: KeySlot? = nil
+    ) {
         self.plan = plan
         self.issuerID = issuerID
         self.isActive = isActive
         self.mode = mode
+        self.place = place
+        var inherited = predecessor?.status.withLock { $0 } ?? Status()
+        if let occupant = inherited.occupant { inherited.occupant = Occupant(occupant.key, mode: mode) }
+        status = Mutex(inherited)
     }
 
     // MARK: What is known

@@ -54,6 +54,11 @@ public struct KeyPlan: Sendable {
     /// Where it is configured, for errors.
     public var origin: String
 
+    /// Whether both mean the same key, wherever they are configured.
+    func isSameKey(as other: KeyPlan) -> Bool {
+        keyID == other.keyID && uri == other.uri && pinned == other.pinned && publicKey == other.publicKey
+    }
+
     public init(
         keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil, origin: String = ""
     ) {

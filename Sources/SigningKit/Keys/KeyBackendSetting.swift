@@ -19,7 +19,7 @@ public struct KeyBackendSetting: Sendable {
 }
 
 /// The values of a backend's settings: those that an operator gave, and the defaults for the rest.
-public struct KeyBackendSettings: Sendable {
+public struct KeyBackendSettings: Hashable, Sendable {
     public enum Value: Hashable, Sendable {
         case boolean(Bool)
         case integer(Int)

@@ -1,0 +1,48 @@
+public import ServiceLifecycle
+import Synchronization
+
+/// The generation that serves now. Others follow it while requests go on; when the last request has let go of one, its
+/// places that nobody else needs are closed.
+public final class LiveGateway: Service {
+    private let generation: Mutex<GatewayGeneration>
+    private let retired: AsyncStream<Retirement>
+    private let retire: AsyncStream<Retirement>.Continuation
+
+    private struct Retirement {
+        let ring: KeyRing
+        let successor: KeyRing
+        let farewell: Doorbell
+    }
+
+    /// Requests have their own deadlines; whoever still holds on after this long finds its key closed.
+    private static let patience = Duration.seconds(60)
+
+    public init(_ generation: GatewayGeneration) {
+        self.generation = Mutex(generation)
+        (retired, retire) = AsyncStream.makeStream()
+    }
+
+    public var current: GatewayGeneration { generation.withLock { $0 } }
+
+    /// From the next request on, `successor` serves.
+    public func replace(with successor: GatewayGeneration) {
+        let retirement = generation.withLock { generation in
+            defer { generation = successor }
+            return Retirement(ring: generation.ring, successor: successor.ring, farewell: generation.farewell)
+        }
+        retire.yield(retirement)
+    }
+
+    /// Closes what is gone, in the order in which it went; at shutdown, everything.
+    public func run() async throws {
+        await withGracefulShutdownHandler {
+            for await retirement in retired {
+                await retirement.farewell.wait(atMost: Self.patience)
+                await retirement.ring.close(except: retirement.successor)
+            }
+        } onGracefulShutdown: {
+            self.retire.finish()
+        }
+        await current.ring.close()
+    }
+}

@@ -20,6 +20,16 @@ let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting",
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // MARK: Targets by kind
@@ -89,6 +99,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         // Floor 0: the C libraries of the system
@@ -116,9 +133,15 @@ let package = Package(
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
         // Floor 4: how the world talks to the gateway
-        library(
-            "GatewayHTTP",
-            ["SigningGateway", "SigningKit", "StrictJSON", "Base64", hummingbird, nioCore, logging, lifecycle]),
+        .target(
+            name: "GatewayHTTP",
+            dependencies: [
+                "SigningGateway", "SigningKit", "StrictJSON", "Base64", "TraceContext", hummingbird, nioCore, nioHTTP1,
+                nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging, metrics, lifecycle,
+            ],
+            resources: [.embedInCode("Contract/openapi.yaml"), .embedInCode("Contract/openapi.json")],
+            swiftSettings: strict
+        ),
         library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
 
         // Floor 5: the composition root, and the program that measures it
@@ -126,8 +149,9 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + [
                 "SigningKit", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
-                "GatewayConfiguration", argumentParser, crypto, logging, lifecycle, unixSignals, hummingbird, nioCore,
-                nioPosix,
+                "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
+                argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
+                hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
             ],
             swiftSettings: strict
         ),

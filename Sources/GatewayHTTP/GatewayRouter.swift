@@ -1,31 +1,63 @@
 public import Hummingbird
 public import SigningGateway
 
-/// Every route of the service.
-public enum GatewayRouter {
-    public static func make(
-        dispatcher: Dispatcher, ring: KeyRing, monitor: KeyRingMonitor, drain: Drain
-    ) -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self)
-        router.add(middleware: ProblemMiddleware(methods: MethodTable(routes)))
-        let health = HealthRoutes(monitor: monitor, drain: drain)
-        let keySet = KeySetRoute(ring: ring)
-        router.post(RouterPath(SignatureRoute.path), use: SignatureRoute(dispatcher: dispatcher).respond)
-        router.get(RouterPath(CompatibilityRoute.path), use: CompatibilityRoute(dispatcher: dispatcher).respond)
-        for (path, respond) in [
-            (KeySetRoute.path, keySet.respond), (HealthRoutes.livePath, health.live),
-            (HealthRoutes.readyPath, health.ready),
-        ] {
-            router.get(RouterPath(path), use: respond)
-            router.head(RouterPath(path), use: respond)
-        }
-        return router
+/// The routers of the listeners.
+public struct GatewayRouter: Sendable {
+    let gateway: LiveGateway
+    let monitor: KeyRingMonitor
+    let drain: Drain
+    let registry: ConnectionRegistry
+    let exchange: ExchangeMiddleware
+
+    public init(
+        gateway: LiveGateway, monitor: KeyRingMonitor, drain: Drain, registry: ConnectionRegistry,
+        log: (any AccessLog)? = nil, isMeasured: Bool = true, traffic: Traffic? = nil, tracing: (any RequestTracing)? = nil
+    ) {
+        self.gateway = gateway
+        self.monitor = monitor
+        self.drain = drain
+        self.registry = registry
+        exchange = ExchangeMiddleware(
+            log: log, metrics: isMeasured ? ExchangeMetrics() : nil, traffic: traffic, tracing: tracing)
     }
 
-    /// The same routes, for telling 405 from 404.
-    private static let routes: [(method: HTTPRequest.Method, path: String)] = [
-        (.post, SignatureRoute.path), (.get, CompatibilityRoute.path), (.get, KeySetRoute.path),
-        (.head, KeySetRoute.path), (.get, HealthRoutes.livePath), (.head, HealthRoutes.livePath),
-        (.get, HealthRoutes.readyPath), (.head, HealthRoutes.readyPath),
-    ]
+    /// For apps' servers.
+    public var `public`: Router<GatewayContext> { table.router(exchange) }
+
+    var table: RouteTable {
+        let health = HealthRoutes(monitor: monitor, drain: drain)
+        let contract = ContractRoutes()
+        var table = RouteTable()
+        table.post(SignatureRoute.path, SignatureRoute(gateway: gateway).respond)
+        table.post(BatchRoute.path, BatchRoute(gateway: gateway, registry: registry).respond)
+        table.get(CompatibilityRoute.path, CompatibilityRoute(gateway: gateway).respond)
+        table.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
+        table.resource(HealthRoutes.livePath, health.live)
+        table.resource(HealthRoutes.readyPath, health.ready)
+        table.resource(ContractRoutes.yamlPath, contract.yaml)
+        table.resource(ContractRoutes.jsonPath, contract.json)
+        return table
+    }
+
+    /// For operators: nobody else is told anything.
+    public func admin(_ administration: any Administration) -> Router<GatewayContext> {
+        let health = HealthRoutes(monitor: monitor, drain: drain)
+        let guardian = Guardian(gateway: gateway)
+        var table = RouteTable()
+        table.get(StatusRoute.path, guardian.guarding(StatusRoute(administration: administration).respond))
+        table.post(ReloadRoute.path, guardian.guarding(ReloadRoute(administration: administration).respond))
+        table.resource(HealthRoutes.livePath, health.live)
+        table.resource(HealthRoutes.readyPath, health.ready)
+        return table.router(exchange)
+    }
+
+    /// For Prometheus.
+    public func metrics(_ exposition: @escaping @Sendable () async -> [UInt8]) -> Router<GatewayContext> {
+        let health = HealthRoutes(monitor: monitor, drain: drain)
+        var table = RouteTable()
+        table.resource(MetricsRoute.path, MetricsRoute(exposition: exposition).respond)
+        table.resource(HealthRoutes.livePath, health.live)
+        table.resource(HealthRoutes.readyPath, health.ready)
+        return table.router(exchange)
+    }
 }

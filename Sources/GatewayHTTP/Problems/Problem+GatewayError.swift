@@ -10,6 +10,11 @@ extension Problem {
         case .unknownApp: self.init(.unknownApp, error.description)
         case .unknownFeature: self.init(.unknownFeature, error.description)
         case .unknownKey: self.init(.unknownKey, error.description, field: "keyIdentifier")
+        case .forbidden(let denial): self.init(.forbidden, denial.description)
+        case .limited(let refusal):
+            self.init(refusal.kind == .rate ? .rateLimited : .quotaExceeded, refusal.description)
+            retryAfter = refusal.retryAfter
+            limit = refusal.status
         case .request(let error): self.init(error)
         case .key(let error, let keyID): self.init(error, keyID: keyID)
         }

@@ -1,9 +1,12 @@
 import HTTPTypes
 import Hummingbird
+import SigningGateway
 import StrictJSON
 
 /// A problem document (RFC 9457): what a caller gets instead of a signature.
-struct Problem: HTTPResponseError, Equatable {
+struct Problem: Error, Equatable {
+    static let mediaType = "application/problem+json"
+
     /// What kind of problem it is. Stable: programs may decide by it.
     let kind: ProblemKind
     /// What is wrong this time, and what would cure it.
@@ -14,6 +17,10 @@ struct Problem: HTTPResponseError, Equatable {
     var retryAfter: Int?
     /// The methods that the path does have, for 405.
     var allowed: [HTTPRequest.Method] = []
+    /// How the client's limit stands, for 429.
+    var limit: RateLimitStatus?
+    /// Of the request that is answered; nil where none was understood.
+    var requestID: String?
 
     init(_ kind: ProblemKind, _ detail: String, field: String? = nil) {
         self.kind = kind
@@ -23,12 +30,18 @@ struct Problem: HTTPResponseError, Equatable {
 
     var status: HTTPResponse.Status { kind.status }
 
-    func response(from request: Request, context: some RequestContext) -> Response {
-        var headers = HTTPFields()
-        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
-        if !allowed.isEmpty { headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ") }
-        return .json(jsonBytes(), as: "application/problem+json", status: status, headers: headers)
+    /// What goes into the answer's header.
+    var headerFields: HTTPFields {
+        var fields = HTTPFields()
+        if let retryAfter { fields[.retryAfter] = String(retryAfter) }
+        if !allowed.isEmpty { fields[.allow] = allowed.map(\.rawValue).joined(separator: ", ") }
+        if let limit { fields.set(limit) }
+        // RFC 6750 §3.
+        if kind == .unauthenticated { fields[.wwwAuthenticate] = #"Bearer realm="privyseal""# }
+        return fields
     }
+
+    var response: Response { .json(jsonBytes(), as: Self.mediaType, status: status, headers: headerFields) }
 }
 
 extension Problem: JSONWritable {
@@ -39,6 +52,7 @@ extension Problem: JSONWritable {
             writer.member("status", status.code)
             writer.member("detail", detail)
             if let field { writer.member("field", field) }
+            if let requestID { writer.member("requestId", requestID) }
         }
     }
 }

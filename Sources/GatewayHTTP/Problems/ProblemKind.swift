@@ -2,21 +2,32 @@ import HTTPTypes
 
 /// Every kind of problem that the service answers with.
 enum ProblemKind: String, CaseIterable {
+    case malformedRequest = "malformed-request"
     case malformedBody = "malformed-body"
     case missingParameter = "missing-parameter"
     case invalidParameter = "invalid-parameter"
     case invalidRequest = "invalid-request"
+    case unauthenticated
+    case forbidden
     case notFound = "not-found"
     case unknownApp = "unknown-app"
     case unknownFeature = "unknown-feature"
     case unknownKey = "unknown-key"
     case methodNotAllowed = "method-not-allowed"
+    case requestTimeout = "request-timeout"
     case bodyTooLarge = "body-too-large"
+    case uriTooLong = "uri-too-long"
     case unsupportedMediaType = "unsupported-media-type"
+    case rateLimited = "rate-limited"
+    case quotaExceeded = "quota-exceeded"
+    case headerFieldsTooLarge = "header-fields-too-large"
+    case reloadRefused = "reload-refused"
     case signingFailed = "signing-failed"
     case internalError = "internal-error"
     case busy
     case keyUnavailable = "key-unavailable"
+    case tooManyConnections = "too-many-connections"
+    case deadlineExceeded = "deadline-exceeded"
 
     /// The `type` of the problem document (RFC 9457 §3.1.1).
     var type: String { "urn:privyseal:problem:\(rawValue)" }
@@ -24,34 +35,53 @@ enum ProblemKind: String, CaseIterable {
     /// The same for every problem of the kind (RFC 9457 §3.1.3).
     var title: String {
         switch self {
+        case .malformedRequest: "The request is not HTTP"
         case .malformedBody: "The body is not acceptable JSON"
         case .missingParameter: "A parameter is missing"
         case .invalidParameter: "A parameter is not allowed here"
         case .invalidRequest: "A member of the request is not acceptable"
+        case .unauthenticated: "Who calls is not proved"
+        case .forbidden: "The client may not do this"
         case .notFound: "There is nothing at this path"
         case .unknownApp: "The app is not served here"
         case .unknownFeature: "The feature is not served for this app"
         case .unknownKey: "The key is not one of the app's account"
         case .methodNotAllowed: "The path does not have this method"
+        case .requestTimeout: "The request took too long to arrive"
         case .bodyTooLarge: "The body is too large"
+        case .uriTooLong: "The path and query are too long"
         case .unsupportedMediaType: "The body must be JSON"
+        case .rateLimited: "The client asks too often"
+        case .quotaExceeded: "The client has used up its day"
+        case .headerFieldsTooLarge: "The header fields are too large"
+        case .reloadRefused: "The configuration stays as it is"
         case .signingFailed: "The signature could not be made"
         case .internalError: "Something went wrong inside the gateway"
         case .busy: "The key has too much to do"
         case .keyUnavailable: "The key does not answer"
+        case .tooManyConnections: "Too many connections are open"
+        case .deadlineExceeded: "The answer took too long"
         }
     }
 
     var status: HTTPResponse.Status {
         switch self {
-        case .malformedBody, .missingParameter, .invalidParameter: .badRequest
+        case .malformedRequest, .malformedBody, .missingParameter, .invalidParameter: .badRequest
+        case .unauthenticated: .unauthorized
+        case .forbidden: .forbidden
         case .invalidRequest: .unprocessableContent
         case .notFound, .unknownApp, .unknownFeature, .unknownKey: .notFound
         case .methodNotAllowed: .methodNotAllowed
+        case .requestTimeout: .requestTimeout
+        case .reloadRefused: .conflict
         case .bodyTooLarge: .contentTooLarge
+        case .uriTooLong: .uriTooLong
         case .unsupportedMediaType: .unsupportedMediaType
+        case .rateLimited, .quotaExceeded: .tooManyRequests
+        case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
         case .signingFailed, .internalError: .internalServerError
-        case .busy, .keyUnavailable: .serviceUnavailable
+        case .busy, .keyUnavailable, .tooManyConnections: .serviceUnavailable
+        case .deadlineExceeded: .gatewayTimeout
         }
     }
 }

@@ -4,9 +4,9 @@ import Logging
 import SigningGateway
 import SigningKit
 
-/// Turns everything that is thrown further in into a problem document, and 404 into 405 where the path has other methods.
+/// Turns everything that is thrown further in into a problem document with the request's ID, and 404 into 405 where the path has other methods.
 struct ProblemMiddleware: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = GatewayContext
 
     let methods: MethodTable
 
@@ -15,20 +15,28 @@ struct ProblemMiddleware: RouterMiddleware {
     ) async throws -> Response {
         do {
             return try await next(request, context)
-        } catch let problem as Problem {
-            throw problem
-        } catch let error as GatewayError {
-            log(error, context.logger)
-            throw Problem(error)
-        } catch let error as any HTTPResponseError {
-            throw problem(for: error, request)
         } catch {
-            context.logger.error("A request failed for a reason that nobody foresaw: \(error)")
-            throw Problem(.internalError, "The gateway's log says more.")
+            var problem = problem(for: error, request, context)
+            problem.requestID = context.exchange.requestID
+            context.exchange.note { $0.problem = problem.kind }
+            return problem.response
         }
     }
 
-    private func problem(for error: any HTTPResponseError, _ request: Request) -> any Error {
+    private func problem(for error: any Error, _ request: Request, _ context: Context) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as GatewayError:
+            log(error, context.logger)
+            return Problem(error)
+        case let error as any HTTPResponseError: return problem(for: error, request)
+        default:
+            context.logger.error("A request failed for a reason that nobody foresaw: \(error)")
+            return Problem(.internalError, "The gateway's log says more.")
+        }
+    }
+
+    private func problem(for error: any HTTPResponseError, _ request: Request) -> Problem {
         switch error.status {
         case .notFound:
             let allowed = methods.methods(for: request.uri.path)
@@ -39,9 +47,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 return problem
             }
             return Problem(.notFound, "There is nothing at \(request.uri.path); docs/http-api.md lists what there is.")
-        case .contentTooLarge:
-            return Problem(.bodyTooLarge, "A body may have at most \(RequestBody.maximumLength) bytes.")
-        default: return error
+        default: return Problem(.malformedBody, "The request cannot be used as it came.")
         }
     }
 

@@ -8,9 +8,11 @@ import StrictJSON
 struct CompatibilityRoute {
     static let path = "/"
 
-    let dispatcher: Dispatcher
+    let gateway: LiveGateway
 
-    @Sendable func respond(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let generation = gateway.current
+        let client = try Caller.identify(request, context, in: generation)
         let query = try QueryString(request.uri.query)
         if let unknown = query.names.first(where: { !Self.parameters.contains($0) }) {
             let known = Self.parameters.joined(separator: ", ")
@@ -19,8 +21,10 @@ struct CompatibilityRoute {
                 field: unknown)
         }
         let values = try Self.parameters.map { name throws(Problem) in try query.required(name) }
-        let route = try dispatcher.route(app: values[0], feature: "legacy-promotional-offer", keyID: values[1])
-        return .json(try await dispatcher.sign(body(values), along: route))
+        let route = try context.route(
+            for: client, app: values[0], feature: "legacy-promotional-offer", keyID: values[1], in: generation)
+        try context.admit(client, along: route, in: generation)
+        return .json(try await generation.dispatcher.sign(body(values), along: route))
     }
 
     private static let parameters = [

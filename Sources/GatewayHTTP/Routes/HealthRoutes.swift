@@ -10,11 +10,11 @@ struct HealthRoutes {
     let monitor: KeyRingMonitor
     let drain: Drain
 
-    @Sendable func live(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    @Sendable func live(_ request: Request, _ context: GatewayContext) async throws -> Response {
         .json(Array(#"{"status":"alive"}"#.utf8))
     }
 
-    @Sendable func ready(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    @Sendable func ready(_ request: Request, _ context: GatewayContext) async throws -> Response {
         if drain.hasBegun { return .json(Array(#"{"status":"draining"}"#.utf8), status: .serviceUnavailable) }
         let slots = await monitor.report()
         let isReady = slots.allSatisfy { !$0.isActive || $0.state.canSign }

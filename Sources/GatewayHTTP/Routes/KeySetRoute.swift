@@ -8,14 +8,14 @@ import StrictJSON
 struct KeySetRoute {
     static let path = "/.well-known/jwks.json"
 
-    let ring: KeyRing
+    let gateway: LiveGateway
 
-    @Sendable func respond(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
             writer.name("keys")
             writer.array { writer in
-                for slot in ring.slots {
+                for slot in gateway.current.ring.slots {
                     if let publicKey = slot.publicKey { write(publicKey, slot.plan.keyID, to: &writer) }
                 }
             }

@@ -13,6 +13,8 @@ final class KeyPlace: Sendable {
     private struct State {
         var backend: (any KeyBackend)?
         var isClosed = false
+        /// Why a login was refused. Every further try would count against the PIN.
+        var refusal: KeyError?
     }
 
     init(_ locator: KeyLocator, type: any KeyBackend.Type, settings: KeyBackendSettings, secrets: any SecretSource) {
@@ -27,13 +29,15 @@ final class KeyPlace: Sendable {
 
     var hasNewSecrets: Bool { secrets.hasChanged }
 
-    /// Opens it when it is not open. One caller at a time: the ring sees to that.
+    var hasRefusedLogin: Bool { state.withLock { $0.refusal != nil } }
+
+    /// Opens it when it is not open, unless a login was refused before. One caller at a time: the ring sees to that.
     func backend() async throws(KeyError) -> any KeyBackend {
-        let (open, isClosed) = state.withLock { ($0.backend, $0.isClosed) }
-        if let open { return open }
-        if isClosed { throw .closed }
-        let backend: any KeyBackend = try await type.open(
-            locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets))
+        let known = state.withLock { $0 }
+        if let backend = known.backend { return backend }
+        if let refusal = known.refusal { throw refusal }
+        if known.isClosed { throw .closed }
+        let backend = try await opened()
         let isLate = state.withLock { state in
             if !state.isClosed { state.backend = backend }
             return state.isClosed
@@ -43,6 +47,15 @@ final class KeyPlace: Sendable {
             throw .closed
         }
         return backend
+    }
+
+    private func opened() async throws(KeyError) -> any KeyBackend {
+        do throws(KeyError) {
+            return try await type.open(locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets))
+        } catch {
+            if case .loginRefused = error { state.withLock { $0.refusal = error } }
+            throw error
+        }
     }
 
     /// Nil while it is not open.

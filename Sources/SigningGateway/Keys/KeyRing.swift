@@ -23,11 +23,14 @@ public final class KeyRing: Sendable {
 
     /// Touches no key yet: `openMissing` does.
     ///
-    /// - Parameter predecessor: the ring that served until now. What is the same in both stays open and keeps its state;
-    ///   so a PIN that was refused stays refused, unless another one is in its place.
+    /// - Parameters:
+    ///   - predecessor: the ring that served until now. What is the same in both stays open and keeps its
+    ///     state; so a PIN that was refused stays refused, unless another one is in its place.
+    ///   - rejected: a ring that never served because its keys could not be opened. A PIN that was refused there is not
+    ///     tried again either.
     public init(
         _ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource,
-        inheriting predecessor: KeyRing? = nil
+        inheriting predecessor: KeyRing? = nil, rejected: KeyRing? = nil
     ) {
         var byScheme: [String: Backend] = [:]
         for type in backends {
@@ -40,7 +43,7 @@ public final class KeyRing: Sendable {
         var slots: [KeySlot] = []
         for account in plan.accounts {
             for key in account.keys {
-                let place = Self.place(of: key, byScheme, secrets, known: places, predecessor)
+                let place = Self.place(of: key, byScheme, secrets, known: places, predecessor, rejected)
                 if let place, !places.contains(where: { $0 === place }) { places.append(place) }
                 slots.append(
                     KeySlot(
@@ -101,21 +104,30 @@ public final class KeyRing: Sendable {
         for place in places where successor?.places.contains(where: { $0 === place }) != true { await place.close() }
     }
 
+    /// What every place that is open says of itself, in the order of the configuration.
+    public func report() async -> [KeyBackendReport] {
+        var reports: [KeyBackendReport] = []
+        for place in places { if let report = await place.openBackend?.report() { reports.append(report) } }
+        return reports
+    }
+
     // MARK: Opening
 
     /// The place of a key: the predecessor's, when it still means the same. Nil when no backend can make sense of the
     /// URI; opening the key then says why.
     private static func place(
         of key: KeyPlan, _ backends: [String: Backend], _ secrets: any SecretSource, known: [KeyPlace],
-        _ predecessor: KeyRing?
+        _ predecessor: KeyRing?, _ rejected: KeyRing?
     ) -> KeyPlace? {
         guard let backend = backends[key.uri.scheme], let locator = try? backend.type.address(of: key.uri).locator
         else { return nil }
         if let known = known.first(where: { $0.locator == locator }) { return known }
-        if let inherited = predecessor?.places.first(where: { $0.locator == locator }),
-            inherited.hasSettings(backend.settings), predecessor?.isWorthANewTry(inherited) != true
-        {
-            return inherited
+        let isSame = { (place: KeyPlace) in place.locator == locator && place.hasSettings(backend.settings) }
+        if let place = predecessor?.places.first(where: isSame), predecessor?.isWorthANewTry(place) != true {
+            return place
+        }
+        if let place = rejected?.places.first(where: isSame), place.hasRefusedLogin, !place.hasNewSecrets {
+            return place
         }
         return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets)
     }

@@ -36,6 +36,9 @@ public final class KeySlot: Sendable {
         }
     }
 
+    /// Whether it was there in the generation before, in whatever state.
+    public let isInherited: Bool
+
     /// - Parameter predecessor: the slot that had the same key in the same place until now.
     init(
         _ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode, place: KeyPlace?,
@@ -46,6 +49,7 @@ public final class KeySlot: Sendable {
         self.isActive = isActive
         self.mode = mode
         self.place = place
+        isInherited = predecessor != nil
         var inherited = predecessor?.status.withLock { $0 } ?? Status()
         if let occupant = inherited.occupant { inherited.occupant = Occupant(occupant.key, mode: mode) }
         status = Mutex(inherited)

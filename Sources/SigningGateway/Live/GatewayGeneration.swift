@@ -5,17 +5,22 @@ public import SigningKit
 public final class GatewayGeneration: Sendable {
     public let ring: KeyRing
     public let dispatcher: Dispatcher
+    public let clients: ClientDirectory
     /// Rings when the last request has let go of the generation.
     let farewell = Doorbell()
 
     /// Opens no key yet.
     ///
-    /// - Parameter predecessor: the generation that serves until this one does; what is the same in both is handed on.
+    /// - Parameters:
+    ///   - predecessor: the generation that serves until this one does; what is the same in both is handed on.
+    ///   - rejected: keys of a configuration that was refused; a PIN that was refused there is not tried again.
     public init(
         _ plan: GatewayPlan, features: [ServedFeature], backends: [any KeyBackend.Type], secrets: any SecretSource,
-        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil
+        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil
     ) {
-        ring = KeyRing(plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring)
+        ring = KeyRing(
+            plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected)
+        clients = ClientDirectory(plan, inheriting: predecessor?.clients)
         dispatcher = Dispatcher(plan, features: features, ring: ring, grants: grants)
     }
 

@@ -16,11 +16,15 @@ struct ConfigurationOption: ParsableArguments {
     /// (EX_CONFIG of sysexits.h).
     func load() throws -> GatewayConfiguration { try Self.load(path) }
 
+    static func read(_ path: String) throws(ConfigurationError) -> GatewayConfiguration {
+        try GatewayConfiguration.load(
+            path: path, environment: ProcessInfo.processInfo.environment,
+            features: BuiltIns.features().map(\.descriptor.id), backends: BuiltIns.keyBackends)
+    }
+
     static func load(_ path: String) throws -> GatewayConfiguration {
         do {
-            let configuration = try GatewayConfiguration.load(
-                path: path, environment: ProcessInfo.processInfo.environment,
-                features: BuiltIns.features().map(\.descriptor.id), backends: BuiltIns.keyBackends)
+            let configuration = try read(path)
             for warning in configuration.warnings { StandardError.print("warning: \(warning)") }
             return configuration
         } catch {

@@ -3,8 +3,8 @@ import Glibc
 /// A Unix socket's path, before it is bound: what is left behind by a process that is gone is replaced, what a living
 /// one listens on is not.
 enum UnixSocket {
-    /// - Throws: `ServerAddressError` when another process answers there, or when the path is something else.
-    static func requireFree(_ path: String) throws(ServerAddressError) {
+    /// - Throws: `ListenerError` when another process answers there, or when the path is something else.
+    static func requireFree(_ path: String) throws(ListenerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw .occupied("\(path) is there, and is not a socket") }

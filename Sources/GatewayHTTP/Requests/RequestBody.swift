@@ -4,24 +4,29 @@ import NIOCore
 
 /// The body of a request, as JSON and within bounds.
 enum RequestBody {
-    /// In bytes.
+    /// Of a single request, in bytes.
     static let maximumLength = 64 << 10
 
-    static func read(_ request: Request) async throws -> [UInt8] {
+    /// - Parameter limit: in bytes.
+    static func read(_ request: Request, upTo limit: Int = maximumLength) async throws -> [UInt8] {
         try requireJSON(request.headers[.contentType])
         // A length that is said to be too large is refused before the first byte is read.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximumLength {
-            throw HTTPError(.contentTooLarge)
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw tooLarge(limit)
         }
         do {
-            let buffer = try await request.body.collect(upTo: maximumLength)
+            let buffer = try await request.body.collect(upTo: limit)
             return Array(buffer.readableBytesView)
-        } catch let error as any HTTPResponseError {
-            throw error
+        } catch let error as any HTTPResponseError where error.status == .contentTooLarge {
+            throw tooLarge(limit)
         } catch {
             // The caller went away, or took longer than a connection may; whoever is still there learns why.
             throw Problem(.malformedBody, "The body did not arrive whole.")
         }
+    }
+
+    private static func tooLarge(_ limit: Int) -> Problem {
+        Problem(.bodyTooLarge, "A body may have at most \(limit) bytes here.")
     }
 
     /// `application/json`, with whatever parameters (RFC 9110 §8.3.1).

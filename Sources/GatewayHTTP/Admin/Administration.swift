@@ -1,0 +1,18 @@
+/// What an operator can have done while the gateway runs.
+public protocol Administration: Sendable {
+    func status() async -> GatewayStatus
+
+    /// Reads the configuration anew, and serves by it from then on; a configuration that cannot be served changes nothing.
+    ///
+    /// - Parameter isTrial: only say what would change.
+    func reload(isTrial: Bool) async -> ReloadOutcome
+}
+
+public enum ReloadOutcome: Sendable {
+    /// A sentence for each change.
+    case applied([String])
+    case wouldApply([String])
+    case unchanged
+    /// What is wrong with the new configuration; nothing has changed.
+    case refused(String)
+}

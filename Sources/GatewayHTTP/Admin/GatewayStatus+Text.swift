@@ -1,0 +1,96 @@
+import SigningGateway
+import SigningKit
+
+/// One screen.
+extension GatewayStatus {
+    public var text: String {
+        var parts = [head, table(listenerRows), table(keyRows)]
+        if tokenRows.count > 1 { parts.append(table(tokenRows)) }
+        if clientRows.count > 1 { parts.append(table(clientRows)) }
+        let complaints = keys.compactMap { key in key.state.reason.map { "\(key.plan.keyID): \($0)" } }
+        if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
+        parts.append(events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private var head: String {
+        var lines = [
+            "PrivySeal \(version), \(isReady ? "ready" : "NOT READY"), up \(age), configured by \(configuration)",
+            "Last minute, a second: \(Decimals.text(traffic.answered)) answered, \(Decimals.text(traffic.refused)) refused, "
+                + "\(Decimals.text(traffic.failed)) failed",
+        ]
+        if let lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var age: String {
+        let seconds = uptime.components.seconds
+        let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")]
+        let relevant = parts.drop { $0.0 == 0 }.prefix(2)
+        return relevant.isEmpty ? "0 s" : relevant.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    }
+
+    private var listenerRows: [[String]] {
+        [["LISTENER", "ADDRESS", "CONNECTIONS", "CERTIFICATE"]]
+            + listeners.map { listener in
+                [
+                    listener.name.rawValue, listener.address, "\(listener.connections)",
+                    listener.certificateExpiry.map { "ends in \(max(0, ($0 - Self.now) / 86_400)) days" } ?? "-",
+                ]
+            }
+    }
+
+    private var keyRows: [[String]] {
+        [["KEY", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT"]]
+            + keys.map { key in
+                [
+                    key.plan.keyID, key.issuerID, key.isActive ? "active" : "usable", key.state.name,
+                    key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
+                ]
+            }
+    }
+
+    private var tokenRows: [[String]] {
+        [["TOKEN", "HEALTH", "SESSIONS", "BUSY", "QUEUE", "RECONNECTS", "MODEL", "SERIAL"]]
+            + places.compactMap { place in
+                guard let pool = place.pool else { return nil }
+                return [
+                    place.name, place.health.name, "\(pool.ready) of \(pool.wanted)", "\(pool.busy)",
+                    "\(pool.queueDepth) of \(pool.queueLimit)", "\(pool.reconnects)", place.token?.model ?? "-",
+                    place.token?.serial ?? "-",
+                ]
+            }
+    }
+
+    private var clientRows: [[String]] {
+        [["CLIENT", "ROLE", "BURST LEFT", "DAY LEFT"]]
+            + clients.map { client in
+                let standing = client.standing(at: .now())
+                return [
+                    client.name, client.isAdministrator ? "administrator" : "client", left(standing.rate),
+                    left(standing.quota),
+                ]
+            }
+    }
+
+    private var eventLines: String {
+        events.map { "\($0.time) \($0.level): \($0.message)" }.joined(separator: "\n")
+    }
+
+    private func left(_ status: RateLimitStatus?) -> String {
+        status.map { "\($0.remaining) of \($0.limit)" } ?? "no limit"
+    }
+
+    private static var now: Int { Int(GrantIssuer.systemTime().milliseconds / 1000) }
+
+    private func table(_ rows: [[String]]) -> String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            var line = cells.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line
+        }.joined(separator: "\n")
+    }
+}

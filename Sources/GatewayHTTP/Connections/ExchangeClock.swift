@@ -1,0 +1,62 @@
+import NIOCore
+
+/// How long what a connection is doing has taken, and may take. Lives on the connection's event loop.
+final class ExchangeClock {
+    enum Phase {
+        case handshake
+        case idle
+        /// A request has begun to arrive.
+        case arriving
+        /// A request is there, and its answer is not.
+        case answering
+    }
+
+    private(set) var phase: Phase
+    private(set) var since: NIODeadline
+    private let bounds: ConnectionBounds
+    private var unanswered = 0
+    private var isArriving = false
+
+    init(_ bounds: ConnectionBounds, isSecure: Bool) {
+        self.bounds = bounds
+        phase = isSecure ? .handshake : .idle
+        since = .now()
+    }
+
+    /// When the present phase has taken too long.
+    var deadline: NIODeadline {
+        switch phase {
+        case .handshake: since + bounds.handshakeTimeout
+        case .idle: since + bounds.idleTimeout
+        case .arriving, .answering: since + bounds.requestTimeout
+        }
+    }
+
+    func noteHandshake() { enter(.idle) }
+
+    /// A request's first byte starts its clock; those that follow do not set it back.
+    func noteBytes() {
+        if phase == .idle { enter(.arriving) }
+    }
+
+    func noteHead() {
+        unanswered += 1
+        isArriving = true
+        noteBytes()
+    }
+
+    func noteRequestEnd() {
+        isArriving = false
+        if phase == .arriving { phase = .answering }
+    }
+
+    func noteAnswerEnd() {
+        unanswered -= 1
+        if unanswered > 0 { enter(.answering) } else if !isArriving { enter(.idle) }
+    }
+
+    private func enter(_ phase: Phase) {
+        self.phase = phase
+        since = .now()
+    }
+}

@@ -1,0 +1,84 @@
+import HummingbirdCore
+import Logging
+import Metrics
+import NIOCore
+import NIOHTTPTypes
+import NIOSSL
+
+/// Sets up each connection of a listener: TLS with the certificate of the moment, the clock, HTTP, and who is there.
+struct GatewayChannel: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let http: HTTP1Channel.Value
+        let connection: Connection
+        var channel: any Channel { http.channel }
+    }
+
+    let listener: ListenerName
+    let registry: ConnectionRegistry
+    /// Nil for a listener without TLS.
+    let identity: TLSIdentity?
+    let responder: HTTPChannelHandler.Responder
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        PeerCredentials.uid(of: channel).flatMapThrowing { uid in
+            let connection = Connection(listener, peer: Connection.Peer(uid: uid))
+            return try configure(channel, connection, logger)
+        }.flatMap { http, connection in
+            http.setup(channel: channel, logger: logger).map { Value(http: $0, connection: connection) }
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        let http = HTTP1Channel(responder: responder)
+        await Connection.$current.withValue(value.connection) {
+            await http.handle(value: value.http, logger: logger)
+        }
+    }
+
+    private func configure(
+        _ channel: any Channel, _ connection: Connection, _ logger: Logger
+    ) throws -> (HTTP1Channel, Connection) {
+        let bounds = registry.bounds
+        let isWelcome = registry.enter(channel, listener, limit: bounds.connections)
+        if isWelcome {
+            channel.closeFuture.whenComplete { _ in registry.leave(channel) }
+        } else {
+            noteRefused(.limit)
+        }
+        let clock = ExchangeClock(bounds, isSecure: identity != nil)
+        let arrival = ArrivalHandler(clock) { channel in
+            if let facts = PeerCertificate.facts(of: channel) { connection.note(certificate: facts) }
+        }
+        let pipeline = channel.pipeline.syncOperations
+        if let identity { try pipeline.addHandler(NIOSSLServerHandler(context: identity.context)) }
+        try pipeline.addHandler(arrival)
+        let exchange = NIOLoopBound(
+            ExchangeHandler(clock, arrival, refusal: isWelcome ? nil : .tooManyConnections) { phase in
+                if let reason = RefusalReason(overdue: phase) { noteRefused(reason) }
+            }, eventLoop: channel.eventLoop)
+        var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [exchange.value])
+        configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes
+        configuration.httpDecoder.maxHeaderListSize = bounds.headerBytes
+        configuration.httpDecoder.maxHeaderFieldCount = 100
+        return (HTTP1Channel(responder: responder, configuration: configuration), connection)
+    }
+
+    enum RefusalReason: String {
+        case limit, handshake, timeout
+
+        init?(overdue phase: ExchangeClock.Phase) {
+            switch phase {
+            case .handshake: self = .handshake
+            case .arriving, .answering: self = .timeout
+            case .idle: return nil
+            }
+        }
+    }
+
+    private func noteRefused(_ reason: RefusalReason) {
+        Counter(
+            label: "privyseal_connections_refused_total",
+            dimensions: [("listener", listener.rawValue), ("reason", reason.rawValue)]
+        ).increment()
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+public import Hummingbird
+import HummingbirdCore
+import Logging
+public import ServiceLifecycle
+import Synchronization
+
+/// A door of the gateway: takes connections at an address, and has a router answer what comes in.
+public struct Listener: Service {
+    public let plan: ListenerPlan
+    private let router: Router<GatewayContext>
+    private let registry: ConnectionRegistry
+    private let onRunning: @Sendable (ServerAddress) -> Void
+
+    /// - Parameter onRunning: called once connections are taken, with the address as it turned out.
+    /// - Throws: when another process listens on the Unix socket: to bind it would take it away.
+    public init(
+        _ plan: ListenerPlan, router: Router<GatewayContext>, registry: ConnectionRegistry,
+        onRunning: @escaping @Sendable (ServerAddress) -> Void = { _ in }
+    ) throws(ListenerError) {
+        if case .unixSocket(let path) = plan.address { try UnixSocket.requireFree(path) }
+        self.plan = plan
+        self.router = router
+        self.registry = registry
+        self.onRunning = onRunning
+    }
+
+    public func run() async throws {
+        let failure = Mutex<ListenerError?>(nil)
+        let application = Application(
+            responder: router.buildResponder(),
+            server: HTTPServerBuilder { [plan, registry] responder in
+                GatewayChannel(listener: plan.name, registry: registry, identity: plan.tls, responder: responder)
+            },
+            configuration: ApplicationConfiguration(address: plan.address.bindAddress, backlog: 1024),
+            onServerRunning: { channel in
+                do throws(ListenerError) {
+                    try plan.permitSocket()
+                    onRunning(plan.address.bound(to: channel.localAddress?.port))
+                } catch {
+                    failure.withLock { $0 = error }
+                    channel.close(promise: nil)
+                }
+            },
+            logger: Logger(label: "privyseal.http.\(plan.name.rawValue)"))
+        do {
+            try await application.run()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw ListenerError.occupied("another process listens on \(plan.address)")
+        } catch let error as IOError {
+            let reason = String(cString: strerror(error.errnoCode))
+            throw ListenerError.unusable("\(plan.address) cannot be listened on: \(reason)")
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+}

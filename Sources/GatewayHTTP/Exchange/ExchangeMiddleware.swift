@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+import SigningGateway
+import TraceContext
+
+/// The outermost: gives the request its ID and its place in a trace, and when it is answered, tells the caller, the log
+/// and the metrics.
+struct ExchangeMiddleware: RouterMiddleware {
+    typealias Context = GatewayContext
+
+    let log: (any AccessLog)?
+    let metrics: ExchangeMetrics?
+    let traffic: Traffic?
+    let tracing: (any RequestTracing)?
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let begun = ContinuousClock.now
+        let parent = request.headers[.traceParent].flatMap {
+            TraceContext(traceparent: $0, tracestate: request.headers[.traceState])
+        }
+        let span = tracing?.begin(under: parent)
+        let exchange = Exchange(requestID: Self.requestID(request), trace: span?.trace ?? parent?.child())
+        var context = context
+        context.exchange = exchange
+        var response = try await Exchange.$current.withValue(exchange) {
+            guard let span else { return try await next(request, context) }
+            return try await span.contain { try await next(request, context) }
+        }
+        let known = exchange.known
+        response.headers[.requestID] = exchange.requestID
+        if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
+        if let limit = known.limit { response.headers.set(limit) }
+        traffic?.note(response.status.code)
+        guard log != nil || metrics != nil || span != nil else { return response }
+        let record = AccessRecord(
+            requestID: exchange.requestID, traceID: exchange.trace.map { "\($0.traceID)" },
+            listener: context.connection.listener, method: request.method.rawValue, route: context.endpointPath,
+            status: response.status.code, duration: .now - begun, client: known.client, app: known.app,
+            feature: known.feature, problem: known.problem?.rawValue)
+        span?.end(record)
+        metrics?.note(record)
+        log?.write(record)
+        return response
+    }
+
+    /// The caller's own, where it can stand in a log.
+    private static func requestID(_ request: Request) -> String {
+        guard let given = request.headers[.requestID], RequestID.accept(given) else { return RequestID.next() }
+        return given
+    }
+}

@@ -1,0 +1,21 @@
+import HTTPTypes
+import SigningGateway
+
+extension HTTPField.Name {
+    /// Names of ours are tokens (RFC 9110 §5.1), so there always is one; the others are what a mistake would show as.
+    static let requestID = Self("X-Request-Id") ?? .via
+    static let traceParent = Self("traceparent") ?? .via
+    static let traceState = Self("tracestate") ?? .via
+    static let rateLimit = Self("RateLimit-Limit") ?? .via
+    static let rateLimitRemaining = Self("RateLimit-Remaining") ?? .via
+    static let rateLimitReset = Self("RateLimit-Reset") ?? .via
+}
+
+extension HTTPFields {
+    /// draft-ietf-httpapi-ratelimit-headers-07 §3: requests, and seconds.
+    mutating func set(_ limit: RateLimitStatus) {
+        self[.rateLimit] = String(limit.limit)
+        self[.rateLimitRemaining] = String(limit.remaining)
+        self[.rateLimitReset] = String(limit.resetsAfter)
+    }
+}

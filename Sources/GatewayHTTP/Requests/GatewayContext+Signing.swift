@@ -1,0 +1,38 @@
+import Hummingbird
+import SigningGateway
+import SigningKit
+
+/// The stages in front of a signature that every route goes through.
+extension GatewayContext {
+    /// The names in the path, authorised and resolved.
+    func route(for client: Client, in generation: GatewayGeneration) throws -> SigningRoute {
+        try route(for: client, app: try segment("bundleId"), feature: try segment("feature"), keyID: nil, in: generation)
+    }
+
+    func route(
+        for client: Client, app: String, feature: String, keyID: String?, in generation: GatewayGeneration
+    ) throws(GatewayError) -> SigningRoute {
+        let route = try generation.dispatcher.route(for: client, app: app, feature: feature, keyID: keyID)
+        // Only what is configured gets this far, so the log holds no names that anybody made up.
+        exchange.note {
+            $0.app = route.app.bundleID
+            $0.feature = route.featureID
+        }
+        return route
+    }
+
+    /// Takes from the client's rate and quota.
+    func admit(
+        _ client: Client, count: Int = 1, along route: SigningRoute, in generation: GatewayGeneration
+    ) throws(GatewayError) {
+        let standing = try generation.dispatcher.admit(client, count: count, feature: route.featureID)
+        if let standing { exchange.note { $0.limit = standing } }
+    }
+
+    private func segment(_ name: String) throws -> String {
+        let encoded = try parameters.require(name)
+        guard encoded.utf8.contains(UInt8(ascii: "%")) else { return encoded }
+        guard let decoded = PercentEncoding.decode(encoded.utf8) else { throw HTTPError(.notFound) }
+        return decoded
+    }
+}

@@ -1,0 +1,67 @@
+import Hummingbird
+import SigningGateway
+import StrictJSON
+
+/// `POST /v1/apps/{bundleId}/{feature}/batch`: up to a hundred requests of one feature in, as many answers out, in the
+/// same order; each is its own success or its own problem.
+struct BatchRoute {
+    static let path = "/v1/apps/{bundleId}/{feature}/batch"
+    static let maximumCount = 100
+
+    let gateway: LiveGateway
+    let registry: ConnectionRegistry
+
+    @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let generation = gateway.current
+        let client = try Caller.identify(request, context, in: generation)
+        let route = try context.route(for: client, in: generation)
+        let body = try await RequestBody.read(request, upTo: registry.bounds.batchBodyBytes)
+        let requests = try requests(in: body)
+        try context.admit(client, count: requests.count, along: route, in: generation)
+        let results = await generation.dispatcher.sign(requests, along: route)
+        return .json(write(results))
+    }
+
+    private func requests(in body: [UInt8]) throws -> [JSONValue] {
+        let requests: [JSONValue]
+        do {
+            requests = try JSONDocument(parsing: body).root.object(members: ["requests"])
+                .required("requests") { value throws(JSONReadError) in try value.elements() }
+        } catch let error as JSONSyntaxError {
+            throw GatewayError.request(.body(error))
+        } catch let error as JSONReadError {
+            throw GatewayError.request(.request(error))
+        }
+        guard (1...Self.maximumCount).contains(requests.count) else {
+            throw Problem(
+                .invalidRequest, "The member \"requests\" has \(requests.count) elements; it may have 1 to \(Self.maximumCount).",
+                field: "requests")
+        }
+        return requests
+    }
+
+    private func write(_ results: [Result<[UInt8], GatewayError>]) -> [UInt8] {
+        var writer = JSONWriter(capacity: 1024 * results.count)
+        writer.object { writer in
+            writer.name("results")
+            writer.array { writer in for result in results { write(result, to: &writer) } }
+        }
+        return writer.bytes
+    }
+
+    private func write(_ result: Result<[UInt8], GatewayError>, to writer: inout JSONWriter) {
+        writer.object { writer in
+            switch result {
+            case .success(let response):
+                writer.member("status", 200)
+                writer.name("response")
+                writer.raw(response)
+            case .failure(let error):
+                let problem = Problem(error)
+                writer.member("status", problem.status.code)
+                writer.name("problem")
+                problem.write(to: &writer)
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// Why a listener's TLS files cannot be used. It names the file and the cure, and nothing of a key.
+public enum TLSError: Error, Equatable, CustomStringConvertible {
+    /// Not there, not readable, or not PEM.
+    case unreadable(path: String)
+    /// A file of certificates without one.
+    case empty(path: String)
+    /// The key is not the one that the certificate is for, or of a kind that TLS cannot use.
+    case unusable(certificate: String, key: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let path):
+            "\(path) cannot be read, or is not PEM; check the path, its permissions and its content."
+        case .empty(let path): "\(path) holds no certificate; give certificates in PEM."
+        case .unusable(let certificate, let key):
+            "The key in \(key) does not belong to the first certificate in \(certificate), or TLS cannot use it."
+        }
+    }
+}

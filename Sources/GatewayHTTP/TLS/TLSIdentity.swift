@@ -1,0 +1,69 @@
+import NIOSSL
+import Synchronization
+
+/// The certificate of a listener as of now. Connections take the one of the moment when they begin, so a new one reaches
+/// the next connection and disturbs none that is open.
+public final class TLSIdentity: Sendable {
+    private let state: Mutex<State>
+
+    private struct State {
+        var plan: TLSPlan
+        var material: TLSMaterial
+        /// Of the files when they were read.
+        var marks: FileMarks
+        /// What was said of them last.
+        var complaint: TLSError?
+    }
+
+    /// - Throws: `TLSError` when the files cannot be used.
+    public init(_ plan: TLSPlan) throws(TLSError) {
+        let marks = FileMarks(plan.files)
+        let material = try TLSMaterial(plan)
+        state = Mutex(State(plan: plan, material: material, marks: marks))
+    }
+
+    public var plan: TLSPlan { state.withLock { $0.plan } }
+    /// When the certificate ends, in seconds since 1970.
+    public var expiry: Int { state.withLock { $0.material.expiry } }
+
+    /// Whether the files have changed since they were read.
+    var isOutdated: Bool {
+        let (plan, marks) = state.withLock { ($0.plan, $0.marks) }
+        return FileMarks(plan.files) != marks
+    }
+
+    /// Whether this was said already; from now on it was.
+    func hasComplained(of error: TLSError) -> Bool {
+        state.withLock { state in
+            defer { state.complaint = error }
+            return state.complaint == error
+        }
+    }
+
+    var context: NIOSSLContext { state.withLock { $0.material.context } }
+
+    /// Files that have been read and fit together, and are not in use yet.
+    public struct Renewal {
+        fileprivate let identity: TLSIdentity
+        fileprivate let plan: TLSPlan
+        fileprivate let material: TLSMaterial
+        fileprivate let marks: FileMarks
+
+        /// Uses them from the next connection on.
+        ///
+        /// - Returns: whether other client certificates are believed from now on.
+        public func commit() -> Bool {
+            identity.state.withLock { state in
+                defer { state = State(plan: plan, material: material, marks: marks) }
+                return state.material.trust != material.trust
+            }
+        }
+    }
+
+    /// Reads the files, of this plan or of a new one. Nothing changes until they are committed.
+    public func renewal(_ plan: TLSPlan? = nil) throws(TLSError) -> Renewal {
+        let plan = plan ?? self.plan
+        let marks = FileMarks(plan.files)
+        return Renewal(identity: self, plan: plan, material: try TLSMaterial(plan), marks: marks)
+    }
+}

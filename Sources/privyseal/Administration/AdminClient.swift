@@ -1,0 +1,97 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import StrictJSON
+
+/// Asks a running gateway's admin listener.
+struct AdminClient {
+    private let base: String
+    private let tls: TLSConfiguration
+    private let token: String?
+
+    /// - Parameter address: `unix:/path`, or a URL without a path.
+    init(_ address: String, _ option: AdminOption) throws {
+        let prefix = "unix:"
+        if address.hasPrefix(prefix) {
+            guard let url = URL(httpURLWithSocketPath: String(address.dropFirst(prefix.count))) else {
+                throw AdminError.unreachable("\(address) is not the path of a socket")
+            }
+            var text = url.absoluteString
+            while text.hasSuffix("/") { text.removeLast() }
+            base = text
+        } else if address.hasPrefix("http://") || address.hasPrefix("https://") {
+            base = address
+        } else {
+            throw AdminError.unreachable("\(address) is neither unix:/path nor an http:// or https:// URL")
+        }
+        tls = try Self.tls(option)
+        token = try option.tokenFile.map(Self.token)
+    }
+
+    /// - Returns: the body of a good answer.
+    func ask(_ method: HTTPMethod, _ path: String, accept: String?) async throws -> String {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let answer = try await ask(client, method, path, accept)
+            try await client.shutdown()
+            return answer
+        } catch {
+            try? await client.shutdown()
+            if error is AdminError { throw error }
+            throw AdminError.unreachable("\(base.removingPercentEncoding ?? base): \(Self.reason(error))")
+        }
+    }
+
+    private func ask(
+        _ client: HTTPClient, _ method: HTTPMethod, _ path: String, _ accept: String?
+    ) async throws -> String {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = method
+        if let accept { request.headers.add(name: "Accept", value: accept) }
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        let answer = try await client.execute(request, timeout: .minutes(5))
+        let body = try await answer.body.collect(upTo: 4 << 20)
+        let text = String(buffer: body)
+        guard answer.status == .ok else {
+            throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
+        }
+        return text
+    }
+
+    /// The `detail` of a problem document.
+    private static func detail(_ text: String) -> String? {
+        guard let object = try? JSONDocument(parsing: Array(text.utf8)).root.anyObject() else { return nil }
+        return try? object["detail"]?.string()
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? HTTPClientError, error == .connectTimeout else { return "\(error)" }
+        return "nobody answered; is the gateway running"
+    }
+
+    private static func tls(_ option: AdminOption) throws -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        do {
+            if let path = option.trustRoots { tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path)) }
+            if let certificate = option.certificate, let key = option.certificateKey {
+                tls.certificateChain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
+                tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
+            }
+        } catch {
+            throw AdminError.unreachable("the certificates or the key to show cannot be read as PEM")
+        }
+        return tls
+    }
+
+    private static func token(_ path: String) throws -> String {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw AdminError.unreachable("\(path) cannot be read")
+        }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import SigningGateway
+
+struct ClientsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clients",
+        abstract: "Make tokens for clients.",
+        subcommands: [Mint.self])
+
+    struct Mint: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "mint",
+            abstract: "Make a bearer token, and show it this once.",
+            discussion: """
+                The token goes to standard output, alone: privyseal clients mint shop > shop.token
+                What the configuration needs goes to standard error: the token's SHA-256, from which nobody gets the \
+                token back. Nothing is stored. A client may have several tokens, so that one can follow another without \
+                a gap.
+                """)
+
+        @Argument(help: ArgumentHelp("The client's name in the configuration.", valueName: "name"))
+        var name: String
+
+        func run() throws {
+            let token = ClientToken.mint()
+            StandardError.print(
+                """
+                The token of \(name) is shown once; give it to \(name) in a file or a secret store, not in a message.
+                Its place in the configuration, under clients:
+
+                  - name: \(name)
+                    tokens:
+                      - sha256: "\(token.digest.hexadecimal)"
+                    allow:
+                      - apps: [com.example.app]
+                        features: [promotional-offer]
+                        products: ["*"]
+                        offers: ["*"]
+
+                """)
+            print(token.text)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import StrictJSON
+
+struct ReloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Have a running gateway read its configuration anew.",
+        discussion: """
+            Everything new is read, checked and opened first; then it takes the place of what was. A configuration that \
+            cannot be served changes nothing. Requests in flight finish on what they began with.
+            The status is 0 when the configuration was taken up, 1 when it was refused or nobody answered.
+            """)
+
+    @OptionGroup var admin: AdminOption
+    @OptionGroup var output: OutputOption
+
+    @Flag(name: .customLong("dry-run"), help: "Only show what would change.")
+    var isTrial = false
+
+    func run() async throws {
+        let answer = try await admin.ask(.POST, isTrial ? "/v1/reload?dryRun=true" : "/v1/reload", accept: nil)
+        if output.format == .json {
+            print(answer)
+            return
+        }
+        let (outcome, changes) = try read(answer)
+        switch outcome {
+        case "unchanged": print("Read anew; nothing has changed.")
+        case "would-apply" where changes.isEmpty: print("Nothing would change.")
+        case "would-apply": print("This would change:\n" + list(changes))
+        default: print("Taken up:\n" + list(changes))
+        }
+    }
+
+    private func list(_ changes: [String]) -> String { changes.map { "  \($0)" }.joined(separator: "\n") }
+
+    private func read(_ answer: String) throws -> (outcome: String, changes: [String]) {
+        let object = try JSONDocument(parsing: Array(answer.utf8)).root.anyObject()
+        let outcome = try object.required("outcome") { value throws(JSONReadError) in try value.string() }
+        let changes = try object.required("changes") { value throws(JSONReadError) in
+            try value.elements { element throws(JSONReadError) in try element.string() }
+        }
+        return (outcome, changes)
+    }
+}

@@ -1,0 +1,32 @@
+import GatewayConfiguration
+import GatewayHTTP
+import Glibc
+import Logging
+
+/// Where log lines go: standard error, always; standard output is for answers.
+enum LogSetup {
+    static func bootstrap(_ logging: GatewayConfiguration.Logging, recent: RecentEvents) {
+        set(logging.level)
+        LoggingSystem.bootstrap(
+            { label, provider in
+                StreamedLogHandler(label: label, format: logging.format, recent: recent, metadataProvider: provider)
+            }, metadataProvider: Exchange.metadata)
+        atexit { LogStream.standardError.flush() }
+    }
+
+    /// Takes effect with the next event.
+    static func set(_ level: GatewayConfiguration.Logging.Level) {
+        let level = Logger.Level(rawValue: level.rawValue) ?? .info
+        StreamedLogHandler.level.store(level.number, ordering: .relaxed)
+    }
+
+    /// For commands that say themselves what went wrong. What nobody else says is left: a secret that others can read.
+    static func bootstrapQuietly() {
+        LoggingSystem.bootstrap { label in
+            guard label == "privyseal.secrets" else { return SwiftLogNoOpLogHandler() }
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Standard error, for lines that come faster than it can be written to: a thread of its own writes what has gathered,
+/// some hundred times a second. Nobody who logs waits for a terminal or a pipe.
+final class LogStream: Sendable {
+    static let standardError = LogStream(STDERR_FILENO)
+
+    private struct State {
+        var pending: [UInt8] = []
+        /// Lines that found no room.
+        var lost = 0
+        var hasThread = false
+    }
+
+    /// In bytes: what may wait while nobody reads the other end of the pipe.
+    private static let limit = 4 << 20
+    /// In microseconds: lines gather for so long.
+    private static let pause: UInt32 = 5_000
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let bell = DispatchSemaphore(value: 0)
+    /// Held while bytes leave, so that lines do not overtake each other.
+    private let writing = Mutex(())
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Parameter line: without its newline.
+    func write(line: some Collection<UInt8>) {
+        let (isFirst, needsThread) = state.withLock { state -> (Bool, Bool) in
+            guard state.pending.count + line.count < Self.limit else {
+                state.lost += 1
+                return (false, false)
+            }
+            let isFirst = state.pending.isEmpty
+            state.pending.append(contentsOf: line)
+            state.pending.append(UInt8(ascii: "\n"))
+            defer { state.hasThread = true }
+            return (isFirst, !state.hasThread)
+        }
+        if needsThread { start() }
+        if isFirst { bell.signal() }
+    }
+
+    /// Returns when everything that was logged before has been written.
+    func flush() {
+        writing.withLock { _ in
+            let (bytes, lost) = state.withLock { state in
+                defer {
+                    state.pending = []
+                    state.lost = 0
+                }
+                return (state.pending, state.lost)
+            }
+            Self.write(bytes, to: descriptor)
+            guard lost > 0 else { return }
+            Self.write(Array("privyseal: \(lost) log lines were lost: nobody read them in time\n".utf8), to: descriptor)
+        }
+    }
+
+    private func start() {
+        let thread = Thread { [self] in
+            while true {
+                bell.wait()
+                usleep(Self.pause)
+                flush()
+            }
+        }
+        thread.name = "privyseal-log"
+        thread.start()
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var written = 0
+        while written < bytes.count {
+            let result = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+            }
+            guard result > 0 || errno == EINTR else { return }
+            written += max(0, result)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import GatewayConfiguration
+import GatewayHTTP
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import OTLPTracing
+import PrometheusMetrics
+import ServiceLifecycle
+import ServiceManager
+import SigningGateway
+import SigningKit
+import Tracing
+import UnixSignals
+
+/// Everything that runs while the gateway serves, put together from a configuration.
+struct GatewayService {
+    private let configuration: GatewayConfiguration
+    private let gateway: LiveGateway
+    private let monitor: KeyRingMonitor
+    private let drain: Drain
+    private let registry: ConnectionRegistry
+    private let doors: Doors
+    private let router: GatewayRouter
+    private let reloader: Reloader
+    private let administration: Operator
+    private let prometheus: PrometheusRegistry
+    private let tracing: TraceExport?
+    private let manager: Supervision
+
+    /// - Throws: `DoorError` when a listener cannot be as it is configured.
+    init(
+        _ configuration: GatewayConfiguration, path: String, recent: RecentEvents, prometheus: PrometheusRegistry
+    ) throws(DoorError) {
+        let gateway = LiveGateway(GatewayGeneration(configuration))
+        let doors = try Doors(configuration)
+        let manager = Supervision(listeners: doors.plans.count)
+        self.configuration = configuration
+        self.gateway = gateway
+        self.doors = doors
+        self.manager = manager
+        self.prometheus = prometheus
+        // Keys are opened while it serves already: a token that takes its time must not keep /livez from answering.
+        monitor = KeyRingMonitor(gateway) {
+            try Self.refuseMisconfiguredKeys(gateway.current.ring)
+            manager.noteOpened()
+        }
+        drain = Drain(delay: configuration.drainDelay)
+        registry = ConnectionRegistry(ConnectionBounds(configuration.limits))
+        tracing = configuration.tracing.map { TraceExport($0) }
+        let traffic = Traffic()
+        router = GatewayRouter(
+            gateway: gateway, monitor: monitor, drain: drain, registry: registry,
+            log: StreamedAccessLog(format: configuration.logging.format), traffic: traffic, tracing: tracing)
+        reloader = Reloader(
+            path: path, configuration, gateway: gateway, monitor: monitor, registry: registry, doors: doors,
+            manager: manager)
+        administration = Operator(
+            path: path, gateway: gateway, monitor: monitor, registry: registry, doors: doors, traffic: traffic,
+            recent: recent, reloader: reloader)
+    }
+
+    /// Until it is told to stop.
+    func run() async throws {
+        let listeners = try doors.plans.map { try listener($0) }
+        GaugeCollector(gateway: gateway, registry: registry, doors: doors).register(with: prometheus)
+        // Stopped from the last to the first: the drain, then the listeners, and the keys when nobody asks any more.
+        var services: [any Service] = [gateway, monitor]
+        if let tracing { services.append(tracing) }
+        services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog(monitor)]
+        services += listeners
+        services.append(drain)
+        var group = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "privyseal.services"))
+        group.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    /// For when it ended before it was asked to.
+    func close() async { await gateway.current.ring.close() }
+
+    private func listener(_ plan: ListenerPlan) throws -> Listener {
+        let routes =
+            switch plan.name {
+            case .public: router.public
+            case .admin: router.admin(administration)
+            case .metrics: router.metrics { [prometheus] in await prometheus.exposition() }
+            }
+        return try Listener(plan, router: routes, registry: registry) { [manager] address in
+            Logger(label: "privyseal.listener").info(
+                "Listening", metadata: ["listener": "\(plan.name.rawValue)", "address": "\(address)"])
+            manager.noteListening()
+        }
+    }
+
+    /// What only a person can mend is said at once, instead of being served as a gateway that never gets ready. Not so a
+    /// refused PIN: whoever supervises this process would start it again, and each start would try the PIN again, until
+    /// the token locks itself.
+    private static func refuseMisconfiguredKeys(_ ring: KeyRing) throws {
+        var complaints: [String] = []
+        for slot in ring.slots where slot.isActive {
+            guard case .refused(let error) = slot.state else { continue }
+            if case .loginRefused = error { continue }
+            complaints.append("\(slot.plan.origin): \(error)")
+        }
+        guard complaints.isEmpty else { throw StandardError.failure(complaints.joined(separator: "\n"), status: 78) }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import GatewayConfiguration
+import GatewayHTTP
+import Logging
+import Metrics
+import ServiceLifecycle
+import SigningGateway
+import Synchronization
+import UnixSignals
+
+/// Changes what the gateway serves while it serves: everything new is read, checked and opened first, then it takes the
+/// place of what was. Whatever is wrong with the new, nothing has changed.
+///
+/// One reload after the other, from whichever side they are asked for: SIGHUP or the admin listener.
+final class Reloader: Service {
+    private struct Order: Sendable {
+        let isTrial: Bool
+        let answer: CheckedContinuation<ReloadOutcome, Never>
+    }
+
+    /// What the next configuration is compared with.
+    private struct State {
+        var configuration: GatewayConfiguration
+        /// Keys of a configuration that was refused: a PIN that did not open them is not tried again.
+        var rejected: KeyRing?
+        var last: GatewayStatus.Event?
+    }
+
+    private let path: String
+    private let gateway: LiveGateway
+    private let monitor: KeyRingMonitor
+    private let registry: ConnectionRegistry
+    private let doors: Doors
+    private let state: Mutex<State>
+    private let orders: AsyncStream<Order>
+    private let order: AsyncStream<Order>.Continuation
+    private let manager: Supervision
+    private let logger = Logger(label: "privyseal.reload")
+
+    init(
+        path: String, _ configuration: GatewayConfiguration, gateway: LiveGateway, monitor: KeyRingMonitor,
+        registry: ConnectionRegistry, doors: Doors, manager: Supervision
+    ) {
+        self.path = path
+        self.gateway = gateway
+        self.monitor = monitor
+        self.registry = registry
+        self.doors = doors
+        self.manager = manager
+        state = Mutex(State(configuration: configuration))
+        (orders, order) = AsyncStream.makeStream()
+    }
+
+    var last: GatewayStatus.Event? { state.withLock { $0.last } }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await withTaskGroup { group in
+                group.addTask { await self.obeySignals() }
+                for await order in self.orders {
+                    order.answer.resume(returning: await self.perform(isTrial: order.isTrial))
+                }
+                group.cancelAll()
+            }
+        } onGracefulShutdown: {
+            self.order.finish()
+        }
+    }
+
+    /// Waits for its turn.
+    func reload(isTrial: Bool) async -> ReloadOutcome {
+        await withCheckedContinuation { answer in
+            guard case .enqueued = order.yield(Order(isTrial: isTrial, answer: answer)) else {
+                answer.resume(returning: .refused("The gateway is being stopped."))
+                return
+            }
+        }
+    }
+
+    private func obeySignals() async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            _ = await reload(isTrial: false)
+        }
+    }
+
+    // MARK: One reload
+
+    private func perform(isTrial: Bool) async -> ReloadOutcome {
+        if !isTrial { manager.reloading() }
+        defer { if !isTrial { manager.ready() } }
+        let outcome: ReloadOutcome
+        do throws(Refusal) {
+            let known = state.withLock { $0.configuration }
+            let configuration = try read(comparedWith: known)
+            let changes = configuration.changes(from: known).map(\.description)
+            outcome =
+                isTrial
+                ? .wouldApply(try await tryOut(configuration, changes))
+                : try await apply(configuration, changes)
+        } catch {
+            outcome = .refused(error.sentence)
+        }
+        if !isTrial { report(outcome) }
+        return outcome
+    }
+
+    private struct Refusal: Error {
+        let sentence: String
+    }
+
+    private func read(comparedWith known: GatewayConfiguration) throws(Refusal) -> GatewayConfiguration {
+        let configuration: GatewayConfiguration
+        do {
+            configuration = try ConfigurationOption.read(path)
+            try configuration.requireServable()
+        } catch {
+            throw Refusal(sentence: error.description)
+        }
+        let fixed = configuration.changes(from: known).filter(\.needsRestart)
+        guard fixed.isEmpty else {
+            let list = fixed.map(\.description).joined(separator: "\n")
+            throw Refusal(sentence: "These can be changed by a restart only:\n\(list)")
+        }
+        return configuration
+    }
+
+    /// Everything short of opening keys: to log in to a token is no trial, a wrong PIN counts.
+    private func tryOut(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal) -> [String] {
+        _ = try renewals(configuration)
+        return changes
+    }
+
+    private func apply(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal) -> ReloadOutcome {
+        let renewals = try renewals(configuration)
+        let rejected = state.withLock { $0.rejected }
+        let predecessor = gateway.current
+        let successor = GatewayGeneration(configuration, inheriting: predecessor, rejected: rejected)
+        try await open(successor.ring, besides: predecessor.ring)
+        gateway.replace(with: successor)
+        for (name, renewal) in renewals where renewal.commit() { registry.quiesce(name) }
+        registry.bounds = ConnectionBounds(configuration.limits)
+        LogSetup.set(configuration.logging.level)
+        monitor.lookAgain()
+        state.withLock { state in
+            state.configuration = configuration
+            state.rejected = nil
+        }
+        for warning in configuration.warnings { logger.warning("\(warning)") }
+        return changes.isEmpty ? .unchanged : .applied(changes)
+    }
+
+    /// Keys that were there before may be down; the new ones must sign.
+    private func open(_ ring: KeyRing, besides old: KeyRing) async throws(Refusal) {
+        await ring.openMissing()
+        await ring.prove { !$0.isInherited }
+        let faults = ring.slots.filter { !$0.isInherited && !$0.state.canSign }
+        guard !faults.isEmpty else { return }
+        state.withLock { $0.rejected = ring }
+        await ring.close(except: old)
+        let list = faults.map { "\($0.plan.origin): \($0.state.reason ?? $0.state.name)" }
+        throw Refusal(sentence: list.joined(separator: "\n"))
+    }
+
+    private func renewals(
+        _ configuration: GatewayConfiguration
+    ) throws(Refusal) -> [(name: ListenerName, renewal: TLSIdentity.Renewal)] {
+        var renewals: [(ListenerName, TLSIdentity.Renewal)] = []
+        for listener in configuration.listeners {
+            let name = ListenerName(listener.role)
+            guard let tls = listener.tls, let identity = doors.plans.first(where: { $0.name == name })?.tls else {
+                continue
+            }
+            do { renewals.append((name, try identity.renewal(TLSPlan(tls)))) } catch {
+                throw Refusal(sentence: "\(tls.origin): \(error)")
+            }
+        }
+        return renewals
+    }
+
+    // MARK: What came of it
+
+    private func report(_ outcome: ReloadOutcome) {
+        let (name, level, message): (String, Logger.Level, String) =
+            switch outcome {
+            case .applied(let changes), .wouldApply(let changes):
+                ("applied", .notice, "The configuration was reloaded. " + changes.joined(separator: " "))
+            case .unchanged: ("unchanged", .info, "The configuration was reloaded, and is what it was.")
+            case .refused(let sentence):
+                ("refused", .error, "The configuration was not reloaded, and nothing has changed. \(sentence)")
+            }
+        logger.log(level: level, "\(message)")
+        Counter(label: "privyseal_reloads_total", dimensions: [("outcome", name)]).increment()
+        Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
+        let event = GatewayStatus.Event(
+            time: String(decoding: LogTime.now(), as: UTF8.self), level: name, message: message)
+        state.withLock { $0.last = event }
+    }
+}

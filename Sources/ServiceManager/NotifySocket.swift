@@ -1,7 +1,7 @@
 import Glibc
 
-/// The socket on which the service manager hears from its services (sd_notify(3)): one datagram for each message, and no
-/// answer. What fails here must not harm the service, so nothing throws.
+/// The socket on which the service manager hears from its services (sd_notify(3)): datagrams, and no answers. What fails
+/// here must not harm the service, so nothing throws.
 public struct NotifySocket: Sendable {
     private let address: sockaddr_un
     private let length: socklen_t

@@ -79,7 +79,8 @@ struct TraceparentTests {
             " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ",
             // Two fields, joined
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, 00-12345678901234567890123456789011-1234567890123456-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01,"
+                + "00-12345678901234567890123456789011-1234567890123456-01",
         ])
     func refused(_ text: String) {
         #expect(TraceContext(traceparent: text) == nil)

@@ -1,12 +1,12 @@
 extension TraceContext {
     /// Reads the two header fields.
     ///
-    /// Of a version above 00 the first 55 characters are read as version 00 has them, and what follows must be set apart
-    /// by a hyphen (§3.2.4 of the standard). Upper-case digits, IDs of zero and version `ff` are errors.
+    /// Of a version above 00 the first 55 characters are read as version 00 has them, and what follows must be set
+    /// apart by a hyphen (§3.2.4 of the standard). Upper-case digits, IDs of zero and version `ff` are errors.
     ///
     /// - Parameters:
-    ///   - traceparent: the field's value; where a request has several fields, all of them joined by commas, which is an
-    ///     error as it should be.
+    ///   - traceparent: the field's value; where a request has several fields, all of them joined by commas, which is
+    ///     an error as it should be.
     ///   - tracestate: the values of all fields, joined by commas. When they are malformed, or are more than this
     ///     program carries, the context is without them.
     /// - Returns: nil when `traceparent` is not valid: a new trace begins then.

@@ -32,7 +32,7 @@ enum TraceState {
         return hasMember
     }
 
-    /// `key`: at most 256 characters and begun by a letter, or a tenant of at most 241, `@`, and a system of at most 14.
+    /// `key`: at most 256 characters and begun by a letter, or a tenant of at most 241, `@`, a system of at most 14.
     private static func isKey(_ key: Characters) -> Bool {
         guard key.allSatisfy({ isKeyCharacter($0) || $0 == UInt8(ascii: "@") }), let first = key.first else {
             return false

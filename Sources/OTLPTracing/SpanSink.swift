@@ -1,0 +1,5 @@
+/// Takes spans that have ended.
+protocol SpanSink: Sendable {
+    /// Returns at once, whatever becomes of the span.
+    func take(_ span: FinishedSpan)
+}

@@ -1,0 +1,99 @@
+import NIOHTTP1
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+import Tracing
+
+@testable import OTLPTracing
+
+@Suite("Delivery over HTTP")
+struct HTTPTransportTests {
+    static func using<Result>(
+        _ transport: OTLPHTTPTransport, _ body: (OTLPHTTPTransport) async throws -> Result
+    ) async throws -> Result {
+        do {
+            let result = try await body(transport)
+            await transport.close()
+            return result
+        } catch {
+            await transport.close()
+            throw error
+        }
+    }
+
+    @Test("spans arrive at a collector, and deliveries share a connection")
+    func arrives() async throws {
+        let collector = try await Collector(answering: .ok)
+        let exporter = OTLPExporter(
+            DocumentTests.resource, to: OTLPHTTPTransport(endpoint: collector.endpoint),
+            settings: ExporterTests.settings { $0.batchSize = 1 })
+        let tracer = OTLPTracer(sampler: Sampler(ratio: 1), exporter: exporter)
+        try await testGracefulShutdown { trigger in
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await exporter.run() }
+                var deliveries = collector.deliveries.makeAsyncIterator()
+                tracer.startSpan("first", context: .topLevel).end()
+                let first = try #require(await deliveries.next())
+                tracer.startSpan("second", context: .topLevel).end()
+                let second = try #require(await deliveries.next())
+                #expect(first.head.method == .POST)
+                #expect(first.head.uri == "/v1/traces")
+                #expect(first.head.headers["Content-Type"] == ["application/json"])
+                #expect(first.head.headers["traceparent"].isEmpty)
+                #expect(first.body.contains("\"name\":\"first\""))
+                #expect(second.body.contains("\"name\":\"second\""))
+                #expect(first.port == second.port)
+                trigger.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+        }
+        try await collector.close()
+    }
+
+    @Test("the answer's status and Retry-After come back")
+    func answers() async throws {
+        let collector = try await Collector(answering: .serviceUnavailable, headers: ["Retry-After": "17"])
+        let answer = try await Self.using(OTLPHTTPTransport(endpoint: collector.endpoint)) { try await $0.post([]) }
+        #expect(answer.status == 503)
+        #expect(answer.retryAfter == .seconds(17))
+        try await collector.close()
+    }
+
+    @Test("a redirect is not followed: spans go where the configuration says")
+    func redirect() async throws {
+        let other = try await Collector(answering: .ok)
+        let collector = try await Collector(answering: .temporaryRedirect, headers: ["Location": other.endpoint])
+        let answer = try await Self.using(OTLPHTTPTransport(endpoint: collector.endpoint)) { try await $0.post([]) }
+        #expect(answer.status == 307)
+        try await collector.close()
+        try await other.close()
+    }
+
+    @Test("nobody listening is an error at once", arguments: ["http://127.0.0.1:1/v1/traces", "nonsense", ""])
+    func unreachable(_ endpoint: String) async throws {
+        await #expect {
+            try await Self.using(OTLPHTTPTransport(endpoint: endpoint)) { try await $0.post([]) }
+        } throws: { error in
+            if case OTLPTransportError.unreachable = error { true } else { false }
+        }
+    }
+
+    @Test("after the end nothing is sent, and an end without a beginning is one")
+    func closed() async throws {
+        let transport = OTLPHTTPTransport(endpoint: "http://127.0.0.1:1")
+        await transport.close()
+        await transport.close()
+        await #expect(throws: OTLPTransportError.self) { try await transport.post([]) }
+    }
+
+    @Test(
+        "the log names the endpoint without user and password",
+        arguments: [
+            ("http://user:secret@collector:4318/v1/traces", "http://collector:4318/v1/traces"),
+            ("http://user@secret@collector/", "http://collector/"), ("http://collector/a@b", "http://collector/a@b"),
+            ("nonsense", "nonsense"),
+        ])
+    func destination(_ endpoint: String, _ shown: String) {
+        #expect(OTLPHTTPTransport(endpoint: endpoint).destination == shown)
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import ServiceManager
+import Testing
+
+/// What is done to a process cannot be undone, so it is done to a child of the tests.
+@Suite("Hardening the process")
+struct ProcessHardeningTests {
+    @Test("every measure is in force afterwards, and can be taken twice")
+    func everyMeasure() async throws {
+        await #expect(processExitsWith: .success) {
+            umask(0)
+            try #require(!ProcessHardening.privateFiles.isInForce)
+            try #require(!ProcessHardening.notDumpable.isInForce)
+            #expect(ProcessHardening.apply().isEmpty)
+            #expect(ProcessHardening.apply().isEmpty)
+            for measure in ProcessHardening.allCases { #expect(measure.isInForce, "\(measure)") }
+        }
+    }
+
+    @Test("the kernel agrees: the limits are what it says of this process")
+    func limits() async throws {
+        await #expect(processExitsWith: .success) {
+            var low = rlimit()
+            try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low) == 0)
+            low.rlim_cur = 64
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low) == 0)
+            #expect(!ProcessHardening.allDescriptors.isInForce)
+            _ = ProcessHardening.apply()
+            let limits = try ProcFile.lines(of: "/proc/self/limits")
+            let core = try #require(limits.first { $0.hasPrefix("Max core file size") })
+            #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+            let files = try #require(limits.first { $0.hasPrefix("Max open files") }).split(separator: " ")
+            #expect(files[3] == "\(low.rlim_max)")
+            #expect(files[3] == files[4])
+            let status = try ProcFile.lines(of: "/proc/self/status")
+            #expect(status.contains("Umask:\t0077"))
+        }
+    }
+
+    @Test("a process that is not dumpable can still count its descriptors and its memory")
+    func ownMeasurements() async throws {
+        await #expect(processExitsWith: .success) {
+            _ = ProcessHardening.apply()
+            // As the service's user, who may not read what then belongs to root.
+            if getuid() == 0 {
+                try #require(setgid(65534) == 0)
+                try #require(setuid(65534) == 0)
+            }
+            try #require(ProcessHardening.apply().isEmpty)
+            let directory = try #require(opendir("/proc/self/fd"))
+            #expect(readdir(directory) != nil)
+            closedir(directory)
+            #expect(try !ProcFile.lines(of: "/proc/self/statm").isEmpty)
+            #expect(try !ProcFile.lines(of: "/proc/self/stat").isEmpty)
+        }
+    }
+}
+
+enum ProcFile {
+    struct Unreadable: Error {
+        let path: String
+        let errno: Int32
+    }
+
+    static func lines(of path: String) throws -> [String] {
+        guard let file = fopen(path, "r") else { throw Unreadable(path: path, errno: errno) }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var character = fgetc(file)
+        while character != EOF {
+            text.append(UInt8(truncatingIfNeeded: character))
+            character = fgetc(file)
+        }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

@@ -15,6 +15,18 @@ extension FeatureConformance {
         }
     }
 
+    /// The gateway asks policy about the subject before `compose` has seen the request.
+    func checkSubject() {
+        for vector in vectors {
+            guard let input = try? feature.input(from: vector.body) else {
+                fail("\(vector.name): the body cannot be read")
+                continue
+            }
+            let subject = feature.subject(of: input)
+            if subject != vector.subject { fail("\(vector.name): the subject is \(subject) and not \(vector.subject)") }
+        }
+    }
+
     func checkDeterminism() {
         for vector in vectors {
             guard let first = draft(of: vector), let second = draft(of: vector) else { continue }

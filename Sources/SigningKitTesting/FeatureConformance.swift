@@ -40,6 +40,7 @@ public struct FeatureConformance<Feature: SigningFeature>: Sendable {
         if vectors.isEmpty { fail("there are no golden vectors to start from") }
         switch check {
         case .goldenVectors: checkGoldenVectors()
+        case .subject: checkSubject()
         case .determinism: checkDeterminism()
         case .refusals: checkRefusals()
         case .grantCannotBeOverridden: checkGrantCannotBeOverridden()
@@ -64,6 +65,7 @@ public struct FeatureConformance<Feature: SigningFeature>: Sendable {
 /// The parts of `FeatureConformance`; a test takes them as its arguments, so that each has its own line in the output.
 public enum FeatureCheck: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case goldenVectors = "what is signed is byte for byte what the golden vectors say"
+    case subject = "what a request is about is what the golden vectors say"
     case determinism = "the same request and grant give the same bytes"
     case refusals = "bad input is refused with the error that names it"
     case grantCannotBeOverridden = "nothing of the grant can come from a caller"

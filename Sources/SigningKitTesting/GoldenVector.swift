@@ -13,12 +13,13 @@ import StrictJSON
 ///   "grant": {"bundleId": "…", "issuerId": "…", "keyId": "…", "issuedAt": 1698148900000, "nonce": "…"},
 ///   "signature": "128 hexadecimal digits: r ‖ s",
 ///   "vectors": [
-///     {"name": "…", "body": {…}, "signingInput": "…", "header": "…", "payload": "…", "answer": "…"}
+///     {"name": "…", "body": {…}, "subject": {"products": ["…"], "offers": []},
+///      "signingInput": "…", "header": "…", "payload": "…", "answer": "…"}
 ///   ]
 /// }
 /// ```
 ///
-/// `body` is taken byte for byte; `signingInput`, `header`, `payload` and `answer` are exact texts. `header` and
+/// `body` is taken byte for byte; `subject` is what the request names; `signingInput`, `header`, `payload` and `answer` are exact texts. `header` and
 /// `payload` are for a JWS, and `answer` may be left out.
 public struct GoldenVector: Sendable {
     /// The JSON of a JWS's header and payload, before Base64url.
@@ -32,6 +33,7 @@ public struct GoldenVector: Sendable {
     public let origin: String
     public let body: [UInt8]
     public let grant: Grant
+    public let subject: OfferSubject
     public let signingInput: [UInt8]
     public let parts: Parts?
     public let signature: P256Signature
@@ -59,9 +61,10 @@ public struct GoldenVector: Sendable {
     }
 
     private init(from value: JSONValue, origin: String, grant: Grant, signature: P256Signature) throws(JSONReadError) {
-        let object = try value.object(members: ["name", "body", "signingInput", "header", "payload", "answer"])
+        let object = try value.object(members: Self.members)
         name = try object.required("name", string)
         body = try object.required("body") { value throws(JSONReadError) in Array(value.rawBytes) }
+        subject = try object.required("subject", OfferSubject.init(fromVector:))
         signingInput = try object.required("signingInput", text)
         let header = try object.optional("header", text)
         let payload = try object.optional("payload", text)
@@ -69,9 +72,12 @@ public struct GoldenVector: Sendable {
         answer = try object.optional("answer", text)
         (self.origin, self.grant, self.signature) = (origin, grant, signature)
     }
+
+    private static let members = ["name", "body", "subject", "signingInput", "header", "payload", "answer"]
 }
 
 private func string(_ value: JSONValue) throws(JSONReadError) -> String { try value.string() }
+private func strings(_ value: JSONValue) throws(JSONReadError) -> [String] { try value.elements(string) }
 private func text(_ value: JSONValue) throws(JSONReadError) -> [UInt8] { Array(try value.string().utf8) }
 
 extension Grant {
@@ -86,6 +92,13 @@ extension Grant {
         let nonce = try object.required("nonce") { value throws(JSONReadError) in try Nonce(fromVector: value.string())
         }
         self.init(app: app, issuedAt: Timestamp(milliseconds: issuedAt), nonce: nonce)
+    }
+}
+
+extension OfferSubject {
+    fileprivate init(fromVector value: JSONValue) throws(JSONReadError) {
+        let object = try value.object(members: ["products", "offers"])
+        self.init(products: try object.required("products", strings), offers: try object.required("offers", strings))
     }
 }
 

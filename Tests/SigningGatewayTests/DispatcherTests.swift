@@ -19,16 +19,17 @@ struct DispatcherTests {
     func unknownNames() async throws {
         let gateway = try await TestGateway()
         #expect(throws: GatewayError.unknownApp("com.example.none")) {
-            try gateway.dispatcher.route(app: "com.example.none", feature: "promotional-offer")
+            try gateway.dispatcher.route(for: .operator, app: "com.example.none", feature: "promotional-offer")
         }
         for feature in ["promotional", "legacy-promotional-offer", ""] {
             #expect(throws: GatewayError.unknownFeature(feature, app: TestGateway.app)) {
-                try gateway.dispatcher.route(app: TestGateway.app, feature: feature)
+                try gateway.dispatcher.route(for: .operator, app: TestGateway.app, feature: feature)
             }
         }
         for keyID in ["active", "", "ACTIVE "] {
             #expect(throws: GatewayError.unknownKey(keyID, app: TestGateway.app)) {
-                try gateway.dispatcher.route(app: TestGateway.app, feature: "promotional-offer", keyID: keyID)
+                try gateway.dispatcher.route(
+                    for: .operator, app: TestGateway.app, feature: "promotional-offer", keyID: keyID)
             }
         }
     }

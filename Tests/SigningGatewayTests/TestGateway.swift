@@ -11,6 +11,7 @@ struct TestGateway {
     static let body = Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8)
 
     let place: FakePlace
+    let plan: GatewayPlan
     let ring: KeyRing
     let dispatcher: Dispatcher
     let keys: [String: P256.Signing.PrivateKey]
@@ -34,6 +35,7 @@ struct TestGateway {
             activeKeyID: "ACTIVE")
         var plan = GatewayPlan(accounts: [account], verification: verification)
         adjust(&plan)
+        self.plan = plan
         ring = KeyRing(plan, backends: [FakeKeyBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
         dispatcher = Dispatcher(plan, features: [ServedFeature(PromotionalOffer())], ring: ring, grants: grants)
         guard isOpen else { return }
@@ -43,8 +45,10 @@ struct TestGateway {
 
     var active: KeySlot { ring.slots[0] }
 
-    func sign(keyID: String? = nil, body: [UInt8] = Self.body) async throws(GatewayError) -> [UInt8] {
-        let route = try dispatcher.route(app: Self.app, feature: "promotional-offer", keyID: keyID)
+    func sign(
+        for client: Client = .operator, keyID: String? = nil, body: [UInt8] = Self.body
+    ) async throws(GatewayError) -> [UInt8] {
+        let route = try dispatcher.route(for: client, app: Self.app, feature: "promotional-offer", keyID: keyID)
         return try await dispatcher.sign(body, along: route)
     }
 

@@ -31,6 +31,10 @@ public struct AdvancedCommerce: SigningFeature {
         self.validation = validation
     }
 
+    public func subject(of input: AdvancedCommerceRequest) -> OfferSubject {
+        NamedIdentifiers(in: input.request).subject
+    }
+
     public func compose(
         _ input: AdvancedCommerceRequest, for grant: Grant
     ) throws(FeatureError) -> Draft<AdvancedCommerceAnswer> {

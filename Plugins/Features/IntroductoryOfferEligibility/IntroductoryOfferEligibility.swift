@@ -18,6 +18,11 @@ public struct IntroductoryOfferEligibility: SigningFeature {
 
     public init() {}
 
+    /// An introductory offer has no identifier: a product has one, or none.
+    public func subject(of input: IntroductoryOfferEligibilityRequest) -> OfferSubject {
+        OfferSubject(products: [input.productID])
+    }
+
     public func compose(
         _ input: IntroductoryOfferEligibilityRequest, for grant: Grant
     ) throws(FeatureError) -> Draft<SignedJWS> {

@@ -22,6 +22,10 @@ public struct LegacyPromotionalOffer: SigningFeature {
 
     public init() {}
 
+    public func subject(of input: LegacyPromotionalOfferRequest) -> OfferSubject {
+        OfferSubject(products: [input.productID], offers: [input.offerIdentifier])
+    }
+
     public func compose(
         _ input: LegacyPromotionalOfferRequest, for grant: Grant
     ) throws(FeatureError) -> Draft<LegacyPromotionalOfferAnswer> {

@@ -19,6 +19,10 @@ public struct PromotionalOffer: SigningFeature {
 
     public init() {}
 
+    public func subject(of input: PromotionalOfferRequest) -> OfferSubject {
+        OfferSubject(products: [input.productID], offers: [input.offerIdentifier])
+    }
+
     public func compose(_ input: PromotionalOfferRequest, for grant: Grant) throws(FeatureError) -> Draft<SignedJWS> {
         let signingInput = AppStoreJWS.signingInput(.promotionalOffer, for: grant) { claims in
             claims.member("productId", input.productID)

@@ -6,13 +6,18 @@ public struct Dispatcher: Sendable {
     public let features: [FeatureDescriptor]
     private let apps: [String: ServedApp]
     private let grants: GrantIssuer
+    private let now: @Sendable () -> LimitMoment
 
-    /// - Parameter features: those that may be served; each app's plan says which of them it has.
+    /// - Parameters:
+    ///   - features: those that may be served; each app's plan says which of them it has.
+    ///   - now: the time for rates and quotas.
     public init(
-        _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer()
+        _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
+        now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
     ) {
         self.features = features.map(\.descriptor)
         self.grants = grants
+        self.now = now
         var apps: [String: ServedApp] = [:]
         for account in plan.accounts {
             let keys = ring.slots.filter { $0.issuerID == account.issuerID }
@@ -23,26 +28,76 @@ public struct Dispatcher: Sendable {
         self.apps = apps
     }
 
-    /// Resolves the names of a request.
+    // MARK: Whether it may
+
+    /// Takes from the client's rate and quota: once for each request, and all of a batch at once or nothing.
+    ///
+    /// - Parameters:
+    ///   - count: the requests of a batch.
+    ///   - feature: as in the path; only for counting what is refused.
+    /// - Returns: how the limit stands that leaves less; nil for a client without limits.
+    /// - Throws: `GatewayError.limited`.
+    @discardableResult
+    public func admit(
+        _ client: Client, count: Int = 1, feature: String
+    ) throws(GatewayError) -> RateLimitStatus? {
+        do throws(RateLimitRefusal) {
+            if client.limits.isUnlimited { return nil }
+            return try client.usage.take(count, within: client.limits, at: now())
+        } catch {
+            throw note(.limited(error), client, feature)
+        }
+    }
+
+    /// Authorises the names of a request, and only then resolves them: whether there is an app that the client may not use
+    /// shows nowhere.
     ///
     /// - Parameter keyID: nil for the account's active key.
-    public func route(app bundleID: String, feature: String, keyID: String? = nil) throws(GatewayError) -> SigningRoute
-    {
-        guard let app = apps[bundleID] else { throw .unknownApp(bundleID) }
-        guard let feature = app.features[feature] else { throw .unknownFeature(feature, app: bundleID) }
-        guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }
-        return SigningRoute(app: key.identity, key: key.slot, feature: feature)
+    /// - Throws: `GatewayError.forbidden` for what no rule allows, and `.unknownApp`, `.unknownFeature` or `.unknownKey` for
+    ///   what the rules allow and nobody configured.
+    public func route(
+        for client: Client, app bundleID: String, feature name: String, keyID: String? = nil
+    ) throws(GatewayError) -> SigningRoute {
+        do throws(GatewayError) {
+            let permit: Permit
+            do throws(Denial) { permit = try client.policy.permit(app: bundleID, feature: name, keyID: keyID) } catch {
+                throw .forbidden(error)
+            }
+            let (feature, key) = try resolve(bundleID, name, keyID)
+            return SigningRoute(
+                app: key.identity, key: key.slot, client: client, feature: feature, permit: permit,
+                counters: client.counters(of: feature.descriptor.id))
+        } catch {
+            throw note(error, client, name)
+        }
     }
+
+    /// Whether a client may have something signed, and which line says so. It asks the rules only, not whether the app, the
+    /// feature and the key exist.
+    public func explain(
+        client: Client, app: String, feature: String, keyID: String? = nil, product: String? = nil, offer: String? = nil
+    ) -> PolicyDecision {
+        let subject = OfferSubject(products: [product].compactMap(\.self), offers: [offer].compactMap(\.self))
+        do throws(Denial) {
+            let permit = try client.policy.permit(app: app, feature: feature, keyID: keyID)
+            return .allowed(by: try permit.rule(for: subject))
+        } catch {
+            return .denied(error)
+        }
+    }
+
+    // MARK: Signing
 
     /// From a request's JSON to the answer's.
     public func sign(_ body: [UInt8], along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
         try await route.feature.answer(self, body, route)
     }
 
-    /// From a decoded request to the sealed answer.
+    /// From a decoded request to the sealed answer. What the request is about is authorised first.
     public func sign<Feature: SigningFeature>(
         _ feature: Feature, _ input: Feature.Input, along route: SigningRoute
     ) async throws(GatewayError) -> Feature.Output {
+        do { _ = try route.permit.rule(for: feature.subject(of: input)) } catch { throw .forbidden(error) }
         let grant = grants.issue(for: route.app)
         let draft: Draft<Feature.Output>
         do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
@@ -51,5 +106,27 @@ public struct Dispatcher: Sendable {
         } catch {
             throw .key(error, keyID: route.app.keyID)
         }
+    }
+
+    // MARK: Names
+
+    private func resolve(
+        _ bundleID: String, _ name: String, _ keyID: String?
+    ) throws(GatewayError) -> (ServedFeature, ServedApp.Key) {
+        // To the byte, as the rules see them: a dictionary takes two ways to write an accent for one name.
+        guard let app = apps[bundleID], app.bundleID.hasSameBytes(as: bundleID) else { throw .unknownApp(bundleID) }
+        guard let feature = app.features[name], feature.descriptor.id.hasSameBytes(as: name) else {
+            throw .unknownFeature(name, app: bundleID)
+        }
+        guard let key = app.key(keyID), key.identity.keyID.hasSameBytes(as: keyID ?? key.identity.keyID) else {
+            throw .unknownKey(keyID ?? "", app: bundleID)
+        }
+        return (feature, key)
+    }
+
+    private func note(_ error: GatewayError, _ client: Client, _ feature: String) -> GatewayError {
+        let known = features.first { $0.id == feature }
+        client.counters(of: known?.id ?? RequestCounters.unknownFeature).note(error)
+        return error
     }
 }

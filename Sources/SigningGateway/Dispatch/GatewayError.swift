@@ -8,6 +8,10 @@ public enum GatewayError: Error, Equatable, Sendable {
     case unknownFeature(String, app: String)
     /// The app's account has no key with this ID.
     case unknownKey(String, app: String)
+    /// No rule of the client's allows it. An app that is not there is forbidden like others, unless a rule allows its name.
+    case forbidden(Denial)
+    /// The client has used up its rate or its quota.
+    case limited(RateLimitRefusal)
     /// The request is not what the feature needs.
     case request(FeatureError)
     /// The key gave no signature.
@@ -20,6 +24,8 @@ extension GatewayError: CustomStringConvertible {
         case .unknownApp(let bundleID): "No app with the bundle ID \"\(bundleID)\" is configured."
         case .unknownFeature(let feature, let app): "The app \(app) has no feature \"\(feature)\"."
         case .unknownKey(let keyID, let app): "The account of \(app) has no key with the ID \"\(keyID)\"."
+        case .forbidden(let denial): denial.description
+        case .limited(let refusal): refusal.description
         case .request(let error): error.description
         case .key(let error, let keyID): "The key \(keyID) gave no signature. \(error)"
         }

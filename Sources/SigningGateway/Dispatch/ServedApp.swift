@@ -7,6 +7,7 @@ struct ServedApp: Sendable {
         let slot: KeySlot
     }
 
+    let bundleID: String
     /// By ID.
     let features: [String: ServedFeature]
     private let active: Key?
@@ -14,6 +15,7 @@ struct ServedApp: Sendable {
     private let keys: [String: Key]
 
     init(_ app: AppPlan, of account: AccountPlan, features: [ServedFeature], keys slots: [KeySlot]) {
+        bundleID = app.bundleID
         var byID: [String: ServedFeature] = [:]
         for feature in features where app.features.contains(feature.descriptor.id) {
             byID[feature.descriptor.id] = feature

@@ -7,16 +7,15 @@ public struct ServedFeature: Sendable {
     let answer: @Sendable (Dispatcher, [UInt8], SigningRoute) async throws(GatewayError) -> [UInt8]
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
-        let metrics = FeatureMetrics(Feature.descriptor)
         descriptor = Feature.descriptor
         answer = { dispatcher, body, route throws(GatewayError) in
             do throws(GatewayError) {
                 let input = try Self.input(of: Feature.self, in: body)
                 let output = try await dispatcher.sign(feature, input, along: route)
-                metrics.noteSigned()
+                route.counters.noteSigned()
                 return output.jsonBytes(capacity: 1024)
             } catch {
-                metrics.note(error)
+                route.counters.note(error)
                 throw error
             }
         }

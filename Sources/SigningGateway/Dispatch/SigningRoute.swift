@@ -1,8 +1,12 @@
 public import SigningKit
 
-/// Where a request goes: the names in it, resolved.
+/// Where a request goes: the names in it, authorised and resolved.
 public struct SigningRoute: Sendable {
     public let app: AppIdentity
     public let key: KeySlot
+    public let client: Client
     let feature: ServedFeature
+    /// The rules that allow the names; they decide about products and offers once the request is read.
+    let permit: Permit
+    let counters: RequestCounters
 }

@@ -6,14 +6,19 @@ public struct GatewayPlan: Sendable {
     public var verification: VerificationMode
     /// By scheme; a backend that is not named has its defaults.
     public var backendSettings: [String: KeyBackendSettings]
+    public var clients: [ClientPlan]
+    /// Whether a caller that proves nothing may have everything. Only for listeners that no stranger reaches.
+    public var allowsAnonymous: Bool
 
     public init(
         accounts: [AccountPlan], verification: VerificationMode = .always,
-        backendSettings: [String: KeyBackendSettings] = [:]
+        backendSettings: [String: KeyBackendSettings] = [:], clients: [ClientPlan] = [], allowsAnonymous: Bool = false
     ) {
         self.accounts = accounts
         self.verification = verification
         self.backendSettings = backendSettings
+        self.clients = clients
+        self.allowsAnonymous = allowsAnonymous
     }
 }
 

@@ -18,6 +18,9 @@ public struct CloudKitRequest: SigningFeature {
 
     public init() {}
 
+    /// A request to CloudKit names neither a product nor an offer.
+    public func subject(of input: CloudKitRequestInput) -> OfferSubject { OfferSubject() }
+
     public func compose(_ input: CloudKitRequestInput, for grant: Grant) throws(FeatureError) -> Draft<CloudKitHeaders>
     {
         let date = grant.issuedAt.iso8601

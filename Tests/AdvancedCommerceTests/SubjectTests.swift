@@ -1,0 +1,45 @@
+import AdvancedCommerce
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@Suite("What an in-app request is about")
+struct SubjectTests {
+    @Test("names every SKU of the four operations, each once, and not the same again from Base64")
+    func operations() throws {
+        #expect(try subject(SampleRequest.oneTimeCharge) == OfferSubject(products: ["s"]))
+        #expect(try subject(SampleRequest.creation) == OfferSubject(products: ["s"]))
+        #expect(try subject(SampleRequest.reactivation) == OfferSubject(products: ["r"]))
+        let modification = SampleRequest.modification.replacing(#""currentSKU":"s""#, with: #""currentSKU":"old""#)
+        #expect(try subject(modification) == OfferSubject(products: ["s", "old", "r"]))
+        let data = #"{"requestData":"\#(SampleRequest.base64(modification))"}"#
+        let input = try AdvancedCommerce().input(from: Array(data.utf8))
+        #expect(AdvancedCommerce().subject(of: input) == OfferSubject(products: ["s", "old", "r"]))
+    }
+
+    @Test(
+        "sees products and offers of operations that it does not know, in whatever place and case",
+        arguments: [
+            (#"{"plan":{"tiers":[[{"SKU":"a"}],[{"newSKU":"b"}]]}}"#, ["a", "b"], []),
+            (#"{"sku":"a","\u0053KU":"b"}"#, ["a", "b"], []),
+            (#"{"SKUs":["a",["b"]],"productIds":["c"]}"#, ["a", "b", "c"], []),
+            (#"{"targetProductId":"a","PRODUCTIDENTIFIER":"b"}"#, ["a", "b"], []),
+            (#"{"SKU":17}"#, ["17"], []),
+            (#"{"SKU":{"SKU":"a"}}"#, ["a"], []),
+            (#"{"offerIdentifier":"o","item":{"offerId":"p"}}"#, [], ["o", "p"]),
+            (#"{"SKU":null,"offer":{"period":"P3D"},"description":"SKU"}"#, [], []),
+            // The same for the eye and for ==, not for the App Store
+            (#"{"SKU":"\u00e9","newSKU":"e\u0301"}"#, ["\u{E9}", "e\u{301}"], []),
+            (#""SKU""#, [], []), ("[]", [], []),
+        ] as [(String, [String], [String])])
+    func unknown(_ request: String, _ products: [String], _ offers: [String]) throws {
+        let subject = try subject(request)
+        #expect(subject == OfferSubject(products: products, offers: offers))
+        #expect(subject.products.count == products.count)
+    }
+
+    private func subject(_ request: String) throws -> OfferSubject {
+        let feature = AdvancedCommerce(validation: .envelope)
+        return feature.subject(of: try feature.input(from: Array(#"{"request":\#(request)}"#.utf8)))
+    }
+}

@@ -1,0 +1,193 @@
+import SigningGateway
+import SigningKit
+import Testing
+
+@Suite("Who is calling")
+struct IdentificationTests {
+    struct Case: CustomTestStringConvertible {
+        let testDescription: String
+        let evidence: CallerEvidence
+        /// A client's name, or why there is none.
+        let expected: Result<String, UnauthenticatedReason>
+
+        init(
+            _ name: String, token: String? = nil, certificate: CertificateFacts? = nil, uid: UInt32? = nil,
+            is client: String
+        ) {
+            (testDescription, expected) = (name, .success(client))
+            evidence = CallerEvidence(bearerToken: token, certificate: certificate, uid: uid)
+        }
+
+        init(
+            _ name: String, token: String? = nil, certificate: CertificateFacts? = nil, uid: UInt32? = nil,
+            fails reason: UnauthenticatedReason
+        ) {
+            (testDescription, expected) = (name, .failure(reason))
+            evidence = CallerEvidence(bearerToken: token, certificate: certificate, uid: uid)
+        }
+    }
+
+    @Test("Each caller is who it proves to be, or nobody", arguments: tokens + certificates + uids + together)
+    func identification(_ caller: Case) {
+        #expect(Self.identify(caller.evidence, in: ClientDirectory(Callers.plan)) == caller.expected)
+    }
+
+    @Test(
+        "Where strangers are let in, only those who prove nothing are",
+        arguments: tokens + certificates + uids + together)
+    func anonymous(_ caller: Case) {
+        var plan = Callers.plan
+        plan.allowsAnonymous = true
+        let expected = caller.expected == .failure(.nobody) ? .success("anonymous") : caller.expected
+        #expect(Self.identify(caller.evidence, in: ClientDirectory(plan)) == expected)
+    }
+
+    @Test("A caller is told the same, whatever was wrong")
+    func oneAnswer() {
+        let reasons: [UnauthenticatedReason] = [
+            .nobody, .malformedToken(.checksum), .malformedToken(.length(3)), .unknownToken,
+            .expiredToken(client: "shop"), .twoClients("shop", "game"),
+        ]
+        #expect(Set(reasons.map { AccessError.unauthenticated($0).description }).count == 1)
+        #expect(Set(reasons.map(\.description)).count == reasons.count)
+    }
+
+    @Test("What two clients were given by mistake proves neither")
+    func sharedByMistake() {
+        var plan = Callers.plan
+        plan.clients[1].tokens.append(TokenPlan(digest: Callers.shop.digest))
+        plan.clients[1].certificates.append(.fingerprint(Callers.shopKey))
+        plan.clients[1].uids.append(1001)
+        let directory = ClientDirectory(plan)
+        for evidence in [
+            CallerEvidence(bearerToken: Callers.shop.text), CallerEvidence(uid: 1001),
+            CallerEvidence(certificate: Callers.certificate(Callers.shopKey)),
+        ] {
+            #expect(Self.identify(evidence, in: directory) == .failure(.twoClients("shop", "game")))
+        }
+        #expect(Self.identify(CallerEvidence(bearerToken: Callers.shopNext.text), in: directory) == .success("shop"))
+    }
+
+    @Test("A token that stands twice holds until the later of its expiries")
+    func twice() {
+        let (early, late) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: .max))
+        for expiries in [[early, late], [late, early], [early, nil], [nil, early], [nil, nil]] {
+            let tokens = expiries.map { TokenPlan(digest: Callers.shop.digest, expires: $0) }
+            let directory = ClientDirectory(GatewayPlan(accounts: [], clients: [ClientPlan(name: "c", tokens: tokens)]))
+            #expect(Self.identify(CallerEvidence(bearerToken: Callers.shop.text), in: directory) == .success("c"))
+        }
+    }
+
+    @Test("Each of 500 tokens is its own client's")
+    func manyTokens() {
+        let tokens = (0..<500).map { _ in ClientToken.mint() }
+        let clients = tokens.enumerated().map { index, token in
+            ClientPlan(name: "c\(index)", tokens: [TokenPlan(digest: token.digest)])
+        }
+        let directory = ClientDirectory(GatewayPlan(accounts: [], clients: clients))
+        for (index, token) in tokens.enumerated() {
+            #expect(Self.identify(CallerEvidence(bearerToken: token.text), in: directory) == .success("c\(index)"))
+        }
+        let none = ClientDirectory(GatewayPlan(accounts: []))
+        #expect(Self.identify(CallerEvidence(bearerToken: tokens[0].text), in: none) == .failure(.unknownToken))
+    }
+
+    @Test("Evidence has no description")
+    func noDescription() {
+        let evidence = CallerEvidence(bearerToken: Callers.shop.text, uid: 7)
+        var dumped = ""
+        dump(evidence, to: &dumped)
+        for text in ["\(evidence)", String(reflecting: evidence), String(describing: [evidence]), dumped] {
+            #expect(!text.contains("privyseal_"))
+        }
+    }
+
+    // MARK: The table
+
+    private static let shop = Callers.shop.text
+    private static let wrongLetter = String(shop.dropLast()) + (shop.hasSuffix("A") ? "B" : "A")
+
+    static let tokens = [
+        Case("nothing", fails: .nobody),
+        Case("a token", token: shop, is: "shop"),
+        Case("the next token of the same client, not expired yet", token: Callers.shopNext.text, is: "shop"),
+        Case("a token at the moment it expires", token: Callers.shopOld.text, fails: .expiredToken(client: "shop")),
+        Case("another client's token", token: Callers.game.text, is: "game"),
+        Case("a token that nobody has", token: Callers.stranger.text, fails: .unknownToken),
+        Case("an empty token", token: "", fails: .malformedToken(.notAToken)),
+        Case("a token cut short", token: String(shop.dropLast()), fails: .malformedToken(.length(59))),
+        Case("a token with a space", token: shop + " ", fails: .malformedToken(.length(61))),
+        Case("a token with a wrong letter", token: wrongLetter, fails: .malformedToken(.checksum)),
+        Case("a token in capitals", token: shop.uppercased(), fails: .malformedToken(.notAToken)),
+        Case("a token's digest", token: Callers.shop.digest.description, fails: .malformedToken(.notAToken)),
+        Case("60 other bytes", token: String(repeating: "é", count: 30), fails: .malformedToken(.notAToken)),
+        Case(
+            "a token of a megabyte", token: String(repeating: "a", count: 1 << 20), fails: .malformedToken(.notAToken)),
+    ]
+
+    static let certificates = [
+        Case("the right key", certificate: Callers.certificate(Callers.shopKey), is: "shop"),
+        Case("another key", certificate: Callers.certificate(), fails: .nobody),
+        Case("a DNS name in another case", certificate: Callers.certificate(dns: ["sHOP.EXAMPLE.com"]), is: "shop"),
+        Case(
+            "a DNS name among others", certificate: Callers.certificate(dns: ["a.b", "shop.example.com"]), is: "shop"),
+        Case("a host below", certificate: Callers.certificate(dns: ["a.shop.example.com"]), fails: .nobody),
+        Case("a wildcard", certificate: Callers.certificate(dns: ["*.example.com"]), fails: .nobody),
+        Case("a URI", certificate: Callers.certificate(uris: ["spiffe://example.com/shop"]), is: "shop"),
+        Case(
+            "a URI in another case", certificate: Callers.certificate(uris: ["spiffe://example.com/Shop"]),
+            fails: .nobody),
+        Case(
+            "a URI that goes on", certificate: Callers.certificate(uris: ["spiffe://example.com/shop/"]), fails: .nobody
+        ),
+        Case(
+            "a URI as a DNS name", certificate: Callers.certificate(dns: ["spiffe://example.com/shop"]), fails: .nobody),
+        Case(
+            "names of two clients", certificate: Callers.certificate(dns: ["shop.example.com", "game.example.com"]),
+            fails: .twoClients("shop", "game")),
+        Case(
+            "the key of one and the name of another",
+            certificate: Callers.certificate(Callers.shopKey, dns: ["game.example.com"]),
+            fails: .twoClients("shop", "game")),
+    ]
+
+    static let uids = [
+        Case("a uid", uid: 1002, is: "shop"),
+        Case("another uid", uid: 1003, fails: .nobody),
+        Case("the uid of root", uid: 0, fails: .nobody),
+    ]
+
+    static let together = [
+        Case(
+            "three proofs of one client", token: shop, certificate: Callers.certificate(Callers.shopKey), uid: 1001,
+            is: "shop"),
+        Case(
+            "a token, and a certificate and a uid of nobody", token: shop, certificate: Callers.certificate(), uid: 7,
+            is: "shop"),
+        Case("a token and another's uid", token: shop, uid: 2001, fails: .twoClients("shop", "game")),
+        Case(
+            "a token and another's certificate", token: shop,
+            certificate: Callers.certificate(dns: ["game.example.com"]),
+            fails: .twoClients("shop", "game")),
+        Case(
+            "a certificate and another's uid", certificate: Callers.certificate(Callers.shopKey), uid: 2001,
+            fails: .twoClients("shop", "game")),
+        Case(
+            "a wrong token and a right certificate", token: Callers.stranger.text,
+            certificate: Callers.certificate(Callers.shopKey), uid: 1001, fails: .unknownToken),
+        Case(
+            "an expired token and a right uid", token: Callers.shopOld.text, uid: 1001,
+            fails: .expiredToken(client: "shop")),
+        Case("an empty token and a right uid", token: "", uid: 1001, fails: .malformedToken(.notAToken)),
+    ]
+
+    static func identify(
+        _ evidence: CallerEvidence, in directory: ClientDirectory
+    ) -> Result<String, UnauthenticatedReason> {
+        do throws(AccessError) { return .success(try directory.identify(evidence, at: Callers.now).name) } catch {
+            switch error {
+            case .unauthenticated(let reason): return .failure(reason)
+            }
+        }
+    }
+}

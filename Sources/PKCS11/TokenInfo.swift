@@ -25,6 +25,8 @@ public struct TokenInfo: Sendable {
     public let manufacturer: String
     public let model: String
     public let serial: String
+    /// As in `2.6`.
+    public let firmware: String
     public let flags: Flags
     /// Sessions that one application may have open; nil where the token has no limit or names none.
     public let maximumSessions: Int?
@@ -36,6 +38,7 @@ public struct TokenInfo: Sendable {
         manufacturer = Self.text(raw.manufacturerID)
         model = Self.text(raw.model)
         serial = Self.text(raw.serialNumber)
+        firmware = "\(raw.firmwareVersion.major).\(raw.firmwareVersion.minor)"
         flags = Flags(rawValue: raw.flags)
         // CK_EFFECTIVELY_INFINITE is 0, CK_UNAVAILABLE_INFORMATION is all ones.
         maximumSessions = raw.ulMaxSessionCount == 0 ? nil : Int(exactly: raw.ulMaxSessionCount)

@@ -88,6 +88,16 @@ struct AcceptedKeyFileTests {
         try await expect("FILE:\(path)", holds: pem)
     }
 
+    @Test("A report names the file, and has neither a token nor a pool")
+    func report() async throws {
+        let directory = try KeyDirectory()
+        let uri = try directory.write(OpenSSL.key(), named: "AuthKey_2X9R4HXF34.p8")
+        let backend = try await KeyDirectory.open(uri)
+        let health = await backend.health()
+        #expect(await backend.report() == KeyBackendReport(health: health, name: "AuthKey_2X9R4HXF34.p8"))
+        await backend.close()
+    }
+
     private func encrypt(_ pem: Data, _ scheme: [String], passphrase: String) throws -> Data {
         try OpenSSL.run(["pkcs8", "-topk8", "-passout", "pass:\(passphrase)"] + scheme, input: pem)
     }

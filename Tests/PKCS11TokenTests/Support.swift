@@ -77,6 +77,14 @@ func fault(_ key: any SigningKey) async -> KeyError? {
     }
 }
 
+/// As `fault`, so many times at once.
+func faults(_ count: Int, _ key: any SigningKey) async -> [KeyError?] {
+    await withTaskGroup(of: KeyError?.self) { group in
+        for _ in 0..<count { group.addTask { await fault(key) } }
+        return await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
 /// Waits until `condition` holds. A token's health has no event: it is looked at, every 10 ms for at most 20 s.
 func eventually(
     _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool

@@ -11,6 +11,8 @@ public struct P8Backend: KeyBackend {
     ]
 
     private let key: P8Key
+    /// The file's name, for people.
+    private let name: String
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
@@ -25,7 +27,7 @@ public struct P8Backend: KeyBackend {
         let file = KeyFile(path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"))
         let passphrase = PassphraseReader(reference: location.passphraseSource, secrets: environment.secrets)
         let reader = KeyFileReader(path: location.path, passphrase: passphrase)
-        return P8Backend(key: try P8Key(reader.key(from: file.read())))
+        return P8Backend(key: try P8Key(reader.key(from: file.read())), name: location.name)
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
@@ -41,6 +43,10 @@ public struct P8Backend: KeyBackend {
             return .degraded("The key's memory could not be locked: raise the limit on locked memory (ulimit -l).")
         case .none: return .degraded("The key is not on libcrypto's secure heap: there was no memory for one.")
         }
+    }
+
+    public func report() async -> KeyBackendReport {
+        KeyBackendReport(health: await health(), name: name)
     }
 
     public func close() async {

@@ -31,6 +31,10 @@ public struct PKCS11TokenBackend: KeyBackend {
         token.pool.health
     }
 
+    public func report() async -> KeyBackendReport {
+        token.report
+    }
+
     public func close() async {
         await token.close()
     }

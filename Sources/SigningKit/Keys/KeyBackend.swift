@@ -20,6 +20,9 @@ public protocol KeyBackend: Sendable {
     /// From what is known: it signs nothing and logs in to nothing.
     func health() async -> KeyBackendHealth
 
+    /// Its health and what is behind it, for operators; as `health()`, from what is known.
+    func report() async -> KeyBackendReport
+
     /// Waits for signatures in flight, then gives everything back. Once closed, every call fails with `KeyError.closed`.
     /// Idempotent.
     func close() async

@@ -1,5 +1,5 @@
 /// How a backend fares.
-public enum KeyBackendHealth: Equatable, Sendable {
+public enum KeyBackendHealth: Hashable, Sendable {
     case ready
     /// It signs, but somebody should look; a sentence says why.
     case degraded(String)

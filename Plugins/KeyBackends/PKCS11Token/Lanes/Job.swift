@@ -11,6 +11,8 @@ struct Job: Sendable {
     /// Resumed exactly once, by whoever takes the job out of the queue or off its lane. An unchecked one: a checked
     /// one allocates, and this is the hot path.
     let caller: UnsafeContinuation<Delivery, Never>
+    /// When it was asked for, in nanoseconds.
+    let submitted: UInt64
 
     func answer(_ answer: Answer) {
         caller.resume(returning: Delivery(answer: answer, companions: []))

@@ -14,8 +14,10 @@ struct JobQueue {
     /// The head of the list of slots without a job.
     private var free: Int
     private(set) var count = 0
+    let limit: Int
 
     init(limit: Int) {
+        self.limit = limit
         slots = (0..<limit).map { Slot(job: nil, next: $0 + 1 < limit ? $0 + 1 : Self.none) }
         free = limit > 0 ? 0 : Self.none
     }

@@ -36,17 +36,23 @@ extension LanePool {
     private func next(for lane: Lane, after done: consuming Outcome?) -> Job? {
         var done = done
         while true {
+            // One look at the clock ends one call and begins the next.
+            let now = Clock.nanoseconds()
+            if done != nil { metrics.noteCall(from: lane.begun, to: now) }
             var turn = Turn()
             var delivery: [Outcome] = []
             state.withLock { state in
                 if let outcome = done.take() { settle(outcome, of: lane, &state, &turn) }
-                if lane.state == .ready { pick(for: lane, &state, &turn) }
+                if lane.state == .ready { pick(for: lane, at: now, &state, &turn) }
                 if turn.next == nil || mustDeliver(lane, state) { swap(&lane.done, &delivery) }
                 Self.noteDrained(&state)
             }
             Delivery.deliver(delivery)
             act(on: turn)
-            if let job = turn.next { return job }
+            if let job = turn.next {
+                metrics.noteWait(from: job.submitted, to: now)
+                return job
+            }
             if turn.mustGo || isOver(lane) { return nil }
             lane.bell.wait()
         }
@@ -96,10 +102,10 @@ extension LanePool {
         turn.flushed = Self.flushIfDown(&state, turn.outage)
     }
 
-    private func pick(for lane: Lane, _ state: inout State, _ turn: inout Turn) {
+    private func pick(for lane: Lane, at now: UInt64, _ state: inout State, _ turn: inout Turn) {
         if let job = state.queue.popFirst() {
             lane.job = job
-            lane.begun = Clock.nanoseconds()
+            lane.begun = now
             turn.next = job
         } else if !lane.isIdle {
             lane.isIdle = true

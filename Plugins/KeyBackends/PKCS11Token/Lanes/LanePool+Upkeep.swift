@@ -157,18 +157,31 @@ extension LanePool {
     }
 
     var health: KeyBackendHealth {
+        state.withLock { Self.health($0) }
+    }
+
+    /// Health and figures of one moment.
+    var report: (health: KeyBackendHealth, figures: KeyBackendReport.Pool) {
         state.withLock { state in
-            if state.isClosing { return .unavailable(KeyError.closed.description) }
-            if let outage = state.outage { return .unavailable(outage.description) }
-            let ready = state.readyLanes
-            if state.stuck > 0 {
-                return .degraded("\(state.stuck) calls into the token hang. \(state.trouble ?? "")")
-            }
-            guard ready >= state.wanted else {
-                return .degraded("\(ready) of \(state.wanted) sessions sign. \(state.trouble ?? "")")
-            }
-            if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
-            return .ready
+            let figures = KeyBackendReport.Pool(
+                wanted: state.wanted, ready: state.readyLanes,
+                busy: state.lanes.count { $0.state == .ready && $0.job != nil }, stuck: state.stuck,
+                queueDepth: state.queue.count, queueLimit: state.queue.limit, reconnects: metrics.reconnects)
+            return (Self.health(state), figures)
         }
+    }
+
+    private static func health(_ state: borrowing State) -> KeyBackendHealth {
+        if state.isClosing { return .unavailable(KeyError.closed.description) }
+        if let outage = state.outage { return .unavailable(outage.description) }
+        let ready = state.readyLanes
+        if state.stuck > 0 {
+            return .degraded("\(state.stuck) calls into the token hang. \(state.trouble ?? "")")
+        }
+        guard ready >= state.wanted else {
+            return .degraded("\(ready) of \(state.wanted) sessions sign. \(state.trouble ?? "")")
+        }
+        if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
+        return .ready
     }
 }

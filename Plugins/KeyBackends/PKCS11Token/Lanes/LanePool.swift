@@ -33,10 +33,12 @@ final class LanePool: Sendable {
     let state: Mutex<State>
     private let tickets = Atomic<UInt64>(0)
     let events: any LanePoolEvents
+    let metrics: TokenMetrics
 
-    init(queueLimit: Int, events: any LanePoolEvents) {
+    init(queueLimit: Int, events: any LanePoolEvents, metrics: TokenMetrics) {
         state = Mutex(State(queue: JobQueue(limit: queueLimit)))
         self.events = events
+        self.metrics = metrics
     }
 
     /// Signs in turn. Full, closed or down: it says so at once.
@@ -45,7 +47,8 @@ final class LanePool: Sendable {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let delivery: Delivery = await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
-                submit(Job(ticket: ticket, digest: digest, key: key, caller: caller))
+                let now = Clock.nanoseconds()
+                submit(Job(ticket: ticket, digest: digest, key: key, caller: caller, submitted: now))
             }
         } onCancel: {
             cancel(ticket)

@@ -22,21 +22,27 @@ extension LiveToken {
 
     /// Gives each lane without a session a new one. One after the other: tokens stumble when several are opened at
     /// once.
-    func openSessions() throws(KeyError) {
+    ///
+    /// - Returns: how many lanes have one now that had none.
+    @discardableResult
+    func openSessions() throws(KeyError) -> Int {
+        var count = 0
         for lane in pool.lostLanes {
             keeper.beat()
             do throws(PKCS11Error) {
                 let signer = try openSigner()
-                if !pool.revive(lane, with: signer) { discard(signer.session) }
+                if pool.revive(lane, with: signer) { count += 1 } else { discard(signer.session) }
             } catch {
                 // Other programs may hold sessions too; fewer than were wished for will do.
                 guard error.returnValue == .sessionCount, pool.readyLanes > 0 else {
                     throw error.whileOpening(connection.info.name)
                 }
-                return settle(forLanes: pool.readyLanes)
+                settle(forLanes: pool.readyLanes)
+                return count
             }
         }
         mending.withLock { $0.noteComplete() }
+        return count
     }
 
     /// A new session that has signed.

@@ -97,14 +97,16 @@ extension LiveToken {
         pool.fill(to: mending.withLock { $0.lanes }, stuckLimit: settings.sessions)
         try connection.attach()
         if connection.needsSearch { try connection.findKeysAgain() }
+        let count: Int
         do throws(KeyError) {
-            try openSessions()
+            count = try openSessions()
         } catch {
             // The session may be good and the handle stale.
             guard case .unavailable = error else { throw error }
             try connection.findKeysAgain(all: true)
-            try openSessions()
+            count = try openSessions()
         }
+        if count > 0 { pool.metrics.noteReconnect() }
     }
 
     /// - Returns: whether it was done. Not while a lane signs, not for a PIN, and seldom while another token of the

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Metrics
 internal import PKCS11
 internal import SigningKit
 internal import Synchronization
@@ -36,11 +37,16 @@ final class LiveToken: Sendable {
         func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
     }
 
-    private init(_ connection: TokenConnection, _ settings: TokenSettings, keeper: Worker, watch: Worker) {
+    private init(
+        _ connection: TokenConnection, _ settings: TokenSettings, keeper: Worker, watch: Worker,
+        metrics: any MetricsFactory
+    ) {
         (self.connection, self.settings, self.watch) = (connection, settings, watch)
         keepers = Mutex(Keepers(current: keeper))
         hooks = Hooks()
-        pool = LanePool(queueLimit: settings.queueLimit, events: hooks)
+        pool = LanePool(
+            queueLimit: settings.queueLimit, events: hooks,
+            metrics: TokenMetrics(token: connection.info.shortName, in: metrics))
         hooks.attach(self)
     }
 
@@ -49,6 +55,8 @@ final class LiveToken: Sendable {
         let settings = TokenSettings(environment.settings)
         let opening = try Openings.begin(locator, timeout: settings.timeout)
         let (keeper, watch) = (Worker(), Worker())
+        // That of the task which opens; the keeper has none.
+        let metrics = MetricsSystem.factory
         guard keeper.start("privyseal-keep"), watch.start("privyseal-watch") else {
             Openings.end(opening)
             keeper.end()
@@ -62,7 +70,7 @@ final class LiveToken: Sendable {
                     defer { Openings.end(opening) }
                     let connection = try TokenConnection(
                         locator, secrets: environment.secrets, allowUnprotected: settings.allowsUnprotectedKeys)
-                    let token = LiveToken(connection, settings, keeper: keeper, watch: watch)
+                    let token = LiveToken(connection, settings, keeper: keeper, watch: watch, metrics: metrics)
                     try token.openLanes()
                     return token
                 })
@@ -80,6 +88,15 @@ final class LiveToken: Sendable {
             watchKeeper()
             return try connection.key(selector, for: pool)
         }
+    }
+
+    var report: KeyBackendReport {
+        let (health, figures) = pool.report
+        let info = connection.info
+        let token = KeyBackendReport.Token(
+            label: info.label, manufacturer: info.manufacturer, model: info.model, serial: info.serial,
+            firmware: info.firmware)
+        return KeyBackendReport(health: health, name: info.shortName, token: token, pool: figures)
     }
 
     func close() async {

@@ -1,0 +1,27 @@
+import CoreMetrics
+import PrometheusMetrics
+import Testing
+
+@Suite("The catalogue")
+struct CatalogueTests {
+    @Test("every metric has a name that Prometheus likes, and a sentence of help", arguments: MetricCatalogue.all)
+    func wellFormed(_ metric: MetricDescription) throws {
+        #expect(metric.name.wholeMatch(of: /(privyseal|process)_[a-z_]+/) != nil)
+        #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter))
+        #expect(metric.help.hasSuffix(".") && metric.help.count <= 120)
+        for label in metric.labels { #expect(label.wholeMatch(of: /[a-z_]+/) != nil) }
+    }
+
+    @Test("no name is there twice")
+    func unique() {
+        let names = MetricCatalogue.all.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test("a metric of the catalogue is told with its help")
+    func help() {
+        let registry = PrometheusRegistry()
+        Counter(label: "privyseal_unauthenticated_total", factory: registry).increment()
+        #expect(text(registry).contains("# HELP privyseal_unauthenticated_total Requests of nobody who is known.\n"))
+    }
+}

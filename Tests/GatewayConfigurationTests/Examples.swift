@@ -12,6 +12,15 @@ enum Examples {
                 uri: "pkcs11:token=appstore;object=2X9R4HXF34?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/secrets/appstore-pin"
                 publicKey: "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0"
             activeKey: 2X9R4HXF34
+        clients:
+          - name: shop
+            tokens:
+              - sha256: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f809"
+            allow:
+              - apps: [com.example.app]
+                features: ["*"]
+                products: ["*"]
+                offers: ["*"]
 
         """
 

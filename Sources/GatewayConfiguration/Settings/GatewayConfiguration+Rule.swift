@@ -32,6 +32,7 @@ extension GatewayConfiguration.Pattern: CustomStringConvertible {
 extension GatewayConfiguration.Pattern {
     /// Byte by byte, in at most the product of the lengths: there is one place to go back to, the last `*`.
     func matches(_ candidate: String) -> Bool {
+        guard hasWildcard else { return text.utf8.elementsEqual(candidate.utf8) }
         let (pattern, candidate) = (Array(text.utf8), Array(candidate.utf8))
         var (position, next) = (0, 0)
         var retry: (position: Int, next: Int)?

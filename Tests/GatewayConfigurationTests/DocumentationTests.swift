@@ -21,6 +21,9 @@ struct DocumentationTests {
 
     @Test("each message is one that the reader writes")
     func messages() throws {
+        let nobody = try #require(throws: ConfigurationError.self) {
+            try configuration(Examples.least).requireServable()
+        }.description
         let written = Set(
             faults(in: Examples.least("bundleId", "bundleID"))
                 + faults(in: Examples.least("        uri:", "        keyId: OTHER\n        uri:"))
@@ -28,10 +31,36 @@ struct DocumentationTests {
                 + faults(in: Examples.least("activeKey: 2X9R4HXF34", "activeKey: 2X9R4HXF35"))
                 + faults(in: Examples.full.replacing("org.example.third", with: "com.example.app"))
                 + faults(in: Examples.least("AuthKey.p8", "AuthKey.p8?pin-value=1234"))
-                + faults(in: Examples.least, environment: ["PRIVYSEAL_LOG_FORMAT": "xml"]))
+                + faults(in: Examples.least, environment: ["PRIVYSEAL_LOG_FORMAT": "xml"])
+                + faults(in: Examples.least, environment: ["PRIVYSEAL_LISTEN": "0.0.0.0:8443"])
+                + faults(in: Examples.network("\"1a2b3c4d", "\"\(SecretTests.clientToken)")))
+        let shown = try #require(blocks("text").last).split(separator: "\n").map(String.init)
+        #expect(shown.count == 10)
+        #expect(Set(shown).subtracting(written.union([nobody])) == [])
+    }
+
+    @Test("each difference that is shown is one that is written")
+    func changes() throws {
+        let old = try configuration(Examples.network("perSecond: 0.5", "perSecond: 50"))
+        let new = Examples.network("perSecond: 0.5", "perSecond: 100").replacing("0.0.0.0:8443", with: "0.0.0.0:443")
+        let written = try configuration(new).changes(from: old).map(\.description)
         let shown = try #require(blocks("text").first).split(separator: "\n").map(String.init)
-        #expect(shown.count == 7)
-        #expect(Set(shown).subtracting(written) == [])
+        #expect(shown.filter { !$0.contains("tokens[") } == written)
+        #expect(shown.count == 3)
+    }
+
+    @Test("each key that can be given is explained")
+    func keys() {
+        for key in [
+            "address", "tls", "behindProxy", "mode", "owner", "certificate", "key", "minimumVersion",
+            "clientCertificates",
+            "trustRoots", "name", "administrator", "tokens", "certificates", "uids", "allow", "rate.perSecond",
+            "rate.burst", "dailyQuota", "sha256", "expires", "fingerprint", "dnsName", "uri", "apps", "features",
+            "products", "offers", "keyIds", "connections", "requestTimeout", "handshakeTimeout", "idleTimeout",
+            "headerBytes", "batchBodyBytes", "endpoint", "sampling", "serviceName",
+        ] {
+            #expect(text.contains("\n| `\(key)` |"))
+        }
     }
 
     private func blocks(_ language: String) -> [String] {

@@ -10,10 +10,13 @@ struct EnvironmentTests {
             environment: [
                 "PRIVYSEAL_LISTEN": "unix:/run/privyseal/gateway.sock", "PRIVYSEAL_VERIFICATION": "sampled:7",
                 "PRIVYSEAL_LOG_LEVEL": "critical", "PRIVYSEAL_LOG_FORMAT": "text",
+                "PRIVYSEAL_ADMIN_LISTEN": "unix:/run/admin.sock", "PRIVYSEAL_METRICS_LISTEN": "127.0.0.1:9464",
                 "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD": "5", "PRIVYSEAL_DRAIN_DELAY": "0", "HOME": "/nowhere",
             ])
         #expect(configuration.listen == .unixSocket(path: "/run/privyseal/gateway.sock"))
         #expect(configuration.listenOrigin?.description == "PRIVYSEAL_LISTEN")
+        #expect(configuration.adminListener?.address == .unixSocket(path: "/run/admin.sock"))
+        #expect(configuration.metricsListener?.address == .tcp(host: "127.0.0.1", port: 9464))
         #expect(configuration.verification == .sampled(interval: 7))
         #expect(configuration.logging.level == .critical)
         #expect(configuration.logging.format == .text)
@@ -50,6 +53,28 @@ struct EnvironmentTests {
         #expect(faults(in: Examples.least, environment: [name: value]) == ["\(name): \(sentence)"])
     }
 
+    @Test("an address from a variable goes with the rest of the listener from the file, and is judged with it")
+    func listeners() throws {
+        let text = Examples.network
+        let moved = try configuration(text, environment: ["PRIVYSEAL_LISTEN": "0.0.0.0:443"])
+        #expect(moved.publicListener.address == .tcp(host: "0.0.0.0", port: 443))
+        #expect(moved.publicListener.tls?.certificate.path == "/etc/privyseal/tls/cert.pem")
+        #expect(
+            faults(in: Examples.least, environment: ["PRIVYSEAL_METRICS_LISTEN": "10.0.0.1:9464"]).first?.hasPrefix(
+                "PRIVYSEAL_METRICS_LISTEN: can be reached from other machines without TLS") == true)
+        #expect(
+            faults(in: Examples.least, environment: ["PRIVYSEAL_ADMIN_LISTEN": "10.0.0.1:1"]).first?.hasPrefix(
+                "PRIVYSEAL_ADMIN_LISTEN: can be reached from other machines, where administrators") == true)
+        #expect(
+            faults(in: text, environment: ["PRIVYSEAL_LISTEN": "unix:/run/gateway.sock"]) == [
+                "gateway.yaml:5: listeners.public.tls: is for TCP, and this listener is a Unix socket; remove it."
+            ])
+        let section = Examples.least("accounts:", "listeners: {admin: {mode: \"0600\"}}\naccounts:")
+        let admin = try configuration(section, environment: ["PRIVYSEAL_ADMIN_LISTEN": "unix:/run/a.sock"])
+            .adminListener
+        #expect(admin?.mode?.bits == 0o600)
+    }
+
     @Test("a wrong value in the file is refused also when a variable overrides it")
     func both() {
         let text = "listen: nowhere\n" + Examples.least
@@ -63,8 +88,8 @@ struct EnvironmentTests {
         #expect(
             configuration.warnings.map(\.description) == [
                 "PRIVYSEAL_LISTN: is not a variable that is known; did you mean PRIVYSEAL_LISTEN? The variables are "
-                    + "PRIVYSEAL_LISTEN, PRIVYSEAL_VERIFICATION, PRIVYSEAL_LOG_LEVEL, PRIVYSEAL_LOG_FORMAT, "
-                    + "PRIVYSEAL_DRAIN_DELAY, PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
+                    + "PRIVYSEAL_LISTEN, PRIVYSEAL_ADMIN_LISTEN, PRIVYSEAL_METRICS_LISTEN, PRIVYSEAL_VERIFICATION, "
+                    + "PRIVYSEAL_LOG_LEVEL, PRIVYSEAL_LOG_FORMAT, PRIVYSEAL_DRAIN_DELAY, PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
             ])
     }
 }

@@ -12,6 +12,15 @@ enum Examples {
                 uri: "pkcs11:token=appstore;object=2X9R4HXF34?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/secrets/appstore-pin"
                 publicKey: "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0"
             activeKey: 2X9R4HXF34
+        clients:
+          - name: shop
+            tokens:
+              - sha256: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f809"
+            allow:
+              - apps: [com.example.app]
+                features: ["*"]
+                products: ["*"]
+                offers: ["*"]
 
         """
 
@@ -62,6 +71,64 @@ enum Examples {
             activeKey: 2X9R4HXF34
 
         """
+
+    /// Everything that a gateway on a network needs, with the digest of a token on line 16.
+    static let network = """
+        listeners:
+          public:
+            address: 0.0.0.0:8443
+            tls:
+              certificate: /etc/privyseal/tls/cert.pem
+              key: /etc/privyseal/tls/key.pem
+              minimumVersion: "1.3"
+              clientCertificates: optional
+              trustRoots: /etc/privyseal/tls/clients-ca.pem
+          admin: {address: "unix:/run/privyseal/admin.sock", mode: "0660", owner: "privyseal:www-data"}
+          metrics: {address: "127.0.0.1:9464"}
+        clients:
+          - name: shop
+            administrator: true
+            tokens:
+              - sha256: "1a2b3c4d00000000000000000000000000000000000000000000000000000000"
+                expires: 2027-01-01T00:00:00Z
+              - {sha256: 5e6f7a8b00000000000000000000000000000000000000000000000000000000}
+            certificates:
+              - fingerprint: "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0"
+              - dnsName: Shop.example.com
+              - uri: spiffe://example.com/shop
+            uids: [1001, 0]
+            allow:
+              - apps: [com.example.app]
+                features: [promotional-offer]
+                products: ["com.example.*"]
+                offers: ["*"]
+                keyIds: [2X9R4HXF34]
+              - apps: ["com.*"]
+                features: ["promotional-*"]
+            rate: {perSecond: 0.5, burst: 100}
+            dailyQuota: 100000
+          - name: 2nd.shop_of-many
+            uids: [1002]
+            allow: [{apps: ["*"], features: ["*"]}]
+        limits:
+          connections: 100
+          requestTimeout: 11
+          handshakeTimeout: 12
+          idleTimeout: 13
+          headerBytes: 2048
+          batchBodyBytes: 4096
+        tracing:
+          endpoint: http://127.0.0.1:4318/v1/traces
+          sampling: 0.1
+          serviceName: shop-signer
+
+        """ + least
+
+    /// `network` with one text replaced; it must be there.
+    static func network(_ text: String, _ replacement: String) -> String {
+        precondition(network.contains(text), "the example no longer holds \(text)")
+        return network.replacing(text, with: replacement)
+    }
 
     /// `least` with one text replaced; it must be there.
     static func least(_ text: String, _ replacement: String) -> String {

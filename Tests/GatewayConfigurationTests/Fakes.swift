@@ -44,6 +44,9 @@ let features = [
     "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
 ]
 
+/// 2026-11-01T00:00:00Z: examples do not expire under those who test.
+let now = Timestamp(milliseconds: 1_793_491_200_000)
+
 func configuration(
     _ yaml: String, environment: [String: String] = [:]
 ) throws(ConfigurationError) -> GatewayConfiguration {
@@ -55,7 +58,7 @@ func configuration(
 ) throws(ConfigurationError) -> GatewayConfiguration {
     try .read(
         yaml, name: "gateway.yaml", environment: environment, features: features,
-        backends: [FakeTokens.self, FakeFiles.self])
+        backends: [FakeTokens.self, FakeFiles.self], now: now)
 }
 
 /// The lines that an operator would see; empty when the configuration can be used.

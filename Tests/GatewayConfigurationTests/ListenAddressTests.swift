@@ -1,7 +1,7 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("The gateway listens on this machine only")
+@Suite("Addresses of listeners")
 struct ListenAddressTests {
     typealias ListenAddress = GatewayConfiguration.ListenAddress
 
@@ -15,21 +15,43 @@ struct ListenAddressTests {
             ("[0:0:0:0:0:0:0:1]:8080", .tcp(host: "0:0:0:0:0:0:0:1", port: 8080)),
             ("unix:/run/privyseal/gateway.sock", .unixSocket(path: "/run/privyseal/gateway.sock")),
         ])
-    func allowed(_ text: String, _ address: ListenAddress) throws {
+    func local(_ text: String, _ address: ListenAddress) throws {
         let configuration = try configuration(Examples.least, environment: ["PRIVYSEAL_LISTEN": text])
         #expect(configuration.listen == address)
         #expect(configuration.listen.description == text)
+        #expect(configuration.listen.staysOnMachine)
     }
 
     @Test(
-        "all other addresses are refused with the cure",
+        "an address that others reach needs TLS, or a proxy that has it",
         arguments: [
-            ("0.0.0.0:8080", "is not a loopback address; until callers can be told apart"),
-            ("192.168.1.2:8080", "is not a loopback address"), ("[::]:8080", "is not a loopback address"),
-            ("[::ffff:127.0.0.1]:8080", "is not a loopback address"), ("example.com:80", "is not a loopback address"),
-            (":8080", "is not a loopback address"), ("127.1:8080", "is not a loopback address"),
-            ("127.0.0.01:8080", "is not a loopback address"), ("127.0.0.1.:8080", "is not a loopback address"),
+            "0.0.0.0:8080", "192.168.1.2:8080", "[::]:8080", "[::ffff:127.0.0.1]:8080", "[fe80::1]:8080",
+            "example.com:80",
+            "gateway:80", "localhost.example.com:80", "LOCALHOST:1", "126.0.0.1:1", "[::2]:1",
+        ])
+    func elsewhere(_ text: String) throws {
+        #expect(
+            faults(in: Examples.least, environment: ["PRIVYSEAL_LISTEN": text]) == [
+                "PRIVYSEAL_LISTEN: can be reached from other machines without TLS, so others could read along; give "
+                    + "listeners.public.tls with a certificate and a key, or set listeners.public.behindProxy: true where a "
+                    + "proxy in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket."
+            ])
+        let configuration = try configuration(Examples.network, environment: ["PRIVYSEAL_LISTEN": text])
+        #expect(configuration.listen.description == text)
+        #expect(!configuration.listen.staysOnMachine)
+    }
+
+    @Test(
+        "what is no address is refused with the cure",
+        arguments: [
+            (":8080", "has no address before its port; write one such as 127.0.0.1:8080"),
+            ("127.1:8080", "has neither an IPv4 address nor a host name before its port"),
+            ("127.0.0.01:8080", "has neither an IPv4 address"), ("127.0.0.1.:8080", "has neither an IPv4 address"),
+            ("256.0.0.1:80", "has neither an IPv4 address"), ("ex ample:80", "has neither an IPv4 address"),
+            ("-a.example:80", "has neither"), ("exämple.com:80", "has neither"),
             ("::1:8080", "must have an IPv6 address in brackets"), ("[::1]", "must have an IPv6 address in brackets"),
+            ("[127.0.0.1]:80", "has brackets around what is not an IPv6 address"),
+            ("[fe80::1%eth0]:80", "has brackets around what is not an IPv6 address"),
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:65536", "must end in a port from 0 to 65535"), ("127.0.0.1:-1", "must end in a port"),
             ("127.0.0.1:+80", "must end in a port"), ("127.0.0.1:", "must end in a port"),

@@ -22,21 +22,30 @@ struct MutationTests {
             "? ",
             "%", "---\n", "...\n", "~", "null", "\0", "\u{2063}", "\u{FEFF}", "\u{85}", "\u{2028}", "\u{F0000}",
             "\\ud800", "\r",
-            "<<: ", "keyId: ", "accounts:\n", "99999999999999999999", "-1", "pin-value=", "%zz", "\u{10FFFF}",
+            "<<: ", "keyId: ", "accounts:\n", "listeners:\n", "clients:\n", "sha256: ", "tls: ", "0.5", "1e400",
+            "2027-02-30T24:00:00Z",
+            "+24:00", "*", "0999", "unix:/", "[::]:1", "0.0.0.0:", "allow: ", "anonymous: true\n",
+            "18446744073709551616", "99999999999999999999", "-1", "pin-value=", "%zz", "\u{10FFFF}",
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80]]
 
     @Test(
         "4,000 mutations of valid files end in a configuration or in faults that name the file", .timeLimit(.minutes(5))
     )
-    func mutations() {
+    func mutations() throws {
+        let least = try configuration(Examples.least)
         var generator = Generator(state: 2026)
         var (valid, refused) = (0, 0)
         for round in 0..<4000 {
-            var bytes = Array([Examples.token, Examples.full, Examples.least][round % 3].utf8)
+            var bytes = Array([Examples.token, Examples.full, Examples.least, Examples.network][round % 4].utf8)
             for _ in 0...Int.random(in: 0...3, using: &generator) { mutate(&bytes, &generator) }
             do {
-                _ = try configuration(bytes)
+                let read = try configuration(bytes)
                 valid += 1
+                // What can be read can be compared and described, too.
+                #expect(read.changes(from: read).isEmpty)
+                for change in read.changes(from: least) + least.changes(from: read) {
+                    #expect(!change.description.contains { $0.isNewline || $0 == "\u{1B}" || $0 == "\0" })
+                }
             } catch {
                 refused += 1
                 #expect(!error.faults.isEmpty)

@@ -56,6 +56,74 @@ struct SecretTests {
         checkSilence(error)
     }
 
+    /// 61 characters, as `privyseal clients mint` makes them.
+    static let clientToken = "privyseal_sesame4711abcdefghijklmnopqrstuvwxyz-_0123456_aB3dE6"
+
+    @Test(
+        "a token that stands where its digest belongs, or anywhere else, is refused, has leaked, and is not repeated",
+        arguments: [
+            ("sha256: \"1a2b3c4d00000000000000000000000000000000000000000000000000000000\"", "sha256: TOKEN"),
+            ("name: shop", "name: TOKEN"), ("expires: 2027-01-01T00:00:00Z", "expires: TOKEN"),
+            ("expires: 2027-01-01T00:00:00Z", "TOKEN: a"), ("name: shop", "name: shop\n    TOKEN: a"),
+            ("dnsName: Shop.example.com", "dnsName: Bearer TOKEN"), ("[1001, 0]", "[TOKEN]"),
+            ("uri: spiffe://example.com/shop", "uri: https://TOKEN@example.com/"),
+            ("products: [\"com.example.*\"]", "products: [TOKEN]"),
+            ("rate: {perSecond: 0.5", "rate: {perSecond: TOKEN"),
+            ("0.0.0.0:8443", "TOKEN"), ("/etc/privyseal/tls/key.pem", "TOKEN"), ("\"0660\"", "TOKEN"),
+            ("privyseal:www-data", "TOKEN"), ("connections: 100", "connections: TOKEN"),
+            ("http://127.0.0.1:4318/v1/traces", "TOKEN"), ("keyId: 2X9R4HXF34", "keyId: TOKEN"),
+            ("name: shop", "name: [TOKEN, {a: TOKEN}]"),
+        ])
+    func tokens(_ text: String, _ replacement: String) throws {
+        let secret = Self.clientToken
+        let text = Examples.network(text, replacement.replacing("TOKEN", with: secret))
+        let error = try #require(throws: ConfigurationError.self) { try configuration(text) }
+        #expect(
+            error.faults.contains {
+                $0.description.hasSuffix(
+                    ": holds a token itself, which has leaked into a file by that; mint another with privyseal clients mint "
+                        + "NAME, and put the SHA-256 that it shows under the client's tokens.")
+            })
+        checkSilence(error)
+    }
+
+    @Test("a token where its digest belongs is one fault, with its place")
+    func tokenForDigest() throws {
+        let digest = "\"1a2b3c4d00000000000000000000000000000000000000000000000000000000\""
+        #expect(
+            faults(in: Examples.network(digest, Self.clientToken)) == [
+                "gateway.yaml:16: clients[0].tokens[0].sha256: holds a token itself, which has leaked into a file by that; "
+                    + "mint another with privyseal clients mint NAME, and put the SHA-256 that it shows under the client's "
+                    + "tokens."
+            ])
+        // Cut off, it still is one; and a label that begins in the same way is none.
+        #expect(faults(in: Examples.network(digest, String(Self.clientToken.prefix(35)))).count == 1)
+        let label = "file:/etc/privyseal_keys-of-the-shop-on-this-machine/key.p8"
+        #expect(faults(in: Examples.network("file:/etc/privyseal/AuthKey.p8", label)) == [])
+        #expect(faults(in: Examples.least, environment: ["PRIVYSEAL_LISTEN": Self.clientToken]).count == 1)
+    }
+
+    @Test("a private key, a password in a URL and a digest that is none are not repeated")
+    func secretsElsewhere() throws {
+        let pem = "\"-----BEGIN PRIVATE KEY-----\\nsesame4711\\n-----END PRIVATE KEY-----\""
+        for (text, replacement, sentence) in [
+            ("/etc/privyseal/tls/key.pem", pem, "holds a private key; put it into a file that only the gateway reads"),
+            ("http://127.0.0.1:4318", "http://me:sesame4711@127.0.0.1:4318", "holds a user, a password"),
+            ("http://127.0.0.1:4318", "sesame4711", "must begin with http:// or https://"),
+            ("/v1/traces", "/v1/traces?key=sesame4711", "holds a user, a password, a query"),
+            ("5e6f7a8b00000000000000000000000000000000000000000000000000000000", "sesame4711", "is not a SHA-256"),
+            ("name: shop", "name: sesame4711!", "must be 1 to 63 lower-case letters"),
+            ("privyseal:www-data", "sesame4711!", "must be a user, or a user and a group"),
+        ] {
+            let error = try #require(throws: ConfigurationError.self) {
+                try configuration(Examples.network(text, replacement))
+            }
+            #expect(error.faults.count == 1)
+            #expect(error.description.contains(": \(sentence)"))
+            checkSilence(error)
+        }
+    }
+
     @Test("a configuration that is described, dumped or mirrored does not say where the PIN is")
     func dumps() throws {
         let text = Examples.token.replacing("/run/secrets/appstore-pin", with: "/run/" + Self.secret)

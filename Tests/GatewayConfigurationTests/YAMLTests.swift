@@ -52,7 +52,11 @@ struct YAMLTests {
             Case("a: b\u{FFFE}\n", "gateway.yaml:1: is not YAML: control characters are not allowed."),
             Case(
                 "a: *nothing\n",
-                "gateway.yaml:1: is not YAML: found undefined alias; look at the indentation and the quotes here."),
+                "gateway.yaml:1: is not YAML: found undefined alias; put what begins with * in quotes, as in \"*\"."),
+            Case(
+                "apps: [*]\n",
+                "gateway.yaml:1: is not YAML: did not find expected alphabetic or numeric character (while scanning an alias, "
+                    + "which begins on line 1); put what begins with * in quotes, as in \"*\"."),
         ])
     func documents(_ row: Case) {
         #expect(faults(in: row.yaml) == [row.fault])

@@ -48,6 +48,7 @@ extension ConfigurationFault: CustomStringConvertible {
         switch expected {
         case .boolean: "; write true or false, without quotes"
         case .wholeNumber: "; write it in decimal digits, without quotes or a unit"
+        case .number: "; write it in decimal digits, such as 0.5, without quotes or a unit"
         case .list: "; begin each element with \"- \", or write [a, b]"
         case .mapping: "; write each key on a line of its own, as in \"key: value\""
         case .text: ""

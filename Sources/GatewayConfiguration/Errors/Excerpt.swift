@@ -1,9 +1,9 @@
 /// What a message may repeat of the configuration.
 enum Excerpt {
-    /// A key's name, when it looks like one; a URI or a PIN that slipped into its place is not repeated.
+    /// A key's name, when it looks like one; a URI, a PIN or a token that slipped into its place is not repeated.
     static func name(_ text: String) -> String {
         let isName =
-            text.utf8.count <= 40
+            text.utf8.count <= 40 && !text.hasPrefix("privyseal_")
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,7 +1,7 @@
 /// What a reading finds besides values. Readers go on after a fault, so that one run finds all of them.
 final class Findings {
     private(set) var faults: [ConfigurationFault] = []
-    private(set) var warnings: [ConfigurationWarning] = []
+    private var warnings: [ConfigurationWarning] = []
 
     func fault(_ reason: ConfigurationFault.Reason, at origin: ConfigurationOrigin) {
         faults.append(ConfigurationFault(origin: origin, reason: reason))
@@ -14,9 +14,18 @@ final class Findings {
     /// - Throws: everything that was found so far, by line; what has no line comes last.
     func throwFaults() throws(ConfigurationError) {
         guard !faults.isEmpty else { return }
-        let order = faults.indices.sorted { left, right in
-            (faults[left].origin.line ?? .max, left) < (faults[right].origin.line ?? .max, right)
+        throw ConfigurationError(Self.sorted(faults, by: \.origin))
+    }
+
+    /// By line; what has no line comes last.
+    var sortedWarnings: [ConfigurationWarning] { Self.sorted(warnings, by: \.origin) }
+
+    private static func sorted<Finding>(
+        _ findings: [Finding], by origin: (Finding) -> ConfigurationOrigin
+    ) -> [Finding] {
+        let order = findings.indices.sorted { left, right in
+            (origin(findings[left]).line ?? .max, left) < (origin(findings[right]).line ?? .max, right)
         }
-        throw ConfigurationError(order.map { faults[$0] })
+        return order.map { findings[$0] }
     }
 }

@@ -21,6 +21,23 @@ struct BackendsReader {
         return settings
     }
 
+    /// What `settings` holds, as it would be written.
+    func texts(_ settings: [String: KeyBackendSettings]) -> [String: [String: String]] {
+        var texts: [String: [String: String]] = [:]
+        for backend in vocabulary.backends {
+            for setting in backend.settings {
+                let values = settings[backend.scheme]
+                switch setting.kind {
+                case .boolean:
+                    texts[backend.scheme, default: [:]][setting.name] = values?.boolean(setting.name).description
+                case .integer:
+                    texts[backend.scheme, default: [:]][setting.name] = values?.integer(setting.name).description
+                }
+            }
+        }
+        return texts
+    }
+
     private func read(_ section: SettingNode?, for known: [KeyBackendSetting]) -> KeyBackendSettings? {
         var values: [String: KeyBackendSettings.Value] = [:]
         if let section, let mapping = MappingReader(section, keys: known.map(\.name), findings) {

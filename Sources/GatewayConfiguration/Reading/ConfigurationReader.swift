@@ -10,24 +10,49 @@ struct ConfigurationReader {
         self.findings = findings
     }
 
-    func read(_ root: SettingNode, into configuration: inout GatewayConfiguration) {
-        let keys = [
-            "listen", "verification", "validation", "logging", "drainDelay", "shutdownGracePeriod", "backends",
-            "accounts",
-        ]
-        guard let mapping = MappingReader(root, keys: keys, findings) else { return }
-        let process = ProcessReader(findings)
-        mapping.optional("listen").map { process.listen($0, &configuration) }
-        mapping.optional("verification").map { process.verification($0, &configuration) }
-        mapping.optional("validation").map { process.validation($0, &configuration) }
-        mapping.optional("logging").map { process.logging($0, &configuration) }
-        mapping.optional("drainDelay").map { process.drainDelay($0, &configuration) }
-        mapping.optional("shutdownGracePeriod").map { process.shutdownGracePeriod($0, &configuration) }
-        configuration.backends = BackendsReader(vocabulary, findings).read(mapping.optional("backends"))
+    private static let keys = [
+        "listen", "listeners", "anonymous", "clients", "limits", "tracing", "verification", "validation", "logging",
+        "drainDelay", "shutdownGracePeriod", "backends", "accounts",
+    ]
+
+    func read(
+        _ root: SettingNode, into configuration: inout GatewayConfiguration, _ draft: inout ConfigurationDraft
+    ) {
+        guard let mapping = MappingReader(root, keys: Self.keys, findings) else { return }
+        access(mapping, &configuration, &draft)
+        process(mapping, &configuration)
+        let backends = BackendsReader(vocabulary, findings)
+        configuration.backends = backends.read(mapping.optional("backends"))
+        configuration.backendTexts = backends.texts(configuration.backends)
         let what = "a list with the issuerId, apps, keys and activeKey of each account"
         if let accounts = mapping.required("accounts", what) {
             var reader = AccountReader(vocabulary, findings)
             configuration.accounts = accounts.list(of: "account", findings)?.compactMap { reader.read($0) } ?? []
         }
+    }
+
+    /// Who may come in, and through which doors.
+    private func access(
+        _ mapping: MappingReader, _ configuration: inout GatewayConfiguration, _ draft: inout ConfigurationDraft
+    ) {
+        let listeners = ListenersReader(findings)
+        mapping.optional("listen").map { listeners.address($0, ofFileInto: &draft[.public]) }
+        mapping.optional("listeners").map { listeners.read($0, into: &draft) }
+        draft.anonymous = mapping.optional("anonymous").map { Given(value: $0.boolean(findings), origin: $0.origin) }
+        if let clients = mapping.optional("clients") {
+            var reader = ClientReader(vocabulary, findings)
+            configuration.clients = clients.list(of: "client", findings)?.compactMap { reader.read($0) } ?? []
+        }
+        mapping.optional("limits").map { LimitsReader(findings).read($0, into: &configuration.limits) }
+        configuration.tracing = mapping.optional("tracing").flatMap { TracingReader(findings).read($0) }
+    }
+
+    private func process(_ mapping: MappingReader, _ configuration: inout GatewayConfiguration) {
+        let process = ProcessReader(findings)
+        mapping.optional("verification").map { process.verification($0, &configuration) }
+        mapping.optional("validation").map { process.validation($0, &configuration) }
+        mapping.optional("logging").map { process.logging($0, &configuration) }
+        mapping.optional("drainDelay").map { process.drainDelay($0, &configuration) }
+        mapping.optional("shutdownGracePeriod").map { process.shutdownGracePeriod($0, &configuration) }
     }
 }

@@ -2,6 +2,8 @@
 struct EnvironmentReader {
     private enum Variable: String, CaseIterable {
         case listen = "PRIVYSEAL_LISTEN"
+        case adminListen = "PRIVYSEAL_ADMIN_LISTEN"
+        case metricsListen = "PRIVYSEAL_METRICS_LISTEN"
         case verification = "PRIVYSEAL_VERIFICATION"
         case logLevel = "PRIVYSEAL_LOG_LEVEL"
         case logFormat = "PRIVYSEAL_LOG_FORMAT"
@@ -17,7 +19,10 @@ struct EnvironmentReader {
         self.findings = findings
     }
 
-    func read(_ environment: [String: String], into configuration: inout GatewayConfiguration) {
+    func read(
+        _ environment: [String: String], into configuration: inout GatewayConfiguration,
+        _ draft: inout ConfigurationDraft
+    ) {
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(Self.prefix) {
             let origin = ConfigurationOrigin(source: name)
             guard let variable = Variable(rawValue: name) else {
@@ -25,14 +30,20 @@ struct EnvironmentReader {
                 continue
             }
             let node = SettingNode(content: .scalar(text, isPlain: true), origin: origin)
-            set(variable, node, &configuration)
+            set(variable, MisplacedSecrets(findings).remove(from: node), &configuration, &draft)
         }
     }
 
-    private func set(_ variable: Variable, _ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+    private func set(
+        _ variable: Variable, _ node: SettingNode, _ configuration: inout GatewayConfiguration,
+        _ draft: inout ConfigurationDraft
+    ) {
         let process = ProcessReader(findings)
+        let listeners = ListenersReader(findings)
         switch variable {
-        case .listen: process.listen(node, &configuration)
+        case .listen: listeners.address(node, into: &draft[.public])
+        case .adminListen: listeners.address(node, into: &draft[.admin])
+        case .metricsListen: listeners.address(node, into: &draft[.metrics])
         case .verification: process.verification(node, &configuration)
         case .logLevel: process.logLevel(node, &configuration)
         case .logFormat: process.logFormat(node, &configuration)

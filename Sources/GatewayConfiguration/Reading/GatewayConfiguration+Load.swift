@@ -1,3 +1,4 @@
+import Glibc
 public import SigningKit
 
 extension GatewayConfiguration {
@@ -11,9 +12,11 @@ extension GatewayConfiguration {
     ///   - environment: all variables of the process; those without the prefix are not looked at.
     ///   - features: the IDs of the features that an app can be given.
     ///   - backends: what the program can open keys with. They split the keys' URIs; no place is touched.
+    ///   - now: what expiries are compared with; the system's clock unless it is given.
     /// - Throws: everything that is wrong, not only the first.
     public static func load(
-        path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type]
+        path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type],
+        now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let bytes: [UInt8]
         do {
@@ -22,29 +25,38 @@ extension GatewayConfiguration {
             let origin = ConfigurationOrigin(source: path)
             throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
         }
-        return try read(bytes, name: path, environment: environment, features: features, backends: backends)
+        return try read(bytes, name: path, environment: environment, features: features, backends: backends, now: now)
     }
 
     /// The same for a file that is in memory; `name` stands for it in messages.
     public static func read(
         _ bytes: [UInt8], name: String, environment: [String: String], features: [String],
-        backends: [any KeyBackend.Type]
+        backends: [any KeyBackend.Type], now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let findings = Findings()
         let file = ConfigurationOrigin(source: name)
         let reader = ConfigurationReader(Vocabulary(features: features, backends: backends), findings)
-        var configuration = GatewayConfiguration()
+        var configuration = GatewayConfiguration(file: file)
+        var draft = ConfigurationDraft()
         if let source = YAMLSource(bytes, file, findings) {
             var yaml = YAMLReader(file, findings)
             if let root = yaml.read(source), !root.isNull {
-                reader.read(root, into: &configuration)
+                reader.read(MisplacedSecrets(findings).remove(from: root), into: &configuration, &draft)
             } else if findings.faults.isEmpty {
                 findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
             }
         }
-        EnvironmentReader(findings).read(environment, into: &configuration)
+        EnvironmentReader(findings).read(environment, into: &configuration, &draft)
+        ListenerRules(findings).finish(draft, &configuration)
         try findings.throwFaults()
-        configuration.warnings = findings.warnings
+        AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
+        configuration.warnings = findings.sortedWarnings
         return configuration
+    }
+
+    private static func systemTime() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

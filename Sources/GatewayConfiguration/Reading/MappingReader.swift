@@ -36,6 +36,12 @@ struct MappingReader {
 
     func optional(_ key: String) -> SettingNode? { entries[key] }
 
+    /// Whether a key that is not known resembles this one more than any other.
+    func isMisspelt(_ key: String) -> Bool { misspelt.contains(key) }
+
+    /// Whether the key is there, perhaps misspelt.
+    func isMeant(_ key: String) -> Bool { entries[key] != nil || misspelt.contains(key) }
+
     /// - Parameter what: to give, with an example, for the error of a missing key.
     func required(_ key: String, _ what: String) -> SettingNode? {
         guard let node = entries[key] else {

@@ -11,15 +11,6 @@ struct ProcessReader {
         self.findings = findings
     }
 
-    func listen(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
-        let address = node.parsed(findings) { text throws(InvalidValue) in
-            try GatewayConfiguration.ListenAddress(text)
-        }
-        guard let address else { return }
-        configuration.listen = address
-        configuration.listenOrigin = node.origin
-    }
-
     func verification(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
         let verification: GatewayConfiguration.Verification?
         if case .mapping = node.content {
@@ -73,20 +64,10 @@ struct ProcessReader {
     }
 
     func drainDelay(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
-        if let delay = seconds(node, in: Self.drainDelays) { configuration.drainDelay = delay }
+        if let delay = node.seconds(in: Self.drainDelays, findings) { configuration.drainDelay = delay }
     }
 
     func shutdownGracePeriod(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
-        if let period = seconds(node, in: Self.gracePeriods) { configuration.shutdownGracePeriod = period }
-    }
-
-    private func seconds(_ node: SettingNode, in allowed: ClosedRange<Int>) -> Duration? {
-        guard let seconds = node.wholeNumber(findings) else { return nil }
-        guard allowed.contains(seconds) else {
-            let (least, most) = (allowed.lowerBound, allowed.upperBound)
-            findings.fault(.notAllowed("is \(seconds); it must be from \(least) to \(most) seconds"), at: node.origin)
-            return nil
-        }
-        return .seconds(seconds)
+        if let period = node.seconds(in: Self.gracePeriods, findings) { configuration.shutdownGracePeriod = period }
     }
 }

@@ -43,6 +43,49 @@ extension SettingNode {
         return Self.wholeNumber(text)
     }
 
+    func wholeNumber(in allowed: ClosedRange<Int>, _ findings: Findings) -> Int? {
+        guard let number = wholeNumber(findings) else { return nil }
+        guard allowed.contains(number) else {
+            let (least, most) = (allowed.lowerBound, allowed.upperBound)
+            return refuse(.notAllowed("is \(number); it must be from \(least) to \(most)"), findings)
+        }
+        return number
+    }
+
+    /// A number that may have a fraction.
+    func number(in allowed: ClosedRange<Double>, _ findings: Findings) -> Double? {
+        guard !isNull else { return refuse(.noValue(expected: .number), findings) }
+        guard [.wholeNumber, .number].contains(kind), case .scalar(let text, _) = content,
+            let number = Self.number(text)
+        else { return refuse(.wrongKind(expected: .number, found: kind), findings) }
+        guard allowed.contains(number) else {
+            let (least, most) = (Decimal.text(allowed.lowerBound), Decimal.text(allowed.upperBound))
+            return refuse(.notAllowed("is \(text.prefix(20)); it must be from \(least) to \(most)"), findings)
+        }
+        return number
+    }
+
+    func seconds(in allowed: ClosedRange<Int>, _ findings: Findings) -> Duration? {
+        guard let seconds = wholeNumber(findings) else { return nil }
+        guard allowed.contains(seconds) else {
+            let (least, most) = (allowed.lowerBound, allowed.upperBound)
+            return refuse(.notAllowed("is \(seconds); it must be from \(least) to \(most) seconds"), findings)
+        }
+        return .seconds(seconds)
+    }
+
+    /// The path of a file that is opened later.
+    func file(_ findings: Findings) -> GatewayConfiguration.File? {
+        let path = parsed(findings) { path throws(InvalidValue) in
+            let isSafe = path.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            guard path.hasPrefix("/"), !path.hasSuffix("/"), isSafe, path.utf8.count < 4096 else {
+                throw InvalidValue("must be the absolute path of a file, such as /etc/privyseal/tls/cert.pem")
+            }
+            return path
+        }
+        return path.map { GatewayConfiguration.File(path: $0, origin: origin) }
+    }
+
     /// - Parameter what: the elements are, for the error of an empty list.
     func list(of what: String, _ findings: Findings) -> [SettingNode]? {
         guard !isNull else { return refuse(.noValue(expected: .list), findings) }

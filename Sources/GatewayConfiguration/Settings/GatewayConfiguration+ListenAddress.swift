@@ -2,9 +2,9 @@ import Glibc
 import SigningKit
 
 extension GatewayConfiguration {
-    /// Where the gateway takes requests: on this machine only, as long as callers cannot be told apart.
+    /// Where a listener takes requests.
     public enum ListenAddress: Hashable, Sendable {
-        /// `host` is a loopback address, without brackets, or `localhost`. Port 0 stands for any port that is free.
+        /// `host` is an IPv4 address, an IPv6 address without brackets, or a name. Port 0 stands for any port that is free.
         case tcp(host: String, port: Int)
         /// An absolute path.
         case unixSocket(path: String)
@@ -65,35 +65,54 @@ extension GatewayConfiguration.ListenAddress {
     }
 
     private static func host(_ text: String) throws(InvalidValue) -> String {
-        if text == "localhost" { return text }
         if text.hasPrefix("["), text.hasSuffix("]") {
             let host = String(text.dropFirst().dropLast())
-            guard isLoopback(ipv6: host) else { throw notLoopback }
+            guard bytes(ofIPv6: host) != nil else {
+                throw InvalidValue("has brackets around what is not an IPv6 address; write one such as [::1]:8080")
+            }
             return host
         }
         guard !text.contains(":") else {
             throw InvalidValue("must have an IPv6 address in brackets, such as [::1]:8080")
         }
-        guard isLoopback(ipv4: text) else { throw notLoopback }
+        guard !text.isEmpty else {
+            throw InvalidValue(
+                "has no address before its port; write one such as 127.0.0.1:8080, or 0.0.0.0:8080 for all")
+        }
+        guard octets(ofIPv4: text) != nil || DNSName.isName(text) else {
+            throw InvalidValue(
+                "has neither an IPv4 address nor a host name before its port; write one such as 127.0.0.1:8080")
+        }
         return text
     }
 
-    private static let notLoopback = InvalidValue(
-        "is not a loopback address; until callers can be told apart the gateway listens on 127.0.0.1, [::1], localhost or "
-            + "a Unix socket (unix:/path) only, so put what authenticates callers in front of it")
-
-    /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), four decimal numbers.
-    private static func isLoopback(ipv4 text: String) -> Bool {
-        let octets = text.split(separator: ".", omittingEmptySubsequences: false).map { octet in
-            SettingNode.wholeNumber(String(octet)).flatMap { UInt8(exactly: $0) }
-        }
-        return octets.count == 4 && octets[0] == 127 && octets.allSatisfy { $0 != nil }
+    /// Four decimal numbers; nil when it is something else.
+    private static func octets(ofIPv4 text: String) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let octets = parts.compactMap { SettingNode.wholeNumber(String($0)).flatMap { UInt8(exactly: $0) } }
+        return parts.count == 4 && octets.count == 4 ? octets : nil
     }
 
-    /// `::1` (RFC 4291 §2.5.3), however it is written.
-    private static func isLoopback(ipv6 text: String) -> Bool {
+    private static func bytes(ofIPv6 text: String) -> [UInt8]? {
         var address = in6_addr()
-        guard inet_pton(AF_INET6, text, &address) == 1 else { return false }
-        return withUnsafeBytes(of: address) { bytes in bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 }
+        guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
+        return withUnsafeBytes(of: address) { Array($0) }
+    }
+}
+
+extension GatewayConfiguration.ListenAddress {
+    /// Whether only this machine reaches it: a Unix socket, 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1` however it is written
+    /// (RFC 4291 §2.5.3), or `localhost`. No other name is trusted to lead there.
+    public var staysOnMachine: Bool {
+        switch self {
+        case .unixSocket: true
+        case .tcp("localhost", _): true
+        case .tcp(let host, _):
+            Self.octets(ofIPv4: host)?.first == 127 || Self.bytes(ofIPv6: host) == Array(repeating: 0, count: 15) + [1]
+        }
+    }
+
+    public var isUnixSocket: Bool {
+        if case .unixSocket = self { true } else { false }
     }
 }

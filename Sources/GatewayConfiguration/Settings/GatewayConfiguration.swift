@@ -5,9 +5,19 @@ public import SigningKit
 ///
 /// No secret is in it: a key's URI says where its PIN is, and even that is left out of descriptions and dumps.
 public struct GatewayConfiguration: Sendable {
-    public internal(set) var listen: ListenAddress = .standard
-    /// Where `listen` was given, for the error of a port that is taken; nil when it is the default.
-    public internal(set) var listenOrigin: ConfigurationOrigin?
+    /// Where signatures are asked for.
+    public internal(set) var publicListener = Listener(role: .public, address: .standard)
+    /// Nil when there is none.
+    public internal(set) var adminListener: Listener?
+    /// Nil when there is none.
+    public internal(set) var metricsListener: Listener?
+    /// Whether everybody who reaches the public listener may have everything.
+    public internal(set) var allowsAnonymous = false
+    /// No name and no proof is in two of them. May be empty; see `requireServable()`.
+    public internal(set) var clients: [Client] = []
+    public internal(set) var limits = Limits()
+    /// Nil when no traces are sent.
+    public internal(set) var tracing: Tracing?
     public internal(set) var verification: Verification = .always
     public internal(set) var validation = Validation()
     public internal(set) var logging = Logging()
@@ -17,8 +27,29 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var shutdownGracePeriod: Duration = .seconds(30)
     /// The settings of every backend that the program has, by scheme: what was given, and the defaults for the rest.
     public internal(set) var backends: [String: KeyBackendSettings] = [:]
+    /// The same as text, by scheme and name, for those who show it.
+    var backendTexts: [String: [String: String]] = [:]
     /// At least one; no bundle ID and no key ID is in two of them.
     public internal(set) var accounts: [Account] = []
     /// What can be used but may not be meant; to be shown once at start.
     public internal(set) var warnings: [ConfigurationWarning] = []
+    /// The file as a whole.
+    let file: ConfigurationOrigin
+
+    init(file: ConfigurationOrigin) {
+        self.file = file
+    }
+}
+
+extension GatewayConfiguration {
+    /// What only those need who serve: somebody to serve. A signature on the command line asks for no client.
+    ///
+    /// - Throws: one fault, which names the cure.
+    public func requireServable() throws(ConfigurationError) {
+        guard clients.isEmpty, !allowsAnonymous else { return }
+        let what =
+            "at least one client, because without any the gateway would serve nobody: privyseal clients mint NAME makes a "
+            + "token and shows the lines to put here (anonymous: true instead lets everybody on this machine have everything)"
+        throw ConfigurationError([ConfigurationFault(origin: file.child("clients"), reason: .missing(what))])
+    }
 }

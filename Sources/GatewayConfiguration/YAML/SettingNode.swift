@@ -33,12 +33,26 @@ struct SettingNode {
     var kind: ConfigurationKind {
         switch content {
         case .scalar(let text, let isPlain):
-            isPlain && ["true", "false"].contains(text)
-                ? .boolean : isPlain && Self.wholeNumber(text) != nil ? .wholeNumber : .text
+            isPlain ? Self.kind(ofPlain: text) : .text
         case .list: .list
         case .mapping: .mapping
         case .faulty: .text  // Never shown: there is no second fault.
         }
+    }
+
+    private static func kind(ofPlain text: String) -> ConfigurationKind {
+        if ["true", "false"].contains(text) { return .boolean }
+        return wholeNumber(text) != nil ? .wholeNumber : number(text) != nil ? .number : .text
+    }
+
+    /// A whole number, or digits on both sides of a point: not `.5`, `5.`, `1e3`, nor `inf`.
+    static func number(_ text: String) -> Double? {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let whole = parts[0].hasPrefix("-") ? parts[0].dropFirst() : parts[0]
+        guard wholeNumber(String(whole)) != nil, !whole.hasPrefix("-") else { return nil }
+        let digits = parts.count == 2 ? parts[1] : "0"
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Double(text)
     }
 
     /// Decimal digits, perhaps behind a minus. Not `010`, which some take for eight, nor `1_000`, `0x10` or `1e3`.

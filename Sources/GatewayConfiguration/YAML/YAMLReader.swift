@@ -145,9 +145,11 @@ struct YAMLReader {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let within = context.map { " (\($0.text), which begins on line \($0.mark.line))" } ?? ""
-            findings.fault(
-                .syntax("is not YAML: \(problem)\(within); look at the indentation and the quotes here"),
-                at: place(mark, ""))
+            // A pattern such as *.example is what people write; YAML takes the star for the mark of an alias.
+            let isStar = problem.contains("alias") || context?.text.contains("alias") == true
+            let cure =
+                isStar ? "put what begins with * in quotes, as in \"*\"" : "look at the indentation and the quotes here"
+            findings.fault(.syntax("is not YAML: \(problem)\(within); \(cure)"), at: place(mark, ""))
         case .reader(let problem, let offset, _, _):
             let line = text.prefix(offset ?? 0).count { $0 == "\n" } + 1
             findings.fault(.syntax("is not YAML: \(problem)"), at: file.at(line: line, column: 1))

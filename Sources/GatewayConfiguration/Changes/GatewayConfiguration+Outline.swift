@@ -1,0 +1,91 @@
+import SigningKit
+
+extension GatewayConfiguration {
+    /// Every setting, defaults too. A setting that is missing here is one whose change nobody sees.
+    var outline: SettingOutline {
+        .members(
+            [
+                .group("listeners", listeners.map { .group($0.role.rawValue, $0.outline) }),
+                .setting("anonymous", allowsAnonymous.description),
+                .group("clients", clients.map { .element($0.name, $0.outline) }),
+                .group("limits", limits.outline),
+                .setting("verification", verification.description),
+                .setting("validation.advancedCommerce", validation.advancedCommerce.rawValue),
+                .setting("logging.level", logging.level.rawValue),
+                .setting("logging.format", logging.format.rawValue, needsRestart: true),
+                .setting("drainDelay", drainDelay.outline),
+                .setting("shutdownGracePeriod", shutdownGracePeriod.outline),
+                .group("backends", backendOutline),
+                .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
+            ] + (tracing.map { [.group("tracing", $0.outline)] } ?? []))
+    }
+
+    private var backendOutline: [SettingOutline.Member] {
+        backendTexts.sorted { $0.key < $1.key }.map { scheme, settings in
+            .group(scheme, settings.sorted { $0.key < $1.key }.map { .setting($0.key, $0.value) })
+        }
+    }
+}
+
+extension Duration {
+    /// Whole seconds with their unit.
+    fileprivate var outline: String { "\(components.seconds) s" }
+}
+
+extension GatewayConfiguration.Listener {
+    /// Sockets are made once: what they are bound to and who owns them cannot change under those who are connected.
+    fileprivate var outline: [SettingOutline.Member] {
+        [.setting("address", address.description, needsRestart: true)]
+            + (tls.map { [.group("tls", $0.outline)] } ?? [])
+            + [.setting("behindProxy", isBehindProxy.description)]
+            + (mode.map { [.setting("mode", $0.description, needsRestart: true)] } ?? [])
+            + (owner.map { [.setting("owner", $0.description, needsRestart: true)] } ?? [])
+    }
+}
+
+extension GatewayConfiguration.TLS {
+    fileprivate var outline: [SettingOutline.Member] {
+        [
+            .setting("certificate", certificate.path), .setting("key", key.path),
+            .setting("minimumVersion", minimumVersion.rawValue),
+            .setting("clientCertificates", clientCertificates.rawValue),
+        ] + (trustRoots.map { [.setting("trustRoots", $0.path)] } ?? [])
+    }
+}
+
+extension GatewayConfiguration.Limits {
+    fileprivate var outline: [SettingOutline.Member] {
+        [
+            .setting("connections", connections.description), .setting("requestTimeout", requestTimeout.outline),
+            .setting("handshakeTimeout", handshakeTimeout.outline), .setting("idleTimeout", idleTimeout.outline),
+            .setting("headerBytes", headerBytes.description), .setting("batchBodyBytes", batchBodyBytes.description),
+        ]
+    }
+}
+
+extension GatewayConfiguration.Tracing {
+    fileprivate var outline: [SettingOutline.Member] {
+        [
+            .setting("endpoint", endpoint.text), .setting("sampling", Decimal.text(sampling)),
+            .setting("serviceName", serviceName),
+        ]
+    }
+}
+
+extension GatewayConfiguration.Account {
+    fileprivate var outline: [SettingOutline.Member] {
+        [
+            .group("apps", apps.map { .element($0.bundleID, [.set("features", $0.features)]) }),
+            .group("keys", keys.map { .element($0.keyID, $0.outline) }),
+            .setting("activeKey", activeKeyID),
+        ]
+    }
+}
+
+extension GatewayConfiguration.Key {
+    fileprivate var outline: [SettingOutline.Member] {
+        [.setting("uri", uri.description, compared: uri.text)]
+            + (fingerprint.map { [.setting("publicKey", $0.description)] } ?? [])
+            + (publicKey.map { [.setting("publicKeyFile", PublicKeyFingerprint(of: $0).description)] } ?? [])
+    }
+}

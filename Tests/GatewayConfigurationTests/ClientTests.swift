@@ -1,0 +1,390 @@
+import GatewayConfiguration
+import SigningKit
+import Testing
+
+@Suite("Clients: who they are, and what they may have")
+struct ClientTests {
+    @Test("every setting of a client is kept, with its place")
+    func everySetting() throws {
+        let configuration = try configuration(Examples.network)
+        #expect(configuration.warnings == [])
+        #expect(configuration.clients.map(\.name) == ["shop", "2nd.shop_of-many"])
+        let client = configuration.clients[0]
+        #expect(client.isAdministrator)
+        #expect(client.origin.description == "gateway.yaml:13: clients[0]")
+        #expect(client.tokens.map(\.description) == ["1a2b3c4d", "5e6f7a8b"])
+        #expect(client.tokens[0].digest == [0x1A, 0x2B, 0x3C, 0x4D] + Array(repeating: 0, count: 28))
+        #expect(client.tokens[0].expires?.milliseconds == 1_798_761_600_000)
+        #expect(client.tokens[1].expires == nil)
+        #expect(client.tokens[1].origin.description == "gateway.yaml:18: clients[0].tokens[1]")
+        #expect(
+            client.certificates.map(\.claim.description) == [
+                "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0", "dnsName:shop.example.com",
+                "uri:spiffe://example.com/shop",
+            ])
+        #expect(client.uids.map(\.number) == [1001, 0])
+        #expect(client.rate?.perSecond == 0.5)
+        #expect(client.rate?.burst == 100)
+        #expect(client.dailyQuota == 100_000)
+        let rule = client.allow[0]
+        #expect(rule.apps.map(\.text) == ["com.example.app"])
+        #expect(rule.features.map(\.text) == ["promotional-offer"])
+        #expect(rule.products.map(\.text) == ["com.example.*"])
+        #expect(rule.offers.map(\.text) == ["*"])
+        #expect(rule.keyIDs.map(\.text) == ["2X9R4HXF34"])
+        #expect(client.allow[1].products.isEmpty)
+        #expect(client.allow[1].origin.description == "gateway.yaml:30: clients[0].allow[1]")
+        let other = configuration.clients[1]
+        #expect(!other.isAdministrator)
+        #expect(other.tokens.isEmpty)
+        #expect(other.rate == nil)
+        #expect(other.dailyQuota == nil)
+    }
+
+    @Test(
+        "what is wrong with a client is said with its place and cure",
+        arguments: [
+            (
+                "- name: shop", "- {}\n  - name: shop",
+                [
+                    "gateway.yaml:13: clients[0].name: is missing; give what logs and metrics call the client, such as shop.",
+                    "gateway.yaml:13: clients[0]: has no way to prove who it is; give it tokens, certificates or uids.",
+                ]
+            ),
+            ("name: shop", "name: Shop", [Self.name]), ("name: shop", "name: -shop", [Self.name]),
+            ("name: shop", "name: \"\"", [Self.name]), ("name: shop", "name: shöp", [Self.name]),
+            ("name: shop", "name: " + String(repeating: "a", count: 64), [Self.name]),
+            ("name: shop", "name: anonymous", [Self.reserved]), ("name: shop", "name: operator", [Self.reserved]),
+            (
+                "name: 2nd.shop_of-many", "name: shop",
+                [
+                    "gateway.yaml:34: clients[1].name: gives the client name \"shop\" that is already given at gateway.yaml:13: "
+                        + "clients[0].name; each may be there once."
+                ]
+            ),
+            (
+                "uids: [1002]", "uids: [1001]",
+                [
+                    "gateway.yaml:35: clients[1].uids[0]: gives the uid 1001 that is already given at gateway.yaml:23: "
+                        + "clients[0].uids[0]; each may be there once."
+                ]
+            ),
+            (
+                "uids: [1002]",
+                "tokens: [{sha256: \"1A2B3C4D00000000000000000000000000000000000000000000000000000000\"}]",
+                [
+                    "gateway.yaml:35: clients[1].tokens[0].sha256: gives the token digest 1a2b3c4d… that is already given at "
+                        + "gateway.yaml:16: clients[0].tokens[0].sha256; each may be there once."
+                ]
+            ),
+            (
+                "uids: [1002]", "certificates: [{dnsName: shop.EXAMPLE.com}]",
+                [
+                    "gateway.yaml:35: clients[1].certificates[0].dnsName: gives the certificate \"dnsName:shop.example.com\" that "
+                        + "is already given at gateway.yaml:21: clients[0].certificates[1].dnsName; each may be there once."
+                ]
+            ),
+            (
+                "uids: [1002]", "uids: [4294967295]",
+                [
+                    "gateway.yaml:35: clients[1].uids[0]: is 4294967295; it must be from 0 to 4294967294."
+                ]
+            ),
+            (
+                "uids: [1002]", "uids: [www-data]",
+                [
+                    "gateway.yaml:35: clients[1].uids[0]: must be a whole number, but is text; write it in decimal digits, "
+                        + "without quotes or a unit."
+                ]
+            ),
+            (
+                "uids: [1002]", "uids: []",
+                [
+                    "gateway.yaml:35: clients[1].uids: is an empty list; give at least one uid."
+                ]
+            ),
+            (
+                "    uids: [1002]\n", "",
+                [
+                    "gateway.yaml:34: clients[1]: has no way to prove who it is; give it tokens, certificates or uids."
+                ]
+            ),
+            (
+                "uids: [1002]", "uid: [1002]",
+                [
+                    "gateway.yaml:35: clients[1].uid: is not a key that is known here; did you mean uids? The keys are name, "
+                        + "administrator, tokens, certificates, uids, allow, rate, dailyQuota."
+                ]
+            ),
+            (
+                "uids: [1002]", "tokens: [{expires: 2027-01-01T00:00:00Z}]",
+                [
+                    "gateway.yaml:35: clients[1].tokens[0].sha256: is missing; give the 64 hexadecimal digits of the token's "
+                        + "SHA-256, which privyseal clients mint shows."
+                ]
+            ),
+            (
+                "uids: [1002]", "tokens: [{sha256: abc}]",
+                [
+                    "gateway.yaml:35: clients[1].tokens[0].sha256: is not a SHA-256; it must be 64 hexadecimal digits, which "
+                        + "privyseal clients mint shows with the token."
+                ]
+            ),
+            (
+                "uids: [1002]", "tokens: [{sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}]",
+                [
+                    "gateway.yaml:35: clients[1].tokens[0].sha256: is the SHA-256 of nothing at all; take the one that privyseal "
+                        + "clients mint shows."
+                ]
+            ),
+            (
+                "expires: 2027-01-01T00:00:00Z", "expires: 2027-01-01",
+                [
+                    "gateway.yaml:17: clients[0].tokens[0].expires: is not a moment; write its date, time and zone, such as "
+                        + "2027-01-01T00:00:00Z."
+                ]
+            ),
+            (
+                "- dnsName: Shop.example.com", "- {dnsName: a.example, uri: b:c}",
+                [
+                    "gateway.yaml:21: clients[0].certificates[1]: says more than one thing of the certificate; give exactly one of "
+                        + "fingerprint, dnsName and uri, and each other in an element of its own."
+                ]
+            ),
+            (
+                "- dnsName: Shop.example.com", "- {}",
+                [
+                    "gateway.yaml:21: clients[0].certificates[1]: says nothing of the certificate; give exactly one of "
+                        + "fingerprint, dnsName and uri, and each other in an element of its own."
+                ]
+            ),
+            (
+                "- dnsName: Shop.example.com", "- dnsname: a.example",
+                [
+                    "gateway.yaml:21: clients[0].certificates[1].dnsname: is not a key that is known here; did you mean dnsName? "
+                        + "The keys are fingerprint, dnsName, uri."
+                ]
+            ),
+            (
+                "Shop.example.com", "\"*.example.com\"",
+                [
+                    "gateway.yaml:21: clients[0].certificates[1].dnsName: is not a DNS name; give the whole name that the "
+                        + "certificate holds, such as shop.example.com, without a * and in its ASCII form."
+                ]
+            ),
+            (
+                "Shop.example.com", "192.168.1.1",
+                [
+                    "gateway.yaml:21: clients[0].certificates[1].dnsName: is not a DNS name; give the whole name that the "
+                        + "certificate holds, such as shop.example.com, without a * and in its ASCII form."
+                ]
+            ),
+            (
+                "spiffe://example.com/shop", "example.com/shop",
+                [
+                    "gateway.yaml:22: clients[0].certificates[2].uri: is not a URI; give the one that the certificate holds, such "
+                        + "as spiffe://example.com/shop."
+                ]
+            ),
+            (
+                "fingerprint: \"sha256:", "fingerprint: \"sha1:",
+                [
+                    "gateway.yaml:20: clients[0].certificates[0].fingerprint: is not a fingerprint; it must be sha256: and the 64 "
+                        + "hexadecimal digits of the SHA-256 of the certificate's public key in DER."
+                ]
+            ),
+            (
+                "perSecond: 0.5", "perSecond: 0",
+                [
+                    "gateway.yaml:32: clients[0].rate.perSecond: is 0; it must be from 0.001 to 1000000."
+                ]
+            ),
+            (
+                "perSecond: 0.5", "perSecond: 5/s",
+                [
+                    "gateway.yaml:32: clients[0].rate.perSecond: must be a number, but is text; write it in decimal digits, such "
+                        + "as 0.5, without quotes or a unit."
+                ]
+            ),
+            (
+                ", burst: 100", "",
+                [
+                    "gateway.yaml:32: clients[0].rate.burst: is missing; give how many requests may come at once, such as 100."
+                ]
+            ),
+            (
+                "burst: 100", "burst: 0.5",
+                [
+                    "gateway.yaml:32: clients[0].rate.burst: must be a whole number, but is a number; write it in decimal digits, "
+                        + "without quotes or a unit."
+                ]
+            ),
+            (
+                "dailyQuota: 100000", "dailyQuota: 0",
+                [
+                    "gateway.yaml:33: clients[0].dailyQuota: is 0; it must be from 1 to 1000000000."
+                ]
+            ),
+        ] as [(String, String, [String])])
+    func refused(_ text: String, _ replacement: String, _ expected: [String]) {
+        #expect(faults(in: Examples.network(text, replacement)) == expected)
+    }
+
+    static let name =
+        "gateway.yaml:13: clients[0].name: must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and "
+        + "begin with a letter or a digit, such as shop."
+    static let reserved =
+        "gateway.yaml:13: clients[0].name: is what the gateway itself calls those who are no clients; give another name."
+
+    @Test(
+        "what is wrong with a rule is said with its place and cure",
+        arguments: [
+            (
+                "{apps: [\"*\"], features: [\"*\"]}", "{features: [\"*\"]}",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].apps: is missing; give a list of bundle IDs, such as [com.example.app], "
+                        + "or of patterns, such as [\"*\"]."
+                ]
+            ),
+            (
+                "{apps: [\"*\"], features: [\"*\"]}", "{apps: [\"*\"]}",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].features: is missing; give a list of features, of "
+                        + "legacy-promotional-offer, promotional-offer, introductory-offer-eligibility, advanced-commerce-api, or "
+                        + "of patterns, such as [\"*\"]."
+                ]
+            ),
+            (
+                "{apps: [\"*\"], features: [\"*\"]}", "{apps: \"*\", features: [\"*\"]}",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].apps: must be a list, but is text; begin each element with \"- \", or "
+                        + "write [a, b]."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [promotional-ofer]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].features[0]: is \"promotional-ofer\", which is not known; did you mean "
+                        + "promotional-offer? The choices are legacy-promotional-offer, promotional-offer, "
+                        + "introductory-offer-eligibility, advanced-commerce-api."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [\"*\"], product: [a]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].product: is not a key that is known here; did you mean products? The keys "
+                        + "are apps, features, products, offers, keyIds."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [\"*\"], products: []",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].products: is an empty list; give at least one product."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [\"*\"], offers: [a, a]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].offers[1]: gives the offer \"a\" that is already given at "
+                        + "gateway.yaml:36: clients[1].allow[0].offers[0]; each may be there once."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [\"*\"], keyIds: [\"a b\"]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].keyIds[0]: holds white space; remove it."
+                ]
+            ),
+            (
+                "allow: [{apps: [\"*\"], features: [\"*\"]}]", "allow: []",
+                [
+                    "gateway.yaml:36: clients[1].allow: is an empty list; give at least one rule."
+                ]
+            ),
+        ] as [(String, String, [String])])
+    func refusedRules(_ text: String, _ replacement: String, _ expected: [String]) {
+        #expect(faults(in: Examples.network(text, replacement)) == expected)
+    }
+
+    @Test(
+        "what does nothing, or other than it seems, is used with a warning",
+        arguments: [
+            (
+                "    allow: [{apps: [\"*\"], features: [\"*\"]}]\n", "",
+                [
+                    "gateway.yaml:34: clients[1]: may do nothing, because it has no allow and is no administrator; give it allow, "
+                        + "or remove it."
+                ]
+            ),
+            (
+                "expires: 2027-01-01T00:00:00Z", "expires: 2026-06-01T02:00:00+02:00",
+                [
+                    "gateway.yaml:16: clients[0].tokens[0]: expired at 2026-06-01T00:00:00Z and is not taken any more; remove it."
+                ]
+            ),
+            (
+                "apps: [\"*\"]", "apps: [com.example.ap]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].apps[0]: matches no app under accounts; perhaps com.example.app is meant."
+                ]
+            ),
+            (
+                "apps: [\"*\"]", "apps: [\"org.*\", com.example.app]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].apps[0]: matches no app under accounts; check it."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [legacy-promotional-offer, promotional-offer]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].features[0]: matches no feature of the apps that this rule is for; check "
+                        + "it."
+                ]
+            ),
+            (
+                "features: [\"*\"]", "features: [\"x*\"]",
+                [
+                    "gateway.yaml:36: clients[1].allow[0].features[0]: matches no feature of the apps that this rule is for; check "
+                        + "it."
+                ]
+            ),
+            (
+                "keyIds: [2X9R4HXF34]", "keyIds: [2X9R4HXF35]",
+                [
+                    "gateway.yaml:29: clients[0].allow[0].keyIds[0]: matches no key under accounts; perhaps 2X9R4HXF34 is meant."
+                ]
+            ),
+            (
+                "      clientCertificates: optional\n      trustRoots: /etc/privyseal/tls/clients-ca.pem\n", "",
+                [
+                    "gateway.yaml:18: clients[0].certificates[0]: proves nothing, because no listener asks for certificates; "
+                        + "set clientCertificates in its tls, or remove it."
+                ]
+            ),
+            (
+                "unix:/run/privyseal/admin.sock\", mode: \"0660\", owner: \"privyseal:www-data\"", "127.0.0.1:1\"",
+                [
+                    "gateway.yaml:23: clients[0].uids[0]: proves nothing, because no listener is a Unix socket; listen on one, or "
+                        + "remove it.",
+                    "gateway.yaml:35: clients[1].uids[0]: proves nothing, because no listener is a Unix socket; listen on one, or "
+                        + "remove it.",
+                ]
+            ),
+        ] as [(String, String, [String])])
+    func warnings(_ text: String, _ replacement: String, _ expected: [String]) throws {
+        let configuration = try configuration(Examples.network(text, replacement))
+        #expect(configuration.warnings.map(\.description) == expected)
+    }
+
+    @Test("clients beside anonymous callers hold nobody back, which is said")
+    func anonymous() throws {
+        let clients =
+            "clients: [{name: a, administrator: true, tokens: [{sha256: \"\(String(repeating: "ab", count: 32))\"}]}]\n"
+        let text = "anonymous: true\n" + clients + Examples.least
+        #expect(
+            try configuration(text).warnings.map(\.description) == [
+                "gateway.yaml:1: anonymous: lets everybody have everything, so that what clients are allowed holds nobody back; "
+                    + "check it."
+            ])
+    }
+}

@@ -1,0 +1,118 @@
+import GatewayConfiguration
+import Testing
+
+@Suite("Limits and tracing")
+struct LimitsAndTracingTests {
+    @Test("what is given is kept, and what is not has its default")
+    func values() throws {
+        let limits = try configuration(Examples.network).limits
+        #expect(limits.connections == 100)
+        #expect(limits.requestTimeout == .seconds(11))
+        #expect(limits.handshakeTimeout == .seconds(12))
+        #expect(limits.idleTimeout == .seconds(13))
+        #expect(limits.headerBytes == 2048)
+        #expect(limits.batchBodyBytes == 4096)
+        let plain = try configuration(Examples.least)
+        #expect(plain.limits == .init())
+        #expect(plain.limits.connections == 4096)
+        #expect(plain.limits.requestTimeout == .seconds(10))
+        #expect(plain.tracing == nil)
+    }
+
+    @Test(
+        "an endpoint is taken apart",
+        arguments: [
+            ("http://127.0.0.1:4318/v1/traces", false, "127.0.0.1", 4318, "/v1/traces"),
+            ("https://collector.example.com/otlp/v1/traces", true, "collector.example.com", 443, "/otlp/v1/traces"),
+            ("http://[::1]/t", false, "::1", 80, "/t"), ("https://[::1]:1/t", true, "::1", 1, "/t"),
+        ])
+    func endpoints(_ text: String, _ usesTLS: Bool, _ host: String, _ port: Int, _ path: String) throws {
+        let tracing = try #require(
+            try configuration("tracing: {endpoint: \"\(text)\"}\n" + Examples.least).tracing)
+        #expect(tracing.endpoint.usesTLS == usesTLS)
+        #expect(tracing.endpoint.host == host)
+        #expect(tracing.endpoint.port == port)
+        #expect(tracing.endpoint.path == path)
+        #expect(tracing.endpoint.description == text)
+        #expect(tracing.sampling == 1)
+        #expect(tracing.serviceName == "privyseal")
+    }
+
+    @Test("sampling is a fraction", arguments: [("0", 0.0), ("1", 1), ("0.1", 0.1), ("1.0", 1)])
+    func sampling(_ text: String, _ value: Double) throws {
+        let tracing = try configuration(Examples.network("sampling: 0.1", "sampling: \(text)")).tracing
+        #expect(tracing?.sampling == value)
+        #expect(tracing?.serviceName == "shop-signer")
+    }
+
+    @Test(
+        "what is out of bounds is refused",
+        arguments: [
+            ("connections: 100", "connections: 0", "limits.connections: is 0; it must be from 1 to 1000000."),
+            (
+                "requestTimeout: 11", "requestTimeout: 0",
+                "limits.requestTimeout: is 0; it must be from 1 to 3600 seconds."
+            ),
+            (
+                "handshakeTimeout: 12", "handshakeTimeout: 301",
+                "limits.handshakeTimeout: is 301; it must be from 1 to 300 seconds."
+            ),
+            ("idleTimeout: 13", "idleTimeout: 3601", "limits.idleTimeout: is 3601; it must be from 1 to 3600 seconds."),
+            ("headerBytes: 2048", "headerBytes: 1023", "limits.headerBytes: is 1023; it must be from 1024 to 65536."),
+            (
+                "batchBodyBytes: 4096", "batchBodyBytes: 16777217",
+                "limits.batchBodyBytes: is 16777217; it must be from 1024 to 16777216."
+            ),
+            (
+                "idleTimeout: 13", "idelTimeout: 13",
+                "limits.idelTimeout: is not a key that is known here; did you mean idleTimeout? The keys are connections, "
+                    + "requestTimeout, handshakeTimeout, idleTimeout, headerBytes, batchBodyBytes."
+            ),
+            ("sampling: 0.1", "sampling: 1.5", "tracing.sampling: is 1.5; it must be from 0 to 1."),
+            ("sampling: 0.1", "sampling: -0.5", "tracing.sampling: is -0.5; it must be from 0 to 1."),
+            (
+                "sampling: 0.1", "sampling: .1",
+                "tracing.sampling: must be a number, but is text; write it in decimal digits, such as 0.5, without quotes or a "
+                    + "unit."
+            ),
+            (
+                "sampling: 0.1", "sampling: \"0.1\"",
+                "tracing.sampling: must be a number, but is text; write it in decimal digits, such as 0.5, without quotes or a "
+                    + "unit."
+            ),
+            ("sampling: 0.1", "sampling:", "tracing.sampling: has no value; give a number, or leave it out."),
+            (
+                "  endpoint: http://127.0.0.1:4318/v1/traces\n", "",
+                "tracing.endpoint: is missing; give where a collector takes OTLP over HTTP, such as "
+                    + "http://127.0.0.1:4318/v1/traces."
+            ),
+            (
+                "http://127.0.0.1:4318/v1/traces", "127.0.0.1:4318",
+                "tracing.endpoint: must begin with http:// or https://, such as http://127.0.0.1:4318/v1/traces."
+            ),
+            (
+                "http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/",
+                "tracing.endpoint: has no path; collectors take traces at /v1/traces, as in http://127.0.0.1:4318/v1/traces."
+            ),
+            (
+                "http://127.0.0.1:4318/v1/traces", "http:///v1/traces",
+                "tracing.endpoint: must name a host, and a port from 1 to 65535 unless it is 80, as in "
+                    + "http://127.0.0.1:4318/v1/traces."
+            ),
+            (
+                "http://127.0.0.1:4318/v1/traces", "https://a:0/v1/traces",
+                "tracing.endpoint: must name a host, and a port from 1 to 65535 unless it is 443, as in "
+                    + "http://127.0.0.1:4318/v1/traces."
+            ),
+            (
+                "http://127.0.0.1:4318/v1/traces", "http://unix:/v1/traces",
+                "tracing.endpoint: must name a host, and a port from 1 to 65535 unless it is 80, as in "
+                    + "http://127.0.0.1:4318/v1/traces."
+            ),
+        ] as [(String, String, String)])
+    func refused(_ text: String, _ replacement: String, _ fault: String) throws {
+        let lines = faults(in: Examples.network(text, replacement))
+        #expect(lines.count == 1)
+        #expect(try #require(lines.first).hasSuffix(": " + fault))
+    }
+}

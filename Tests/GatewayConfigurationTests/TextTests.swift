@@ -1,0 +1,89 @@
+import SigningKit
+import Testing
+
+@testable import GatewayConfiguration
+
+@Suite("Moments, patterns, numbers and names")
+struct TextTests {
+    @Test(
+        "moments are read as RFC 3339 writes them",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("2027-01-01T00:00:00Z", 1_798_761_600_000),
+            ("2027-01-01T02:00:00+02:00", 1_798_761_600_000), ("2026-12-31T14:30:00-09:30", 1_798_761_600_000),
+            ("2024-02-29T12:34:56.789Z", 1_709_210_096_789), ("2024-02-29t12:34:56.7z", 1_709_210_096_700),
+            ("2024-02-29T12:34:56.7899999Z", 1_709_210_096_789), ("1969-12-31T23:59:59.5Z", -500),
+            ("0001-01-01T00:00:00Z", -62_135_596_800_000), ("9999-12-31T23:59:59Z", 253_402_300_799_000),
+        ] as [(String, Int64)])
+    func moments(_ text: String, _ milliseconds: Int64) throws {
+        let timestamp = try RFC3339.timestamp(text)
+        #expect(timestamp.milliseconds == milliseconds)
+        #expect(try RFC3339.timestamp(RFC3339.text(timestamp)).seconds == timestamp.seconds)
+    }
+
+    @Test(
+        "what is no moment is refused",
+        arguments: [
+            "", "2027", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-13-01T00:00:00Z",
+            "2027-00-01T00:00:00Z", "2027-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2027-04-31T00:00:00Z",
+            "2027-01-00T00:00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T00:60:00Z", "2027-01-01T00:00:60Z",
+            "2027-01-01T00:00:00.Z", "2027-01-01T00:00:00+2:00", "2027-01-01T00:00:00+24:00",
+            "2027-01-01T00:00:00+0200",
+            "2027-01-01T00:00:00ZZ", "+027-01-01T00:00:00Z", "2027-01-01T00:00:00 02:00", "２027-01-01T00:00:00Z",
+        ])
+    func noMoments(_ text: String) {
+        #expect(throws: InvalidValue.self) { try RFC3339.timestamp(text) }
+    }
+
+    @Test("each day of four centuries comes back as it went")
+    func everyDay() throws {
+        for day in stride(from: -146_097, through: 146_097, by: 1) {
+            let timestamp = Timestamp(milliseconds: Int64(day) * 86_400_000)
+            let text = RFC3339.text(timestamp)
+            guard try RFC3339.timestamp(text) != timestamp else { continue }
+            Issue.record("\(text) is not day \(day)")
+        }
+    }
+
+    @Test(
+        "a * in a pattern stands for any run of characters",
+        arguments: [
+            ("*", "", true), ("*", "a", true), ("a", "a", true), ("a", "A", false), ("a", "", false), ("a*", "a", true),
+            ("a*", "ab", true), ("a*", "ba", false), ("*a", "ba", true), ("*a", "ab", false), ("a*b", "ab", true),
+            ("a*b", "axxb", true), ("a*b", "axxbc", false), ("a*b*c", "abbbc", true), ("**", "", true),
+            ("*.*", "com.example", true), ("com.*.app", "com.example.app", true), ("com.*.app", "com..app", true),
+            ("com.*.app", "com.app", false), ("*ab", "aab", true), ("*aab", "aaaab", true), ("?", "a", false),
+            ("com.example", "com.example.app", false), ("é*", "éa", true),
+        ])
+    func patterns(_ pattern: String, _ text: String, _ isMatch: Bool) {
+        let pattern = GatewayConfiguration.Pattern(text: pattern, origin: ConfigurationOrigin(source: "test"))
+        #expect(pattern.matches(text) == isMatch)
+    }
+
+    @Test("a pattern of stars takes no more time than its length", .timeLimit(.minutes(1)))
+    func manyStars() {
+        let text = String(repeating: "*a", count: 127) + "b"
+        let pattern = GatewayConfiguration.Pattern(text: text, origin: ConfigurationOrigin(source: "test"))
+        #expect(!pattern.matches(String(repeating: "a", count: 255)))
+    }
+
+    @Test(
+        "numbers",
+        arguments: [
+            ("0", 0.0), ("1.5", 1.5), ("-0.5", -0.5), ("10", 10), ("0.001", 0.001), (".5", nil), ("5.", nil),
+            ("1e3", nil), ("01", nil), ("1.2.3", nil), ("inf", nil), ("nan", nil), ("--1", nil), ("-", nil), ("", nil),
+            ("1_0", nil), ("+1", nil), ("0x1p3", nil),
+        ])
+    func numbers(_ text: String, _ value: Double?) {
+        #expect(SettingNode.number(text) == value)
+    }
+
+    @Test("digests are 64 hexadecimal digits of either case")
+    func digests() {
+        let digits = String(repeating: "0123456789abcdef", count: 4)
+        #expect(Hexadecimal.digest(digits).map { Hexadecimal.text($0) } == digits)
+        #expect(Hexadecimal.digest(digits.uppercased()) == Hexadecimal.digest(digits))
+        for text in ["", String(digits.dropLast()), digits + "0", digits.replacing("f", with: "g")] {
+            #expect(Hexadecimal.digest(text) == nil)
+        }
+    }
+}

@@ -28,6 +28,9 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let metricsTestKit: Target.Dependency = .product(name: "MetricsTestKit", package: "swift-metrics")
+let lifecycleTestKit: Target.Dependency = .product(
+    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -117,6 +120,11 @@ let package = Package(
         library("StrictJSON"),
         library("Base64"),
         library("JWS", ["Base64"]),
+        library("TraceContext"),
+        .systemLibrary(name: "CPrctl"),
+        library("ServiceManager", ["CPrctl"]),
+        library("PrometheusMetrics", [coreMetrics]),
+        library("OTLPTracing", ["TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, httpClient, nioCore, nioHTTP1]),
 
         // Floor 2: the contract
         library("SigningKit", ["StrictJSON", crypto]),
@@ -124,12 +132,12 @@ let package = Package(
 
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
-        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging]),
+        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging, metrics]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
-        library("SigningGateway", ["SigningKit", "StrictJSON", crypto, logging, metrics, lifecycle]),
+        library("SigningGateway", ["SigningKit", "StrictJSON", "Base64", crypto, logging, metrics, tracing, lifecycle]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
         // Floor 4: how the world talks to the gateway
@@ -188,7 +196,10 @@ let package = Package(
             "SignatureExplanationTests", ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
         tests(
             "SigningGatewayTests",
-            ["SigningGateway", "PromotionalOffer", "SigningKit", "StrictJSON", "SigningKitTesting", crypto, lifecycle]),
+            [
+                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "StrictJSON", "SigningKitTesting",
+                crypto, lifecycle, metrics, metricsTestKit,
+            ]),
         tests(
             "GatewayHTTPTests",
             features + [
@@ -199,6 +210,15 @@ let package = Package(
             "CrossBackendTests",
             keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
         tests("ArchitectureTests", []),
+        tests("TraceContextTests", ["TraceContext"]),
+        tests("ServiceManagerTests", ["ServiceManager"]),
+        tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
+        tests(
+            "OTLPTracingTests",
+            [
+                "OTLPTracing", "TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, metricsTestKit,
+                lifecycleTestKit, nioCore, nioPosix, nioHTTP1,
+            ]),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
     ]
 )

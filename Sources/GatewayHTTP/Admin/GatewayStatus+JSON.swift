@@ -41,7 +41,7 @@ extension GatewayStatus: JSONWritable {
 
     private static func write(_ place: KeyBackendReport, to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("name", place.name)
+            if let name = place.name { writer.member("name", name) }
             writer.member("health", place.health.name)
             if let reason = place.health.reason { writer.member("reason", reason) }
             if let token = place.token {

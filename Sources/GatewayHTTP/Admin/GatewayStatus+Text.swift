@@ -55,7 +55,7 @@ extension GatewayStatus {
             + places.compactMap { place in
                 guard let pool = place.pool else { return nil }
                 return [
-                    place.name, place.health.name, "\(pool.ready) of \(pool.wanted)", "\(pool.busy)",
+                    place.name ?? "-", place.health.name, "\(pool.ready) of \(pool.wanted)", "\(pool.busy)",
                     "\(pool.queueDepth) of \(pool.queueLimit)", "\(pool.reconnects)", place.token?.model ?? "-",
                     place.token?.serial ?? "-",
                 ]

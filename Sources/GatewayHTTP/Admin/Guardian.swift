@@ -1,4 +1,6 @@
 import Glibc
+import HTTPTypes
+import HummingbirdCore
 import SigningGateway
 
 /// Stands at the admin listener: lets administrators in, and on a Unix socket the user that the gateway runs as and root,

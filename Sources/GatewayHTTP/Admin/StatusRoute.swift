@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import StrictJSON
 
 /// `GET /v1/status`: what an operator wants to see, as JSON, or with `Accept: text/plain` as a screen.
 struct StatusRoute {

@@ -1,5 +1,5 @@
 import NIOCore
-public import SigningGateway
+import SigningGateway
 import Synchronization
 
 /// What is known of a connection: where it came in, and who is at the other end as far as the transport can tell.

@@ -20,11 +20,11 @@ struct GatewayChannel: ServerChildChannel {
     let responder: HTTPChannelHandler.Responder
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        PeerCredentials.uid(of: channel).flatMapThrowing { uid in
+        PeerCredentials.uid(of: channel).flatMap { uid in
             let connection = Connection(listener, peer: Connection.Peer(uid: uid))
-            return try configure(channel, connection, logger)
-        }.flatMap { http, connection in
-            http.setup(channel: channel, logger: logger).map { Value(http: $0, connection: connection) }
+            return channel.eventLoop.makeCompletedFuture { try configure(channel, connection) }
+                .flatMap { $0.setup(channel: channel, logger: logger) }
+                .map { Value(http: $0, connection: connection) }
         }
     }
 
@@ -35,9 +35,7 @@ struct GatewayChannel: ServerChildChannel {
         }
     }
 
-    private func configure(
-        _ channel: any Channel, _ connection: Connection, _ logger: Logger
-    ) throws -> (HTTP1Channel, Connection) {
+    private func configure(_ channel: any Channel, _ connection: Connection) throws -> HTTP1Channel {
         let bounds = registry.bounds
         let isWelcome = registry.enter(channel, listener, limit: bounds.connections)
         if isWelcome {
@@ -60,7 +58,7 @@ struct GatewayChannel: ServerChildChannel {
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderListSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderFieldCount = 100
-        return (HTTP1Channel(responder: responder, configuration: configuration), connection)
+        return HTTP1Channel(responder: responder, configuration: configuration)
     }
 
     enum RefusalReason: String {

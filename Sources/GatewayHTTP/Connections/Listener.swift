@@ -2,13 +2,14 @@ import Glibc
 public import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOCore
 public import ServiceLifecycle
 import Synchronization
 
 /// A door of the gateway: takes connections at an address, and has a router answer what comes in.
 public struct Listener: Service {
     public let plan: ListenerPlan
-    private let router: Router<GatewayContext>
+    private let responder: RouterResponder<GatewayContext>
     private let registry: ConnectionRegistry
     private let onRunning: @Sendable (ServerAddress) -> Void
 
@@ -20,7 +21,7 @@ public struct Listener: Service {
     ) throws(ListenerError) {
         if case .unixSocket(let path) = plan.address { try UnixSocket.requireFree(path) }
         self.plan = plan
-        self.router = router
+        responder = router.buildResponder()
         self.registry = registry
         self.onRunning = onRunning
     }
@@ -28,7 +29,7 @@ public struct Listener: Service {
     public func run() async throws {
         let failure = Mutex<ListenerError?>(nil)
         let application = Application(
-            responder: router.buildResponder(),
+            responder: responder,
             server: HTTPServerBuilder { [plan, registry] responder in
                 GatewayChannel(listener: plan.name, registry: registry, identity: plan.tls, responder: responder)
             },

@@ -1,5 +1,3 @@
-public import SigningGateway
-
 /// What is logged of a request when it has been answered. No query, no body, no credential.
 public struct AccessRecord: Sendable {
     public let requestID: String

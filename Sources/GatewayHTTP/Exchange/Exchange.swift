@@ -1,7 +1,7 @@
 import Hummingbird
 public import Logging
 import Metrics
-public import SigningGateway
+import SigningGateway
 import Synchronization
 import TraceContext
 

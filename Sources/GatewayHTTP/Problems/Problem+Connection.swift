@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import StrictJSON
 
 /// What is answered below the routes, by the connection itself.
 extension Problem {

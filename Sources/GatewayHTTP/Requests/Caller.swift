@@ -1,4 +1,6 @@
+import HTTPTypes
 import Hummingbird
+import Logging
 import SigningGateway
 
 /// Finds out who sent a request, from all that its header and its connection show.

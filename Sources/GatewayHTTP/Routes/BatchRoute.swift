@@ -1,5 +1,6 @@
 import Hummingbird
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 /// `POST /v1/apps/{bundleId}/{feature}/batch`: up to a hundred requests of one feature in, as many answers out, in the

@@ -1,7 +1,7 @@
 import Crypto
 import NIOCore
 import NIOSSL
-public import SigningGateway
+import SigningGateway
 import SwiftASN1
 import X509
 
@@ -21,7 +21,7 @@ enum PeerCertificate {
             default: break
             }
         }
-        return CertificateFacts(
-            fingerprint: Array(SHA256.hash(data: leaf.publicKey.subjectPublicKeyInfoBytes)), dnsNames: dnsNames, uris: uris)
+        let fingerprint = Digest256(bytes: Array(SHA256.hash(data: leaf.publicKey.subjectPublicKeyInfoBytes)))
+        return fingerprint.map { CertificateFacts(fingerprint: $0, dnsNames: dnsNames, uris: uris) }
     }
 }

@@ -1,4 +1,4 @@
-public import SigningKit
+import SigningKit
 public import StrictJSON
 
 /// Many requests of one feature at once.

@@ -1,5 +1,6 @@
 import Crypto
 public import SigningKit
+public import StrictJSON
 
 /// The straight line from names and bytes to a sealed answer. No stage calls an earlier one.
 public struct Dispatcher: Sendable {
@@ -90,7 +91,17 @@ public struct Dispatcher: Sendable {
 
     /// From a request's JSON to the answer's.
     public func sign(_ body: [UInt8], along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
-        try await route.feature.answer(self, body, route)
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: body) } catch {
+            route.counters.note(.request(.body(error)))
+            throw .request(.body(error))
+        }
+        return try await sign(document.root, along: route)
+    }
+
+    /// The same for JSON that has been parsed.
+    public func sign(_ request: JSONValue, along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
+        try await route.feature.answer(self, request, route)
     }
 
     /// From a decoded request to the sealed answer. What the request is about is authorised first.
@@ -102,7 +113,8 @@ public struct Dispatcher: Sendable {
         let draft: Draft<Feature.Output>
         do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
         do {
-            return draft.seal(try await route.key.sign(SHA256.hash(data: draft.signingInput)))
+            let digest = SHA256.hash(data: draft.signingInput)
+            return draft.seal(try await KeyCallSpan.around(route) { () throws(KeyError) in try await route.key.sign(digest) })
         } catch {
             throw .key(error, keyID: route.app.keyID)
         }

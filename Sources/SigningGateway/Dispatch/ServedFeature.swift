@@ -4,13 +4,13 @@ import StrictJSON
 /// A feature that the gateway serves, whatever its input and output are.
 public struct ServedFeature: Sendable {
     public let descriptor: FeatureDescriptor
-    let answer: @Sendable (Dispatcher, [UInt8], SigningRoute) async throws(GatewayError) -> [UInt8]
+    let answer: @Sendable (Dispatcher, JSONValue, SigningRoute) async throws(GatewayError) -> [UInt8]
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
         descriptor = Feature.descriptor
-        answer = { dispatcher, body, route throws(GatewayError) in
+        answer = { dispatcher, request, route throws(GatewayError) in
             do throws(GatewayError) {
-                let input = try Self.input(of: Feature.self, in: body)
+                let input = try Self.input(of: Feature.self, in: request)
                 let output = try await dispatcher.sign(feature, input, along: route)
                 route.counters.noteSigned()
                 return output.jsonBytes(capacity: 1024)
@@ -22,10 +22,8 @@ public struct ServedFeature: Sendable {
     }
 
     private static func input<Feature: SigningFeature>(
-        of feature: Feature.Type, in body: [UInt8]
+        of feature: Feature.Type, in request: JSONValue
     ) throws(GatewayError) -> Feature.Input {
-        let document: JSONDocument
-        do { document = try JSONDocument(parsing: body) } catch { throw .request(.body(error)) }
-        do { return try Feature.Input(from: document.root) } catch { throw .request(.request(error)) }
+        do { return try Feature.Input(from: request) } catch { throw .request(.request(error)) }
     }
 }

@@ -5,6 +5,7 @@ public struct SigningRoute: Sendable {
     public let app: AppIdentity
     public let key: KeySlot
     public let client: Client
+    public var featureID: String { feature.descriptor.id }
     let feature: ServedFeature
     /// The rules that allow the names; they decide about products and offers once the request is read.
     let permit: Permit

@@ -1,0 +1,21 @@
+import SigningKit
+import Tracing
+
+/// The span of a signature, from the queue in front of the key to the verified bytes; only within a trace.
+enum KeyCallSpan {
+    static func around(
+        _ route: SigningRoute, _ body: () async throws(KeyError) -> P256Signature
+    ) async throws(KeyError) -> P256Signature {
+        guard let context = ServiceContext.current else { return try await body() }
+        let span = InstrumentationSystem.tracer.startSpan("sign", context: context, ofKind: .internal)
+        defer { span.end() }
+        span.attributes["privyseal.key_id"] = route.app.keyID
+        if let custody = route.key.custody { span.attributes["privyseal.custody"] = custody.rawValue }
+        do throws(KeyError) {
+            return try await body()
+        } catch {
+            span.setStatus(SpanStatus(code: .error, message: "\(error)"))
+            throw error
+        }
+    }
+}

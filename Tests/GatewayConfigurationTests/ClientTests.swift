@@ -376,6 +376,16 @@ struct ClientTests {
         #expect(configuration.warnings.map(\.description) == expected)
     }
 
+    @Test("thousands of rules for apps that are not there are all said, and soon", .timeLimit(.minutes(1)))
+    func manyWarnings() throws {
+        let apps = (0..<3000).map { "com.example.ap\($0)" }.joined(separator: ", ")
+        let warnings = try configuration(Examples.network("apps: [\"*\"]", "apps: [\(apps)]")).warnings.map(
+            \.description)
+        #expect(warnings.count == 3000)
+        #expect(warnings[0].hasSuffix("apps[0]: matches no app under accounts; perhaps com.example.app is meant."))
+        #expect(warnings[2999].hasSuffix("apps[2999]: matches no app under accounts; check it."))
+    }
+
     @Test("clients beside anonymous callers hold nobody back, which is said")
     func anonymous() throws {
         let clients =

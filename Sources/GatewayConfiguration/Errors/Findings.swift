@@ -17,6 +17,8 @@ final class Findings {
         throw ConfigurationError(Self.sorted(faults, by: \.origin))
     }
 
+    var warningCount: Int { warnings.count }
+
     /// By line; what has no line comes last.
     var sortedWarnings: [ConfigurationWarning] { Self.sorted(warnings, by: \.origin) }
 

@@ -65,7 +65,9 @@ struct AccessWarnings {
     }
 
     private func warn(_ pattern: Pattern, _ what: String, among known: [String]) {
-        let nearest = pattern.hasWildcard ? nil : Suggestion.nearest(to: pattern.text, among: known)
+        // A comparison with a thousand apps takes its time; whoever has so many warnings has another mistake.
+        let isSlip = !pattern.hasWildcard && findings.warningCount < ConfigurationError.listed
+        let nearest = isSlip ? Suggestion.nearest(to: pattern.text, among: known) : nil
         let cure = nearest.map { "perhaps \($0) is meant" } ?? "check it"
         findings.warn("matches no \(what); \(cure)", at: pattern.origin)
     }

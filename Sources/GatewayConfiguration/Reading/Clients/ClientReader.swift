@@ -36,15 +36,13 @@ struct ClientReader {
         guard let name, let administrator else { return nil }
         return Client(
             name: name, isAdministrator: administrator, tokens: tokens, certificates: certificates, uids: uids,
-            allow: rules,
-            rate: rate, dailyQuota: quota, origin: node.origin)
+            allow: rules, rate: rate, dailyQuota: quota, origin: node.origin)
     }
 
     private mutating func name(in mapping: MappingReader) -> String? {
         guard let node = mapping.required("name", "what logs and metrics call the client, such as shop") else {
             return nil
         }
-        let taken = names
         let name = node.parsed(findings) { text throws(InvalidValue) in
             guard Self.isName(text) else {
                 throw InvalidValue(
@@ -57,7 +55,7 @@ struct ClientReader {
             return text
         }
         guard let name else { return nil }
-        if let first = taken[name] {
+        if let first = names[name] {
             findings.fault(
                 .alreadyTaken(what: "the client name \(Excerpt.quoted(name))", first: first), at: node.origin)
             return nil

@@ -1,12 +1,18 @@
 """A real gateway, once for each key backend, with the same key in both."""
 
+import base64
+import hashlib
 import os
 import pathlib
 import re
+import secrets
 import signal
+import string
 import subprocess
+import zlib
 
 import pytest
+import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -23,6 +29,16 @@ FEATURES = (
 )
 
 
+def mint():
+    """A client's token, made as the documentation says: a second opinion on `privyseal clients mint`."""
+    body = "privyseal_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+    rest, checksum = zlib.crc32(body.encode()), ""
+    for _ in range(6):
+        rest, digit = divmod(rest, 62)
+        checksum = (string.digits + string.ascii_uppercase + string.ascii_lowercase)[digit] + checksum
+    return f"{body}_{checksum}"
+
+
 class Gateway:
     """The running service, and everything that it and the command line printed."""
 
@@ -32,6 +48,10 @@ class Gateway:
         self.secrets = secrets
         self.environment = {**os.environ, **environment}
         self.output = b""
+        self.token = mint()
+        secrets.append(self.token.encode())
+        self.http = requests.Session()
+        self.http.headers["Authorization"] = f"Bearer {self.token}"
         self.configuration = directory / "gateway.yaml"
         self.configuration.write_text(
             f"""
@@ -46,6 +66,17 @@ accounts:
       - keyId: {KEY_ID}
         uri: "{uri}"
     activeKey: {KEY_ID}
+clients:
+  - name: interop
+    tokens: [{{sha256: "{hashlib.sha256(self.token.encode()).hexdigest()}"}}]
+    allow:
+      - apps: ["*"]
+        features: ["*"]
+        products: ["*"]
+        offers: ["*"]
+        keyIds: ["*"]
+    # So much that it is never used up, and the answers still carry the headers of a limit.
+    rate: {{perSecond: 10000, burst: 100000}}
 """
         )
 

@@ -8,7 +8,6 @@ import time
 import apple
 import jwt
 import pytest
-import requests
 from conftest import BUNDLE_ID, KEY_ID
 
 NONCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -23,7 +22,7 @@ REACTIVATION = {
 
 
 def sign(gateway, feature, request):
-    answer = requests.post(f"{gateway.url}/v1/apps/{BUNDLE_ID}/{feature}", json=request, timeout=10)
+    answer = gateway.http.post(f"{gateway.url}/v1/apps/{BUNDLE_ID}/{feature}", json=request, timeout=10)
     assert answer.status_code == 200, answer.text
     assert answer.headers["Cache-Control"] == "no-store"
     return answer.json()
@@ -31,7 +30,7 @@ def sign(gateway, feature, request):
 
 def read(gateway, answer, audience):
     """Checks the signature over the published keys; returns the header and the claims."""
-    keys = jwt.PyJWKSet.from_dict(requests.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).json())
+    keys = jwt.PyJWKSet.from_dict(gateway.http.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).json())
     header = jwt.get_unverified_header(answer["jws"])
     claims = jwt.decode(answer["jws"], keys[header["kid"]].key, algorithms=["ES256"], audience=audience)
     assert keys[KEY_ID].key.public_numbers() == gateway.private_key.public_key().public_numbers()
@@ -85,7 +84,7 @@ def test_the_bytes_of_an_advanced_commerce_request_are_signed_as_they_came(gatew
     text = json.dumps(REACTIVATION, indent=3).replace('"USA"', '"\\u0055SA"')
     path = f"{gateway.url}/v1/apps/{BUNDLE_ID}/advanced-commerce-api"
     headers = {"Content-Type": "application/json"}
-    answer = requests.post(path, data=f'{{"request" : {text} }}', headers=headers, timeout=10).json()
+    answer = gateway.http.post(path, data=f'{{"request" : {text} }}', headers=headers, timeout=10).json()
     claims = read(gateway, answer, "advanced-commerce-api")[1]
     assert base64.b64decode(claims["request"]) == text.encode()
     encoded = base64.b64encode(text.encode()).decode()
@@ -95,7 +94,7 @@ def test_the_bytes_of_an_advanced_commerce_request_are_signed_as_they_came(gatew
 
 def test_many_signatures_are_valid_and_no_nonce_comes_twice(gateway):
     """r and s with leading zeros come about once in 128."""
-    session, nonces = requests.Session(), set()
+    session, nonces = gateway.http, set()
     key = gateway.private_key.public_key()
     for index in range(600):
         url = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer"

@@ -7,7 +7,6 @@ import uuid
 
 import apple
 import pytest
-import requests
 from conftest import BUNDLE_ID, KEY_ID
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -24,7 +23,7 @@ def signed_text(answer, product, offer, user):
 
 def sign(gateway, **request):
     url = f"{gateway.url}/v1/apps/{BUNDLE_ID}/legacy-promotional-offer"
-    answer = requests.post(url, json=request, timeout=10)
+    answer = gateway.http.post(url, json=request, timeout=10)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -82,7 +81,7 @@ def test_the_call_of_the_reference_example_works(gateway):
         "offerIdentifier": "a b+c",
         "applicationUsername": "Mixed Case",
     }
-    answer = requests.get(gateway.url, params=parameters, timeout=10)
+    answer = gateway.http.get(gateway.url, params=parameters, timeout=10)
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"].startswith("application/json")
     answer = answer.json()
@@ -91,15 +90,15 @@ def test_the_call_of_the_reference_example_works(gateway):
     gateway.private_key.public_key().verify(base64.b64decode(answer["signature"]), message, ec.ECDSA(SHA256()))
     for missing in parameters:
         rest = {name: value for name, value in parameters.items() if name != missing}
-        problem = requests.get(gateway.url, params=rest, timeout=10)
+        problem = gateway.http.get(gateway.url, params=rest, timeout=10)
         assert (problem.status_code, problem.json()["field"]) == (400, missing)
-    problem = requests.get(gateway.url, params={**parameters, "keyIdentifier": "AAAAAXXXXX"}, timeout=10)
+    problem = gateway.http.get(gateway.url, params={**parameters, "keyIdentifier": "AAAAAXXXXX"}, timeout=10)
     assert (problem.status_code, problem.json()["type"]) == (404, "urn:privyseal:problem:unknown-key")
 
 
 def test_the_command_line_verifies_what_http_signed(gateway, tmp_path):
-    (tmp_path / "jwks.json").write_bytes(requests.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).content)
-    answer = requests.post(
+    (tmp_path / "jwks.json").write_bytes(gateway.http.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).content)
+    answer = gateway.http.post(
         f"{gateway.url}/v1/apps/{BUNDLE_ID}/legacy-promotional-offer",
         json={"productId": "p", "offerIdentifier": "o", "appAccountToken": TOKEN},
         timeout=10,

@@ -1,7 +1,6 @@
 """Bad input over the wire, each with its answer."""
 
 import pytest
-import requests
 from conftest import BUNDLE_ID
 
 JSON = {"Content-Type": "application/json"}
@@ -39,7 +38,7 @@ GOOD = '{"productId":"a","offerIdentifier":"b"}'
 def test_a_bad_body_gets_a_problem_document(gateway, body, status, kind, field):
     data = body if isinstance(body, bytes) else body.encode()
     expect(
-        requests.post(f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer", data=data, headers=JSON, timeout=10),
+        gateway.http.post(f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer", data=data, headers=JSON, timeout=10),
         status, kind, field,
     )
 
@@ -60,7 +59,7 @@ def test_a_bad_body_gets_a_problem_document(gateway, body, status, kind, field):
     ],
 )
 def test_a_bad_request_line_or_header_gets_a_problem_document(gateway, method, path, headers, status, kind):
-    answer = requests.request(method, gateway.url + path, data=GOOD, headers=headers, timeout=10)
+    answer = gateway.http.request(method, gateway.url + path, data=GOOD, headers=headers, timeout=10)
     problem = expect(answer, status, kind)
     if status == 405:
         assert answer.headers["Allow"] and method not in answer.headers["Allow"].split(", ")
@@ -70,14 +69,14 @@ def test_a_bad_request_line_or_header_gets_a_problem_document(gateway, method, p
 def test_a_content_type_may_have_parameters(gateway):
     headers = {"Content-Type": "Application/JSON; charset=utf-8"}
     url = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer"
-    assert requests.post(url, data=GOOD, headers=headers, timeout=10).status_code == 200
+    assert gateway.http.post(url, data=GOOD, headers=headers, timeout=10).status_code == 200
 
 
 def test_health_is_told(gateway):
-    assert requests.get(f"{gateway.url}/livez", timeout=10).json() == {"status": "alive"}
-    ready = requests.get(f"{gateway.url}/readyz", timeout=10)
+    assert gateway.http.get(f"{gateway.url}/livez", timeout=10).json() == {"status": "alive"}
+    ready = gateway.http.get(f"{gateway.url}/readyz", timeout=10)
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")
-    assert requests.head(f"{gateway.url}/readyz", timeout=10).status_code == 200
+    assert gateway.http.head(f"{gateway.url}/readyz", timeout=10).status_code == 200
 
 
 def expect(answer, status, kind, field=None):

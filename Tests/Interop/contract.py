@@ -1,0 +1,67 @@
+"""The OpenAPI document, and what it says of an answer."""
+
+import functools
+import json
+import pathlib
+
+import jsonschema
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "GatewayHTTP" / "Contract"
+METHODS = ("get", "head", "post")
+
+
+@functools.cache
+def document():
+    return json.loads((FOLDER / "openapi.json").read_text(encoding="utf-8"))
+
+
+def operations():
+    """Each (path, method, operation); the path's own parameters are among the operation's."""
+    for path, item in document()["paths"].items():
+        for method in METHODS:
+            if method in item:
+                shared = item.get("parameters", [])
+                yield path, method, {**item[method], "parameters": shared + item[method].get("parameters", [])}
+
+
+def resolve(node):
+    """What a `$ref` points at; anything else is itself."""
+    while "$ref" in node:
+        reference, node = node["$ref"], document()
+        for name in reference.removeprefix("#/").split("/"):
+            node = node[name]
+    return node
+
+
+def faults(schema, value):
+    """Why the value is not what the schema says; empty if it is."""
+    validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+def path_of(path, **values):
+    return path.replace("{bundleId}", values.get("bundle_id", "com.example.app"))
+
+
+def expect_as_documented(operation, answer):
+    """The answer's status, headers, media type and body are what the document says of the operation."""
+    documented = operation["responses"].get(str(answer.status_code))
+    assert documented, f"{answer.status_code} is not documented: {answer.text}"
+    documented = resolve(documented)
+    for name, header in documented.get("headers", {}).items():
+        expect_header(name, resolve(header), answer.headers.get(name))
+    if answer.request.method == "HEAD":
+        assert answer.content == b""
+        return
+    media_type = answer.headers["Content-Type"].partition(";")[0]
+    assert media_type in documented["content"], media_type
+    if media_type.endswith("json"):
+        assert faults(documented["content"][media_type]["schema"], answer.json()) == []
+
+
+def expect_header(name, header, value):
+    if value is None:
+        assert not header.get("required"), f"the header {name} is missing"
+        return
+    is_integer = header["schema"].get("type") == "integer" and value.isascii() and value.isdigit()
+    assert faults(header["schema"], int(value) if is_integer else value) == [], f"{name}: {value}"

@@ -1,0 +1,28 @@
+# For those who want a container. It was not built where it was written: no container engine ran there.
+#
+#   docker build -t privyseal .
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit core=0 --ulimit memlock=1048576 \
+#     -v /srv/privyseal:/etc/privyseal:ro -p 8443:8443 privyseal
+#
+# Inside, a loopback address is the container's own: give listeners.public an address that others reach, and tls.
+
+FROM swift:6.2-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libp11-kit-dev libssl-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+RUN swift build --configuration release --static-swift-stdlib --product privyseal \
+    && install -D "$(swift build --configuration release --static-swift-stdlib --show-bin-path)/privyseal" /out/privyseal
+
+FROM debian:12-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libssl3 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 65532 --home-dir /var/lib/privyseal --shell /usr/sbin/nologin privyseal
+COPY --from=build /out/privyseal /usr/bin/privyseal
+USER 65532:65532
+# SIGTERM lets requests finish; give it more than drainDelay and shutdownGracePeriod: docker stop --time 45
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/bin/privyseal"]
+CMD ["serve", "--config", "/etc/privyseal/gateway.yaml"]

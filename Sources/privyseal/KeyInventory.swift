@@ -25,7 +25,7 @@ struct KeyInventory {
     static func take(_ config: ConfigurationOption) async throws -> KeyInventory {
         let configuration = try config.load()
         LogSetup.bootstrapQuietly()
-        let gateway = Gateway(configuration)
+        let gateway = GatewayGeneration(configuration)
         await gateway.ring.openMissing()
         await gateway.ring.prove()
         let entries = gateway.ring.slots.map(Entry.init)

@@ -13,8 +13,8 @@ extension GatewayConfiguration {
                 .setting("validation.advancedCommerce", validation.advancedCommerce.rawValue),
                 .setting("logging.level", logging.level.rawValue),
                 .setting("logging.format", logging.format.rawValue, needsRestart: true),
-                .setting("drainDelay", drainDelay.outline),
-                .setting("shutdownGracePeriod", shutdownGracePeriod.outline),
+                .setting("drainDelay", drainDelay.outline, needsRestart: true),
+                .setting("shutdownGracePeriod", shutdownGracePeriod.outline, needsRestart: true),
                 .group("backends", backendOutline),
                 .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
             ] + (tracing.map { [.group("tracing", $0.outline)] } ?? []))
@@ -33,9 +33,11 @@ extension Duration {
 }
 
 extension GatewayConfiguration.Listener {
-    /// Sockets are made once: what they are bound to and who owns them cannot change under those who are connected.
+    /// Sockets are made once: what they are bound to, who owns them and whether they speak TLS cannot change under those
+    /// who are connected.
     fileprivate var outline: [SettingOutline.Member] {
         [.setting("address", address.description, needsRestart: true)]
+            + [.setting("encrypted", (tls != nil).description, needsRestart: true)]
             + (tls.map { [.group("tls", $0.outline)] } ?? [])
             + [.setting("behindProxy", isBehindProxy.description)]
             + (mode.map { [.setting("mode", $0.description, needsRestart: true)] } ?? [])
@@ -66,8 +68,9 @@ extension GatewayConfiguration.Limits {
 extension GatewayConfiguration.Tracing {
     fileprivate var outline: [SettingOutline.Member] {
         [
-            .setting("endpoint", endpoint.text), .setting("sampling", Decimal.text(sampling)),
-            .setting("serviceName", serviceName),
+            .setting("endpoint", endpoint.text, needsRestart: true),
+            .setting("sampling", Decimal.text(sampling), needsRestart: true),
+            .setting("serviceName", serviceName, needsRestart: true),
         ]
     }
 }

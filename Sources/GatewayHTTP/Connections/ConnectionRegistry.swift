@@ -43,7 +43,7 @@ public final class ConnectionRegistry: Sendable {
 
     /// Asks a listener's connections to end: at once where nothing is under way, else after the answer. For when what
     /// their peers have proved need not hold any more.
-    func quiesce(_ listener: ListenerName) {
+    public func quiesce(_ listener: ListenerName) {
         let channels = open.withLock { open in open.values.filter { $0.listener == listener }.map(\.channel) }
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
     }

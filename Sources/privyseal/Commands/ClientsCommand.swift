@@ -30,7 +30,7 @@ struct ClientsCommand: AsyncParsableCommand {
 
                   - name: \(name)
                     tokens:
-                      - sha256: "\(token.digest.hexadecimal)"
+                      - sha256: "\(token.digest)"
                     allow:
                       - apps: [com.example.app]
                         features: [promotional-offer]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NIOHTTP1
 import StrictJSON
 
 struct ReloadCommand: AsyncParsableCommand {

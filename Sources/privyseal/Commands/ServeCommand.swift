@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreMetrics
+import GatewayConfiguration
 import GatewayHTTP
 import NIOCore
 import NIOPosix
@@ -30,6 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
             StandardError.print("warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
         }
         let prometheus = PrometheusRegistry()
+        ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
         // Requests then run on the event loop that read them: a hop to another thread costs as much as half a signature.
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()

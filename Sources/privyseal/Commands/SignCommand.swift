@@ -62,7 +62,7 @@ struct SignCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogSetup.bootstrapQuietly()
-        let gateway = Gateway(try config.load())
+        let gateway = GatewayGeneration(try config.load())
         do {
             let answer = try await sign(with: gateway)
             await gateway.ring.close()
@@ -73,8 +73,8 @@ struct SignCommand: AsyncParsableCommand {
         }
     }
 
-    private func sign(with gateway: Gateway) async throws -> String {
-        let route = try gateway.dispatcher.route(app: app, feature: feature, keyID: key)
+    private func sign(with gateway: GatewayGeneration) async throws -> String {
+        let route = try gateway.dispatcher.route(for: .operator, app: app, feature: feature, keyID: key)
         let descriptor = gateway.dispatcher.features.first { $0.id == feature }
         let body = try RequestInput(file: input, members: members, fields: descriptor?.fields ?? []).body()
         await gateway.ring.open(route.key)

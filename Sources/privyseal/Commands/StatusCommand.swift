@@ -1,4 +1,5 @@
 import ArgumentParser
+import NIOHTTP1
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,7 +8,8 @@ extension GatewayPlan {
         self.init(
             accounts: configuration.accounts.map(AccountPlan.init),
             verification: VerificationMode(configuration.verification),
-            backendSettings: configuration.backends)
+            backendSettings: configuration.backends, clients: configuration.clients.map(ClientPlan.init),
+            allowsAnonymous: configuration.allowsAnonymous)
     }
 }
 

@@ -53,7 +53,7 @@ extension SocketPermissions {
     /// - Throws: when there is no such user or group, with a sentence.
     init(_ listener: GatewayConfiguration.Listener) throws(UnknownAccount) {
         self.init()
-        if let mode = listener.mode { self.mode = mode.bits }
+        if let mode = listener.mode { self.mode = UInt32(mode.bits) }
         guard let owner = listener.owner else { return }
         uid = try Self.uid(of: owner.user)
         if let group = owner.group { gid = try Self.gid(of: group) }

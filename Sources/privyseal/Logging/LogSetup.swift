@@ -2,6 +2,7 @@ import GatewayConfiguration
 import GatewayHTTP
 import Glibc
 import Logging
+import Synchronization
 
 /// Where log lines go: standard error, always; standard output is for answers.
 enum LogSetup {

@@ -1,11 +1,12 @@
 import Glibc
+import SigningGateway
+import SigningKit
 
 /// RFC 3339 in UTC, with milliseconds.
 enum LogTime {
     static func now() -> [UInt8] {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return text(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
+        let time = GrantIssuer.systemTime().milliseconds
+        return text(seconds: Int(time / 1000), milliseconds: Int(time % 1000))
     }
 
     static func text(seconds: Int, milliseconds: Int) -> [UInt8] {

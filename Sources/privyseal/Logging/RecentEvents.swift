@@ -1,4 +1,5 @@
 import GatewayHTTP
+import Logging
 import Synchronization
 
 /// The last warnings and errors, for `privyseal status`.

@@ -1,6 +1,7 @@
 import GatewayConfiguration
 import GatewayHTTP
 import Logging
+import Synchronization
 
 /// One line for each request that was answered.
 struct StreamedAccessLog: AccessLog {

@@ -64,7 +64,7 @@ struct GatewayService {
     /// Until it is told to stop.
     func run() async throws {
         let listeners = try doors.plans.map { try listener($0) }
-        GaugeCollector(gateway: gateway, registry: registry, doors: doors).register(with: prometheus)
+        GaugeCollector(gateway: gateway, registry: registry, doors: doors, prometheus: prometheus).start()
         // Stopped from the last to the first: the drain, then the listeners, and the keys when nobody asks any more.
         var services: [any Service] = [gateway, monitor]
         if let tracing { services.append(tracing) }
@@ -86,7 +86,7 @@ struct GatewayService {
             switch plan.name {
             case .public: router.public
             case .admin: router.admin(administration)
-            case .metrics: router.metrics { [prometheus] in await prometheus.exposition() }
+            case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
             }
         return try Listener(plan, router: routes, registry: registry) { [manager] address in
             Logger(label: "privyseal.listener").info(

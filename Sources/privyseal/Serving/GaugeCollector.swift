@@ -1,52 +1,55 @@
 import GatewayHTTP
-import Metrics
 import PrometheusMetrics
 import SigningGateway
 import SigningKit
 
 /// Sets, whenever somebody looks, the metrics that say how things are.
 struct GaugeCollector: Sendable {
+    private typealias Series = (dimensions: [(String, String)], value: Double)
+
     let gateway: LiveGateway
     let registry: ConnectionRegistry
     let doors: Doors
+    let prometheus: PrometheusRegistry
 
-    func register(with prometheus: PrometheusRegistry) {
-        gauge("privyseal_build_info", [("version", Version.text)], 1)
+    func start() {
+        set("privyseal_build_info", [([("version", Version.text)], 1)])
         prometheus.onScrape { await collect() }
     }
 
     private func collect() async {
-        let ring = gateway.current.ring
         let connections = registry.counts()
-        for plan in doors.plans {
-            let listener = [("listener", plan.name.rawValue)]
-            gauge("privyseal_connections", listener, connections[plan.name] ?? 0)
-            if let tls = plan.tls {
-                gauge("privyseal_tls_certificate_expiry_timestamp_seconds", listener, tls.expiry)
-            }
-        }
-        for name in ["ready", "degraded", "down", "refused"] {
-            gauge("privyseal_keys", [("state", name)], ring.slots.count { $0.state.name == name })
-        }
-        for report in await ring.report() where report.pool != nil || report.token != nil { collect(report) }
+        set(
+            "privyseal_connections",
+            doors.plans.map { ([("listener", $0.name.rawValue)], Double(connections[$0.name] ?? 0)) })
+        set(
+            "privyseal_tls_certificate_expiry_timestamp_seconds",
+            doors.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
+        let ring = gateway.current.ring
+        let states = ring.slots.map(\.state.name)
+        set(
+            "privyseal_keys",
+            ["ready", "degraded", "down", "refused"].map { state in
+                ([("state", state)], Double(states.count { $0 == state }))
+            })
+        collectTokens(await ring.report())
     }
 
-    private func collect(_ report: KeyBackendReport) {
-        let token = [("token", report.name)]
-        gauge("privyseal_token_up", token, report.health.isUp ? 1 : 0)
-        guard let pool = report.pool else { return }
-        gauge("privyseal_token_queue_depth", token, pool.queueDepth)
-        gauge("privyseal_token_queue_limit", token, pool.queueLimit)
-        for (state, count) in [
-            ("wanted", pool.wanted), ("ready", pool.ready), ("busy", pool.busy), ("stuck", pool.stuck),
-        ] {
-            gauge("privyseal_token_sessions", token + [("state", state)], count)
-        }
+    private func collectTokens(_ reports: [KeyBackendReport]) {
+        let tokens = reports.compactMap { report in report.pool.map { (name: report.name ?? "unnamed", report, pool: $0) } }
+        set("privyseal_token_up", tokens.map { ([("token", $0.name)], $0.1.health.isUp ? 1 : 0) })
+        set("privyseal_token_queue_depth", tokens.map { ([("token", $0.name)], Double($0.pool.queueDepth)) })
+        set("privyseal_token_queue_limit", tokens.map { ([("token", $0.name)], Double($0.pool.queueLimit)) })
+        set(
+            "privyseal_token_sessions",
+            tokens.flatMap { token in
+                let pool = token.pool
+                return [("wanted", pool.wanted), ("ready", pool.ready), ("busy", pool.busy), ("stuck", pool.stuck)]
+                    .map { state, count in ([("token", token.name), ("state", state)], Double(count)) }
+            })
     }
 
-    private func gauge(_ label: String, _ dimensions: [(String, String)], _ value: Int) {
-        Gauge(label: label, dimensions: dimensions).record(value)
-    }
+    private func set(_ name: String, _ series: [Series]) { prometheus.replaceGauges(name, with: series) }
 }
 
 extension KeyBackendHealth {

@@ -10,7 +10,7 @@ enum VerifyConfiguredKeys {
     /// out: a signature can still be verified with the others.
     static func read(path: String) async throws -> [CandidateKey] {
         LogSetup.bootstrapQuietly()
-        let gateway = Gateway(try ConfigurationOption.load(path))
+        let gateway = GatewayGeneration(try ConfigurationOption.load(path))
         await gateway.ring.openMissing()
         let keys = gateway.ring.slots.compactMap { slot -> CandidateKey? in
             guard let publicKey = slot.publicKey else {

@@ -20,7 +20,7 @@ struct PatternSet: Sendable {
     func matches(_ text: String) -> Bool {
         if isEverything { return true }
         for name in few where name.hasSameBytes(as: text) { return true }
-        if !many.isEmpty, let position = many.firstIndex(of: text), many[position].hasSameBytes(as: text) { return true }
+        if let position = many.firstIndex(of: text), many[position].hasSameBytes(as: text) { return true }
         for pattern in patterns where pattern.matches(text) { return true }
         return false
     }

@@ -187,7 +187,10 @@ let package = Package(
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
         tests(
             "PKCS11TokenTests",
-            ["PKCS11Token", "PKCS11", "SigningKit", "SigningKitTesting", "SoftHSMTesting", "FaultyPKCS11", crypto]),
+            [
+                "PKCS11Token", "PKCS11", "SigningKit", "SigningKitTesting", "SoftHSMTesting", "FaultyPKCS11",
+                "PrometheusMetrics", crypto, metrics,
+            ]),
         featureTests("LegacyPromotionalOffer"),
         featureTests("PromotionalOffer"),
         featureTests("IntroductoryOfferEligibility"),

@@ -36,6 +36,7 @@ public struct FakeKeyBackend: KeyBackend {
         guard let place = FakePlace.named(String(locator.uri.path)) else {
             throw .notFound("There is no place \(locator.uri.path).")
         }
+        if let reference = place.secretReference { _ = try environment.secrets.secret(reference) }
         try place.noteOpening()
         return FakeKeyBackend(place, queueLimit: environment.settings.integer("queueLimit"))
     }
@@ -51,7 +52,7 @@ public struct FakeKeyBackend: KeyBackend {
     }
 
     public func close() async {
-        isClosed.close()
+        if isClosed.close() { place.noteClosing() }
         await place.idle()
     }
 
@@ -63,7 +64,8 @@ public struct FakeKeyBackend: KeyBackend {
         private let state = Atomic<Bool>(false)
 
         var value: Bool { state.load(ordering: .acquiring) }
-        func close() { state.store(true, ordering: .releasing) }
+        /// - Returns: whether it was open.
+        func close() -> Bool { !state.exchange(true, ordering: .acquiringAndReleasing) }
     }
 
     private struct Key: SigningKey {

@@ -9,6 +9,8 @@ public final class FakePlace: Sendable {
         var shownPublicKey: P256.Signing.PublicKey?
         var health = KeyBackendHealth.ready
         var openingFault: KeyError?
+        var secretReference: String?
+        var openBackends = 0
         var faults: [KeyError] = []
         var outage: KeyError?
         var corrupt = 0
@@ -69,6 +71,15 @@ public final class FakePlace: Sendable {
         get { state.withLock { $0.openingFault } }
         set { state.withLock { $0.openingFault = newValue } }
     }
+
+    /// Every opening asks for this secret, as a token asks for its PIN.
+    public var secretReference: String? {
+        get { state.withLock { $0.secretReference } }
+        set { state.withLock { $0.secretReference = newValue } }
+    }
+
+    /// Whether a backend is open here.
+    public var isOpen: Bool { state.withLock { $0.openBackends > 0 } }
 
     /// Every signature fails with this.
     public var outage: KeyError? {
@@ -132,6 +143,11 @@ public final class FakePlace: Sendable {
             return state.openingFault
         }
         if let fault { throw fault }
+        state.withLock { $0.openBackends += 1 }
+    }
+
+    func noteClosing() {
+        state.withLock { $0.openBackends -= 1 }
     }
 
     func sign(

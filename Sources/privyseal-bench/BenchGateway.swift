@@ -9,8 +9,7 @@ import SigningKit
 struct BenchGateway {
     static let bundleID = "com.example.app"
 
-    let ring: KeyRing
-    let dispatcher: Dispatcher
+    let live: LiveGateway
 
     /// - Parameter sessions: of a token's pool; 0 for the default.
     init(uri: String, verification: VerificationMode, sessions: Int = 0) async throws {
@@ -25,10 +24,11 @@ struct BenchGateway {
             plan.backendSettings["pkcs11"] = try KeyBackendSettings(
                 ["sessions": .integer(sessions)], for: PKCS11TokenBackend.settings)
         }
-        ring = KeyRing(
-            plan, backends: [P8Backend.self, PKCS11TokenBackend.self],
-            secrets: FileSecretSource(credentialsDirectory: nil))
-        dispatcher = Dispatcher(plan, features: features, ring: ring)
+        plan.allowsAnonymous = true
+        live = LiveGateway(
+            GatewayGeneration(
+                plan, features: features, backends: [P8Backend.self, PKCS11TokenBackend.self],
+                secrets: FileSecretSource(credentialsDirectory: nil)))
         await ring.openMissing()
         await ring.prove()
         for slot in ring.slots {
@@ -37,8 +37,11 @@ struct BenchGateway {
         }
     }
 
+    var ring: KeyRing { live.current.ring }
+    var dispatcher: Dispatcher { live.current.dispatcher }
+
     func route(_ feature: String) throws -> SigningRoute {
-        try dispatcher.route(app: Self.bundleID, feature: feature)
+        try dispatcher.route(for: .operator, app: Self.bundleID, feature: feature)
     }
 
     static let legacyBody = Array(

@@ -26,10 +26,12 @@ struct Serve: AsyncParsableCommand {
         }
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
         let gateway = try await key.gateway(.off)
-        let monitor = KeyRingMonitor(gateway.ring)
+        let monitor = KeyRingMonitor(gateway.live)
         let drain = Drain(delay: .zero)
-        let router = GatewayRouter.make(
-            dispatcher: gateway.dispatcher, ring: gateway.ring, monitor: monitor, drain: drain)
+        let registry = ConnectionRegistry(ConnectionBounds())
+        let router = GatewayRouter(
+            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false
+        ).public
         router.post("/bench/empty/{length}") { request, context in
             let buffer = try await request.body.collect(upTo: 64 << 10)
             _ = buffer.readableBytes
@@ -39,10 +41,10 @@ struct Serve: AsyncParsableCommand {
                 status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
                 body: ResponseBody(byteBuffer: answer))
         }
-        let server = try GatewayServer.make(router, at: .tcp(host: "127.0.0.1", port: port))
+        let plan = ListenerPlan(.public, address: .tcp(host: "127.0.0.1", port: port))
         try await ServiceGroup(
-            services: [monitor, server, drain], gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
+            services: [gateway.live, monitor, try Listener(plan, router: router, registry: registry), drain],
+            gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
         ).run()
-        await gateway.ring.close()
     }
 }

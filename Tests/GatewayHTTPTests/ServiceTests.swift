@@ -16,22 +16,23 @@ import Testing
 @Suite("The HTTP service", .timeLimit(.minutes(1)))
 struct ServiceTests {
     private let place = FakePlace(UUID().uuidString)
-    private let ring: KeyRing
+    private let gateway: LiveGateway
     private let monitor: KeyRingMonitor
-    private let drain = Drain(delay: .zero)
-    private let dispatcher: Dispatcher
 
     init() async throws {
         let key = KeyPlan(keyID: "KEY", uri: try KeyURI(place.add("key")))
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
         let app = AppPlan(bundleID: "com.example.app", features: features.map(\.descriptor.id))
         let plan = GatewayPlan(
-            accounts: [AccountPlan(issuerID: "issuer", apps: [app], keys: [key], activeKeyID: "KEY")])
-        ring = KeyRing(plan, backends: [FakeKeyBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
-        monitor = KeyRingMonitor(ring)
-        dispatcher = Dispatcher(plan, features: features, ring: ring)
-        await ring.openMissing()
-        await ring.prove()
+            accounts: [AccountPlan(issuerID: "issuer", apps: [app], keys: [key], activeKeyID: "KEY")],
+            allowsAnonymous: true)
+        gateway = LiveGateway(
+            GatewayGeneration(
+                plan, features: features, backends: [FakeKeyBackend.self],
+                secrets: FileSecretSource(credentialsDirectory: nil)))
+        monitor = KeyRingMonitor(gateway)
+        await gateway.current.ring.openMissing()
+        await gateway.current.ring.prove()
     }
 
     @Test(
@@ -97,7 +98,9 @@ struct ServiceTests {
                 .compactMap({ $0 })
             {
                 for (path, allow) in [
-                    ("/v1/apps/com.example.app/promotional-offer", "POST"), ("/", "GET"), ("/livez", "GET, HEAD"),
+                    ("/v1/apps/com.example.app/promotional-offer", "POST"),
+                    ("/v1/apps/com.example.app/promotional-offer/batch", "POST"), ("/", "GET"),
+                    ("/livez", "GET, HEAD"), ("/openapi.yaml", "GET, HEAD"), ("/openapi.json", "GET, HEAD"),
                     ("/readyz", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
                 ] {
                     try await client.execute(uri: path, method: method) { answer in
@@ -138,7 +141,10 @@ struct ServiceTests {
 
     private var application: some ApplicationProtocol {
         Application(
-            router: GatewayRouter.make(dispatcher: dispatcher, ring: ring, monitor: monitor, drain: drain))
+            router: GatewayRouter(
+                gateway: gateway, monitor: monitor, drain: Drain(delay: .zero),
+                registry: ConnectionRegistry(ConnectionBounds())
+            ).public)
     }
 
     private func post(

@@ -24,7 +24,7 @@ struct UnixSocketTests {
             close(descriptor)
             unlink(path)
         }
-        let error = #expect(throws: ServerAddressError.self) { try UnixSocket.requireFree(path) }
+        let error = #expect(throws: ListenerError.self) { try UnixSocket.requireFree(path) }
         #expect(error?.description.contains("another process listens on \(path)") == true)
     }
 
@@ -32,7 +32,7 @@ struct UnixSocketTests {
     func file() throws {
         try Data("precious".utf8).write(to: URL(filePath: path))
         defer { unlink(path) }
-        #expect(throws: ServerAddressError.self) { try UnixSocket.requireFree(path) }
+        #expect(throws: ListenerError.self) { try UnixSocket.requireFree(path) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 

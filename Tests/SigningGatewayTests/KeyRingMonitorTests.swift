@@ -43,14 +43,14 @@ struct KeyRingMonitorTests {
     func afterOpening() async throws {
         struct Refusal: Error {}
         let gateway = try await TestGateway(isOpen: false)
-        let monitor = KeyRingMonitor(gateway.ring) { throw Refusal() }
+        let monitor = KeyRingMonitor(gateway.live) { throw Refusal() }
         await #expect(throws: Refusal.self) { try await monitor.run() }
     }
 
     @Test("Who asks after it stopped is answered at once")
     func stopped() async throws {
         let gateway = try await TestGateway()
-        let monitor = KeyRingMonitor(gateway.ring)
+        let monitor = KeyRingMonitor(gateway.live)
         let running = Task { try await monitor.run() }
         running.cancel()
         _ = await running.result
@@ -58,7 +58,7 @@ struct KeyRingMonitorTests {
     }
 
     private func withMonitor(_ gateway: TestGateway, _ body: (KeyRingMonitor) async throws -> Void) async throws {
-        let monitor = KeyRingMonitor(gateway.ring)
+        let monitor = KeyRingMonitor(gateway.live)
         try await withThrowingTaskGroup { group in
             group.addTask { try await monitor.run() }
             try await body(monitor)

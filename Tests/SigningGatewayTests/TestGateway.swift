@@ -12,8 +12,7 @@ struct TestGateway {
 
     let place: FakePlace
     let plan: GatewayPlan
-    let ring: KeyRing
-    let dispatcher: Dispatcher
+    let live: LiveGateway
     let keys: [String: P256.Signing.PrivateKey]
 
     /// - Parameters:
@@ -36,13 +35,24 @@ struct TestGateway {
         var plan = GatewayPlan(accounts: [account], verification: verification)
         adjust(&plan)
         self.plan = plan
-        ring = KeyRing(plan, backends: [FakeKeyBackend.self], secrets: FileSecretSource(credentialsDirectory: nil))
-        dispatcher = Dispatcher(plan, features: [ServedFeature(PromotionalOffer())], ring: ring, grants: grants)
+        live = LiveGateway(Self.generation(plan, grants))
         guard isOpen else { return }
         await ring.openMissing()
         await ring.prove()
     }
 
+    static func generation(
+        _ plan: GatewayPlan, _ grants: GrantIssuer = GrantIssuer(),
+        secrets: any SecretSource = FileSecretSource(credentialsDirectory: nil),
+        inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil
+    ) -> GatewayGeneration {
+        GatewayGeneration(
+            plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self], secrets: secrets,
+            grants: grants, inheriting: predecessor, rejected: rejected)
+    }
+
+    var ring: KeyRing { live.current.ring }
+    var dispatcher: Dispatcher { live.current.dispatcher }
     var active: KeySlot { ring.slots[0] }
 
     func sign(

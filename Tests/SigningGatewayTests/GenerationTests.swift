@@ -1,0 +1,127 @@
+import Crypto
+import Foundation
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+import Synchronization
+import Testing
+
+@Suite("One generation follows another", .timeLimit(.minutes(1)))
+struct GenerationTests {
+    @Test("A place that both configurations have stays open, with its login and its state")
+    func inherits() async throws {
+        let gateway = try await TestGateway()
+        let next = TestGateway.generation(gateway.plan, inheriting: gateway.live.current)
+        await next.ring.openMissing()
+        #expect(gateway.place.counts.openings == 1)
+        #expect(next.ring.slots.allSatisfy { $0.state == .ready && $0.isInherited })
+        await gateway.ring.close(except: next.ring)
+        gateway.live.replace(with: next)
+        #expect(try gateway.isValid(try await gateway.sign(), by: "active"))
+    }
+
+    @Test("Another setting of the backend means another opening")
+    func settings() async throws {
+        let gateway = try await TestGateway()
+        var plan = gateway.plan
+        plan.backendSettings["fake"] = try KeyBackendSettings(["queueLimit": .integer(7)], for: FakeKeyBackend.settings)
+        let next = TestGateway.generation(plan, inheriting: gateway.live.current)
+        await next.ring.openMissing()
+        #expect(gateway.place.counts.openings == 2)
+        #expect(next.ring.slots.allSatisfy { !$0.isInherited })
+    }
+
+    @Test("A key that goes is closed once the last request has let go of it, and not before")
+    func retires() async throws {
+        let gateway = try await TestGateway()
+        let other = try await TestGateway(isOpen: false)
+        let next = TestGateway.generation(other.plan, inheriting: gateway.live.current)
+        await next.ring.openMissing()
+        await next.ring.prove()
+        let closing = Task { try await gateway.live.run() }
+        gateway.place.hold()
+        let first = Task { try await gateway.sign() }
+        await gateway.place.busy(with: 1)
+        gateway.live.replace(with: next)
+        let second = try await gateway.sign()
+        #expect(try other.isValid(second, by: "active"), "new requests have the new key")
+        #expect(gateway.place.isOpen)
+        gateway.place.release()
+        let answer = try await first.value
+        #expect(try gateway.isValid(answer, by: "active"), "a request ends on what it began with")
+        while gateway.place.isOpen { await Task.yield() }
+        closing.cancel()
+        _ = await closing.result
+    }
+
+    @Test("A refused PIN is not tried again by another configuration, for whichever key of the place")
+    func refusedPIN() async throws {
+        let secrets = SecretShelf("wrong")
+        let gateway = try await TestGateway(isOpen: false)
+        gateway.place.openingFault = .loginRefused("The token refused the PIN.")
+        gateway.place.secretReference = "file:/pin"
+        var generation = TestGateway.generation(gateway.plan, secrets: secrets)
+        for _ in 0..<3 {
+            await generation.ring.openMissing()
+            #expect(generation.ring.slots.allSatisfy { $0.state == .refused(.loginRefused("The token refused the PIN.")) })
+            generation = TestGateway.generation(gateway.plan, secrets: secrets, inheriting: generation)
+        }
+        #expect(gateway.place.counts.openings == 1)
+        secrets.put("right")
+        gateway.place.openingFault = nil
+        generation = TestGateway.generation(gateway.plan, secrets: secrets, inheriting: generation)
+        await generation.ring.openMissing()
+        #expect(gateway.place.counts.openings == 2)
+        #expect(generation.ring.slots.allSatisfy { $0.publicKey != nil })
+    }
+
+    @Test("A PIN that was refused in a configuration that never served is not tried again either")
+    func rejectedConfiguration() async throws {
+        let secrets = SecretShelf("wrong")
+        let gateway = try await TestGateway()
+        let other = try await TestGateway(isOpen: false)
+        other.place.openingFault = .loginRefused("The token refused the PIN.")
+        other.place.secretReference = "file:/pin"
+        var rejected: KeyRing?
+        for _ in 0..<3 {
+            let next = TestGateway.generation(
+                other.plan, secrets: secrets, inheriting: gateway.live.current, rejected: rejected)
+            await next.ring.openMissing()
+            #expect(next.ring.slots.allSatisfy { $0.state == .refused(.loginRefused("The token refused the PIN.")) })
+            await next.ring.close(except: gateway.ring)
+            rejected = next.ring
+        }
+        #expect(other.place.counts.openings == 1)
+        #expect(try gateway.isValid(try await gateway.sign(), by: "active"), "what serves goes on")
+    }
+
+    @Test("A client goes on with what it has used up")
+    func usage() async throws {
+        let rule = RulePlan(
+            apps: [Pattern("*")], features: [Pattern("*")], products: [Pattern("*")], offers: [Pattern("*")])
+        let gateway = try await TestGateway { plan in
+            plan.clients = [ClientPlan(name: "shop", rules: [rule], dailyQuota: 2)]
+        }
+        let feature = "promotional-offer"
+        let client = try #require(gateway.live.current.clients.client(named: "shop"))
+        try gateway.dispatcher.admit(client, feature: feature)
+        gateway.live.replace(with: TestGateway.generation(gateway.plan, inheriting: gateway.live.current))
+        let same = try #require(gateway.live.current.clients.client(named: "shop"))
+        try gateway.dispatcher.admit(same, feature: feature)
+        #expect(throws: GatewayError.self) { try gateway.dispatcher.admit(same, feature: feature) }
+    }
+}
+
+/// One secret that can be replaced.
+private final class SecretShelf: SecretSource {
+    private let text: Mutex<String>
+
+    init(_ text: String) { self.text = Mutex(text) }
+
+    func put(_ text: String) { self.text.withLock { $0 = text } }
+
+    func secret(_ reference: String) throws(KeyError) -> Secret {
+        Array(text.withLock { $0 }.utf8).withUnsafeBytes { Secret($0) }
+    }
+}

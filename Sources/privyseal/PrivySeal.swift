@@ -9,7 +9,9 @@ struct PrivySeal: AsyncParsableCommand {
             The configuration says which apps are served and where their keys live; see docs/configuration.md.
 
               privyseal check --config gateway.yaml        every key signs a proof
+              privyseal clients mint shop                  a token for a client
               privyseal serve --config gateway.yaml        the HTTP service
+              privyseal status --config gateway.yaml       how the running service fares
               privyseal sign promotional-offer --config gateway.yaml \\
                 --app com.example.app productId=monthly offerIdentifier=winback
               privyseal verify --explain …                 what is wrong with a signature
@@ -18,7 +20,8 @@ struct PrivySeal: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, SignCommand.self, VerifyCommand.self, CheckCommand.self, KeysCommand.self,
+            ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
+            CheckCommand.self, KeysCommand.self, ClientsCommand.self, PolicyCommand.self,
         ]
     )
 }

@@ -69,7 +69,7 @@ struct ChangeTests {
             ),
             (
                 "  metrics: {address: \"127.0.0.1:9464\"}\n", "",
-                "listeners.metrics: is removed; it was {address: 127.0.0.1:9464, behindProxy: false}, which needs a restart."
+                "listeners.metrics: is removed; it was {address: 127.0.0.1:9464, protocol: http, behindProxy: false}, which needs a restart."
             ),
             (
                 "tls/cert.pem", "tls/new.pem",
@@ -81,7 +81,7 @@ struct ChangeTests {
             ),
             ("connections: 100", "connections: 101", "limits.connections: changes from 100 to 101."),
             ("requestTimeout: 11", "requestTimeout: 12", "limits.requestTimeout: changes from 11 s to 12 s."),
-            ("sampling: 0.1", "sampling: 1", "tracing.sampling: changes from 0.1 to 1."),
+            ("sampling: 0.1", "sampling: 1", "tracing.sampling: changes from 0.1 to 1, which needs a restart."),
             (
                 "accounts:", "logging: {format: json}\naccounts:",
                 "logging.format: changes from text to json, which needs a restart."
@@ -92,8 +92,11 @@ struct ChangeTests {
                 "accounts:", "validation: {advancedCommerce: envelope}\naccounts:",
                 "validation.advancedCommerce: changes from full to envelope."
             ),
-            ("accounts:", "drainDelay: 9\naccounts:", "drainDelay: changes from 1 s to 9 s."),
-            ("accounts:", "shutdownGracePeriod: 9\naccounts:", "shutdownGracePeriod: changes from 30 s to 9 s."),
+            ("accounts:", "drainDelay: 9\naccounts:", "drainDelay: changes from 1 s to 9 s, which needs a restart."),
+            (
+                "accounts:", "shutdownGracePeriod: 9\naccounts:",
+                "shutdownGracePeriod: changes from 30 s to 9 s, which needs a restart."
+            ),
             (
                 "accounts:", "backends: {pkcs11: {sessions: 9}}\naccounts:",
                 "backends.pkcs11.sessions: changes from 4 to 9."
@@ -129,8 +132,9 @@ struct ChangeTests {
         #expect(
             try lines(Examples.least, "anonymous: true\n" + tls + tracing + Examples.least) == [
                 "anonymous: changes from false to true.",
+                "listeners.public.protocol: changes from http to https, which needs a restart.",
                 "listeners.public.tls: is added as {certificate: /c, key: /k, minimumVersion: 1.2, clientCertificates: none}.",
-                "tracing: is added as {endpoint: http://localhost:1/t, sampling: 1, serviceName: privyseal}.",
+                "tracing: is added as {endpoint: http://localhost:1/t, sampling: 1, serviceName: privyseal}, which needs a restart.",
             ])
     }
 
@@ -145,7 +149,8 @@ struct ChangeTests {
         #expect(address.needsRestart)
         #expect(
             changes.filter(\.needsRestart).map(\.path) == [
-                "listeners.admin", "listeners.metrics", "listeners.public.address",
+                "listeners.admin", "listeners.metrics", "listeners.public.address", "listeners.public.protocol",
+                "tracing",
             ])
         #expect(try self.changes(Examples.least, Examples.network).map(\.path) == changes.map(\.path))
     }

@@ -37,7 +37,7 @@ extension GatewayConfiguration.Listener {
     /// who are connected.
     fileprivate var outline: [SettingOutline.Member] {
         [.setting("address", address.description, needsRestart: true)]
-            + [.setting("encrypted", (tls != nil).description, needsRestart: true)]
+            + [.setting("protocol", tls == nil ? "http" : "https", needsRestart: true)]
             + (tls.map { [.group("tls", $0.outline)] } ?? [])
             + [.setting("behindProxy", isBehindProxy.description)]
             + (mode.map { [.setting("mode", $0.description, needsRestart: true)] } ?? [])

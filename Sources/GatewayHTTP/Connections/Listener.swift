@@ -27,6 +27,9 @@ public struct Listener: Service {
     }
 
     public func run() async throws {
+        // What is worth saying of a listener is said by who has it run.
+        var logger = Logger(label: "privyseal.http.\(plan.name.rawValue)")
+        logger.logLevel = max(logger.logLevel, .notice)
         let failure = Mutex<ListenerError?>(nil)
         let application = Application(
             responder: responder,
@@ -43,7 +46,7 @@ public struct Listener: Service {
                     channel.close(promise: nil)
                 }
             },
-            logger: Logger(label: "privyseal.http.\(plan.name.rawValue)"))
+            logger: logger)
         do {
             try await application.run()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {

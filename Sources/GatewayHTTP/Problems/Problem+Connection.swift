@@ -33,8 +33,11 @@ extension Problem {
 
     /// The last answer of a connection.
     func closingAnswer() -> (head: HTTPResponse, body: ByteBuffer) {
-        let body = ByteBuffer(bytes: jsonBytes())
+        var problem = self
+        problem.requestID = RequestID.next()
+        let body = ByteBuffer(bytes: problem.jsonBytes())
         var fields = headerFields
+        fields[.requestID] = problem.requestID
         fields[.contentType] = Self.mediaType
         fields[.cacheControl] = "no-store"
         fields[.contentLength] = String(body.readableBytes)

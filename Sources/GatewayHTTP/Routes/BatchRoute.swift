@@ -20,7 +20,7 @@ struct BatchRoute {
         let requests = try requests(in: body)
         try context.admit(client, count: requests.count, along: route, in: generation)
         let results = await generation.dispatcher.sign(requests, along: route)
-        return .json(write(results))
+        return .json(write(results, context.exchange.requestID))
     }
 
     private func requests(in body: [UInt8]) throws -> [JSONValue] {
@@ -41,16 +41,18 @@ struct BatchRoute {
         return requests
     }
 
-    private func write(_ results: [Result<[UInt8], GatewayError>]) -> [UInt8] {
+    private func write(_ results: [Result<[UInt8], GatewayError>], _ requestID: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 1024 * results.count)
         writer.object { writer in
             writer.name("results")
-            writer.array { writer in for result in results { write(result, to: &writer) } }
+            writer.array { writer in for result in results { write(result, requestID, to: &writer) } }
         }
         return writer.bytes
     }
 
-    private func write(_ result: Result<[UInt8], GatewayError>, to writer: inout JSONWriter) {
+    private func write(
+        _ result: Result<[UInt8], GatewayError>, _ requestID: String, to writer: inout JSONWriter
+    ) {
         writer.object { writer in
             switch result {
             case .success(let response):
@@ -58,7 +60,8 @@ struct BatchRoute {
                 writer.name("response")
                 writer.raw(response)
             case .failure(let error):
-                let problem = Problem(error)
+                var problem = Problem(error)
+                problem.requestID = requestID
                 writer.member("status", problem.status.code)
                 writer.name("problem")
                 problem.write(to: &writer)

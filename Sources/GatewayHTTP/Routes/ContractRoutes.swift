@@ -20,7 +20,7 @@ struct ContractRoutes {
 
     private func answer(_ body: ByteBuffer, as contentType: String) -> Response {
         Response(
-            status: .ok, headers: [.contentType: contentType, .cacheControl: "public, max-age=300"],
+            status: .ok, headers: [.contentType: contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: body))
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import GatewayConfiguration
 import GatewayHTTP
-import Hummingbird
 import Logging
 import Metrics
 import NIOCore

@@ -27,7 +27,9 @@ struct Permit: Sendable {
     mutating func narrow(to thing: DeniedThing, by matches: (AccessRule) -> Bool) throws(Denial) {
         // Nearly always all of them, and then nothing needs to be copied.
         if let odd = rules.firstIndex(where: { !matches($0) }) {
-            rules = rules[..<odd] + rules[(odd + 1)...].filter(matches)
+            var rest = Array(rules[..<odd])
+            for rule in rules[(odd + 1)...] where matches(rule) { rest.append(rule) }
+            rules = rest
         }
         guard let first = rules.first else { throw Denial(of: thing, client: client, origin: origin) }
         origin = first.origin

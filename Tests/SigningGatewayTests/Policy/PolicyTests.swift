@@ -89,6 +89,20 @@ struct PolicyTests {
         }
     }
 
+    @Test("A rule of many names allows each of them, and nothing near them")
+    func manyNames() async throws {
+        let names = (0..<100).map { "com.example.p\($0)" } + ["caf\u{E9}"]
+        let rule = RulePlan(apps: ["*"], features: ["*"], products: names.map { Pattern($0) } + ["x*"], origin: "rule")
+        let client = ClientPlan(name: "shop", rules: [rule])
+        let allowed = PolicyDecision.allowed(by: "rule")
+        for product in names + ["x", "xy"] {
+            #expect(try await decision(on: Request(product: product, expected: allowed), for: client) == allowed)
+        }
+        for product in ["com.example.p100", "com.example.p", "COM.EXAMPLE.P1", "cafe\u{301}", ""] {
+            #expect(try await decision(on: Request(product: product, expected: allowed), for: client) != allowed)
+        }
+    }
+
     @Test("A denial names what was asked for, and nothing of the rules")
     func sentences() {
         for thing in [DeniedThing.app("x"), .feature("x"), .key("x"), .product("x"), .offer("x")] {

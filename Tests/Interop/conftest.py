@@ -93,7 +93,7 @@ clients:
             ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log.name], stdout=subprocess.PIPE
         )
         for line in follow.stdout:
-            match = re.search(rb"listening on 127\.0\.0\.1:(\d+)", line)
+            match = re.search(rb"Listening on 127\.0\.0\.1:(\d+)", line)
             if match:
                 self.url = f"http://127.0.0.1:{match[1].decode()}"
                 break

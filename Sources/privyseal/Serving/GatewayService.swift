@@ -89,7 +89,7 @@ struct GatewayService {
             }
         return try Listener(plan, router: routes, registry: registry) { [manager] address in
             Logger(label: "privyseal.listener").info(
-                "Listening", metadata: ["listener": "\(plan.name.rawValue)", "address": "\(address)"])
+                "Listening on \(address)", metadata: ["listener": "\(plan.name.rawValue)"])
             manager.noteListening()
         }
     }

@@ -181,6 +181,7 @@ class Bench:
             configuration.write_text(
                 f"""
 listen: 127.0.0.1:{port}
+anonymous: true
 drainDelay: 0
 accounts:
   - issuerId: 57246542-96fe-1a63-e053-0824d011072a

@@ -55,7 +55,9 @@ class Gateway:
         self.configuration = directory / "gateway.yaml"
         self.configuration.write_text(
             f"""
-listen: 127.0.0.1:0
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+  metrics: {{address: "127.0.0.1:0"}}
 drainDelay: 0
 accounts:
   - issuerId: {ISSUER_ID}
@@ -92,11 +94,14 @@ clients:
         follow = subprocess.Popen(
             ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log.name], stdout=subprocess.PIPE
         )
+        found = {}
         for line in follow.stdout:
-            match = re.search(rb"Listening on 127\.0\.0\.1:(\d+)", line)
+            match = re.search(rb"Listening on (127\.0\.0\.1:\d+) listener=(\w+)", line)
             if match:
-                self.url = f"http://127.0.0.1:{match[1].decode()}"
-                break
+                found[match[2].decode()] = f"http://{match[1].decode()}"
+                if len(found) == 2:
+                    self.url, self.metrics_url = found["public"], found["metrics"]
+                    break
         follow.kill()
         follow.wait()
         follow.stdout.close()

@@ -124,7 +124,9 @@ let package = Package(
         .systemLibrary(name: "CPrctl"),
         library("ServiceManager", ["CPrctl"]),
         library("PrometheusMetrics", [coreMetrics]),
-        library("OTLPTracing", ["TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, httpClient, nioCore, nioHTTP1]),
+        library(
+            "OTLPTracing",
+            ["TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, httpClient, nioCore, nioHTTP1]),
 
         // Floor 2: the contract
         library("SigningKit", ["StrictJSON", crypto]),
@@ -137,7 +139,8 @@ let package = Package(
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
-        library("SigningGateway", ["SigningKit", "StrictJSON", "Base64", crypto, logging, metrics, tracing, lifecycle]),
+        library(
+            "SigningGateway", ["SigningKit", "StrictJSON", "Base64", crypto, logging, metrics, tracing, lifecycle]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
         // Floor 4: how the world talks to the gateway
@@ -200,7 +203,8 @@ let package = Package(
         tests(
             "SigningGatewayTests",
             [
-                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "StrictJSON", "SigningKitTesting",
+                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "StrictJSON",
+                "SigningKitTesting",
                 crypto, lifecycle, metrics, metricsTestKit,
             ]),
         tests(

@@ -11,7 +11,8 @@ public struct GatewayRouter: Sendable {
 
     public init(
         gateway: LiveGateway, monitor: KeyRingMonitor, drain: Drain, registry: ConnectionRegistry,
-        log: (any AccessLog)? = nil, isMeasured: Bool = true, traffic: Traffic? = nil, tracing: (any RequestTracing)? = nil
+        log: (any AccessLog)? = nil, isMeasured: Bool = true, traffic: Traffic? = nil,
+        tracing: (any RequestTracing)? = nil
     ) {
         self.gateway = gateway
         self.monitor = monitor

@@ -64,7 +64,8 @@ struct GenerationTests {
         var generation = TestGateway.generation(gateway.plan, secrets: secrets)
         for _ in 0..<3 {
             await generation.ring.openMissing()
-            #expect(generation.ring.slots.allSatisfy { $0.state == .refused(.loginRefused("The token refused the PIN.")) })
+            #expect(
+                generation.ring.slots.allSatisfy { $0.state == .refused(.loginRefused("The token refused the PIN.")) })
             generation = TestGateway.generation(gateway.plan, secrets: secrets, inheriting: generation)
         }
         #expect(gateway.place.counts.openings == 1)

@@ -25,7 +25,9 @@ extension GatewayStatus {
 
     private var age: String {
         let seconds = uptime.components.seconds
-        let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")]
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
+        ]
         let relevant = parts.drop { $0.0 == 0 }.prefix(2)
         return relevant.isEmpty ? "0 s" : relevant.map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }

@@ -10,7 +10,8 @@ struct ReloadRoute {
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try QueryString(request.uri.query)
         for name in query.names where name != "dryRun" {
-            throw Problem(.invalidParameter, "The parameter \"\(name)\" is not known here; there is dryRun.", field: name)
+            throw Problem(
+                .invalidParameter, "The parameter \"\(name)\" is not known here; there is dryRun.", field: name)
         }
         let isTrial = query.names.isEmpty ? false : try flag(query)
         switch await administration.reload(isTrial: isTrial) {

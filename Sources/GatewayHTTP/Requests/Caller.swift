@@ -34,7 +34,9 @@ enum Caller {
     private static func token(in request: Request) -> String? {
         guard let header = request.headers[.authorization] else { return nil }
         let scheme = "bearer "
-        guard header.utf8.count > scheme.utf8.count, header.prefix(scheme.count).lowercased() == scheme else { return "" }
+        guard header.utf8.count > scheme.utf8.count, header.prefix(scheme.count).lowercased() == scheme else {
+            return ""
+        }
         return String(header.dropFirst(scheme.count))
     }
 }

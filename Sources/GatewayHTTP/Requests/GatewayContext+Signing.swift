@@ -6,7 +6,8 @@ import SigningKit
 extension GatewayContext {
     /// The names in the path, authorised and resolved.
     func route(for client: Client, in generation: GatewayGeneration) throws -> SigningRoute {
-        try route(for: client, app: try segment("bundleId"), feature: try segment("feature"), keyID: nil, in: generation)
+        try route(
+            for: client, app: try segment("bundleId"), feature: try segment("feature"), keyID: nil, in: generation)
     }
 
     func route(

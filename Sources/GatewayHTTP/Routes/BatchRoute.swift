@@ -35,7 +35,8 @@ struct BatchRoute {
         }
         guard (1...Self.maximumCount).contains(requests.count) else {
             throw Problem(
-                .invalidRequest, "The member \"requests\" has \(requests.count) elements; it may have 1 to \(Self.maximumCount).",
+                .invalidRequest,
+                "The member \"requests\" has \(requests.count) elements; it may have 1 to \(Self.maximumCount).",
                 field: "requests")
         }
         return requests

@@ -22,7 +22,8 @@ public struct TLSPlan: Hashable, Sendable {
     public var trustRoots: String?
 
     public init(
-        certificate: String, key: String, minimumVersion: Version = .v12, clientCertificates: ClientCertificates = .none,
+        certificate: String, key: String, minimumVersion: Version = .v12,
+        clientCertificates: ClientCertificates = .none,
         trustRoots: String? = nil
     ) {
         self.certificate = certificate

@@ -114,7 +114,8 @@ public struct Dispatcher: Sendable {
         do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
         do {
             let digest = SHA256.hash(data: draft.signingInput)
-            return draft.seal(try await KeyCallSpan.around(route) { () throws(KeyError) in try await route.key.sign(digest) })
+            return draft.seal(
+                try await KeyCallSpan.around(route) { () throws(KeyError) in try await route.key.sign(digest) })
         } catch {
             throw .key(error, keyID: route.app.keyID)
         }

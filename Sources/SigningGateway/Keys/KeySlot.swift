@@ -1,5 +1,6 @@
 public import Crypto
 import Logging
+import Metrics
 public import SigningKit
 import Synchronization
 
@@ -14,6 +15,7 @@ public final class KeySlot: Sendable {
     let place: KeyPlace?
     private let mode: VerificationMode
     private let status: Mutex<Status>
+    private let badSignatures: Counter
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
@@ -50,6 +52,9 @@ public final class KeySlot: Sendable {
         self.mode = mode
         self.place = place
         isInherited = predecessor != nil
+        badSignatures = Counter(label: "privyseal_verification_failures_total", dimensions: [("key_id", plan.keyID)])
+        // From now on it is there to be watched, before anything has gone wrong.
+        badSignatures.increment(by: 0)
         var inherited = predecessor?.status.withLock { $0 } ?? Status()
         if let occupant = inherited.occupant { inherited.occupant = Occupant(occupant.key, mode: mode) }
         status = Mutex(inherited)
@@ -129,6 +134,7 @@ public final class KeySlot: Sendable {
     ) throws(KeyError) {
         guard !verifier.isValid(signature, for: digest) else { return }
         status.withLock { $0.hasSignedBadly = true }
+        badSignatures.increment()
         logger.critical("A signature did not verify against the key's public key; it was not released", metadata: name)
         throw .failed("The key \(plan.keyID) made a signature that does not verify; it was not released.")
     }

@@ -28,7 +28,8 @@ struct ServeCommand: AsyncParsableCommand {
         let recent = RecentEvents()
         LogSetup.bootstrap(configuration.logging, recent: recent)
         for measure in measures {
-            StandardError.print("warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
+            StandardError.print(
+                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
         }
         let prometheus = PrometheusRegistry()
         ProcessCollector.install(in: prometheus)

@@ -36,7 +36,9 @@ struct GaugeCollector: Sendable {
     }
 
     private func collectTokens(_ reports: [KeyBackendReport]) {
-        let tokens = reports.compactMap { report in report.pool.map { (name: report.name ?? "unnamed", report, pool: $0) } }
+        let tokens = reports.compactMap { report in
+            report.pool.map { (name: report.name ?? "unnamed", report, pool: $0) }
+        }
         set("privyseal_token_up", tokens.map { ([("token", $0.name)], $0.1.health.isUp ? 1 : 0) })
         set("privyseal_token_queue_depth", tokens.map { ([("token", $0.name)], Double($0.pool.queueDepth)) })
         set("privyseal_token_queue_limit", tokens.map { ([("token", $0.name)], Double($0.pool.queueLimit)) })

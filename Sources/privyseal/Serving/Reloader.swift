@@ -130,7 +130,9 @@ final class Reloader: Service {
         return changes
     }
 
-    private func apply(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal) -> ReloadOutcome {
+    private func apply(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal)
+        -> ReloadOutcome
+    {
         let renewals = try renewals(configuration)
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current

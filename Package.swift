@@ -210,7 +210,7 @@ let package = Package(
         tests(
             "GatewayHTTPTests",
             features + [
-                "GatewayHTTP", "SigningGateway", "SigningKit", "SigningKitTesting", crypto, hummingbird,
+                "GatewayHTTP", "SigningGateway", "SigningKit", "SigningKitTesting", crypto, hummingbird, httpTypes,
                 hummingbirdTesting, nioCore,
             ]),
         tests(

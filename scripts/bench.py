@@ -2,11 +2,13 @@
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
 import re
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
@@ -61,6 +63,15 @@ class Bench:
         make = [ROOT / "softhsm-config" / "make-token", "--directory", self.token, "--token", TOKEN]
         subprocess.run([*make, "--key-label", "bench", "--import", self.key], check=True, stdout=subprocess.DEVNULL)
 
+        mint = subprocess.run([self.privyseal, "clients", "mint", "bench"], capture_output=True, text=True, check=True)
+        self.client_token = mint.stdout.strip()
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-subj", "/CN=bench", "-days", "2", "-keyout", self.place / "tls.key", "-out", self.place / "tls.pem"],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+
     @property
     def file_uri(self):
         return f"file:{self.key}"
@@ -95,9 +106,8 @@ class Bench:
 
     @contextlib.contextmanager
     def server(self, uri):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        """The gateway without anything around it: no client, no policy, no metrics, no log."""
+        port = free_port()
         process = subprocess.Popen(
             [self.bench, "serve", "--key", uri, "--port", str(port)], env=self.environment
         )
@@ -108,7 +118,46 @@ class Bench:
             process.terminate()
             process.wait(timeout=30)
 
-    def wrk(self, url, body, delay=None):
+    @contextlib.contextmanager
+    def gateway(self, uri, tls=False):
+        """The whole program, as an operator runs it: a client with a token and a policy, metrics, a log at level info."""
+        port, name = free_port(), "tls" if tls else "plain"
+        scheme = "https" if tls else "http"
+        configuration = self.place / f"gateway-{name}.yaml"
+        certificate = f", tls: {{certificate: {self.place}/tls.pem, key: {self.place}/tls.key}}" if tls else ""
+        configuration.write_text(
+            f"""
+listeners:
+  public: {{address: "127.0.0.1:{port}"{certificate}}}
+  metrics: {{address: "127.0.0.1:{free_port()}"}}
+verification: off
+drainDelay: 0
+logging: {{level: info, format: json}}
+clients:
+  - name: bench
+    tokens: [{{sha256: "{hashlib.sha256(self.client_token.encode()).hexdigest()}"}}]
+    allow:
+      - {{apps: [com.example.app], features: ["*"], products: ["com.example.*"], offers: ["*"]}}
+    rate: {{perSecond: 1000000, burst: 1000000}}
+    dailyQuota: 1000000000
+accounts:
+  - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+    apps: [{{bundleId: com.example.app, features: [{", ".join(BODIES)}]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "{uri}"}}]
+    activeKey: 2X9R4HXF34
+"""
+        )
+        with open(self.place / f"gateway-{name}.log", "w") as log:
+            command = [self.privyseal, "serve", "--config", configuration]
+            process = subprocess.Popen(command, env=self.environment, stderr=log)
+        try:
+            wait_until_ready(f"{scheme}://127.0.0.1:{port}", process)
+            yield f"{scheme}://127.0.0.1:{port}/v1/apps/com.example.app"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+    def wrk(self, url, body, delay=None, token=None):
         """Load for some seconds; returns what wrk printed. `delay` is between requests of a connection, in ms."""
         script = self.place / "load.lua"
         lines = [
@@ -116,6 +165,8 @@ class Bench:
             'wrk.headers["Content-Type"] = "application/json"',
             f"wrk.body = [==[{json.dumps(body)}]==]",
         ]
+        if token is not None:
+            lines.append(f'wrk.headers["Authorization"] = "Bearer {token}"')
         if delay is not None:
             lines.append(f"function delay() return math.random(0, {2 * delay}) end")
         script.write_text("\n".join(lines) + "\n")
@@ -125,8 +176,8 @@ class Bench:
             sys.exit(f"the load met errors:\n{printed}")
         return printed
 
-    def rate(self, url, body):
-        return float(re.search(r"Requests/sec:\s*([\d.]+)", self.wrk(url, body))[1])
+    def rate(self, url, body, token=None):
+        return float(re.search(r"Requests/sec:\s*([\d.]+)", self.wrk(url, body, token=token))[1])
 
     def raw(self, of):
         return self.run("raw", *(self.raw_token if of == "token" else []))[of]
@@ -166,6 +217,38 @@ class Bench:
             number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)\b", printed).groups()
             value = float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
             figures.append(figure(f"  p{percentile} at {rate:.0f} requests/s", value, "ms"))
+        p50, p99 = (line["value"] for line in figures)
+        figures.append(figure(f"HTTP, {name}: three times p50, against p99, at half load", p99, "ms", 3 * p50, 3 * p50 / p99, 1))
+        return figures
+
+    # What stands around a signature
+
+    def around(self):
+        """Ratios between servers that run side by side and are loaded in turn, each round its own."""
+        say("HTTP: clients, metrics and a log against none of them, TLS against plain, batches against single calls …")
+        feature = "promotional-offer"
+        body, batch = BODIES[feature], {"requests": [BODIES[feature]] * 50}
+        bars = {
+            "token, policy, metrics and log, against none of them": ("signatures/s", 0.90),
+            "TLS 1.3 on kept connections, against plain": ("signatures/s", 0.85),
+            "batches of 50, against single calls": ("signatures/s", 1.5),
+        }
+        measured = {name: [] for name in bars}
+        with self.server(self.file_uri) as bare, self.gateway(self.file_uri) as plain, self.gateway(
+            self.file_uri, tls=True
+        ) as tls:
+            for number in range(self.rounds):
+                without = self.rate(f"{bare}/v1/apps/com.example.app/{feature}", body)
+                single = self.rate(f"{plain}/{feature}", body, self.client_token)
+                secure = self.rate(f"{tls}/{feature}", body, self.client_token)
+                many = 50 * self.rate(f"{plain}/{feature}/batch", batch, self.client_token)
+                if number > 0 or self.rounds < 4:
+                    for name, (value, limit) in zip(bars, [(single, without), (secure, single), (many, single)]):
+                        measured[name].append((value, limit, value / limit))
+        figures = []
+        for name, (unit, bar) in bars.items():
+            value, limit, ratio = (statistics.median(column) for column in zip(*measured[name]))
+            figures.append(figure(f"HTTP, file key, {name}", value, unit, limit, ratio, bar))
         return figures
 
     # Start and memory
@@ -175,9 +258,7 @@ class Bench:
         configuration = self.place / "gateway.yaml"
         times = []
         for _ in range(5):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                port = probe.getsockname()[1]
+            port = free_port()
             configuration.write_text(
                 f"""
 listen: 127.0.0.1:{port}
@@ -212,6 +293,12 @@ accounts:
         return figures
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def post(url, body):
     request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as answer:
@@ -223,7 +310,7 @@ def wait_until_ready(base, process):
         if process.poll() is not None:
             sys.exit(f"the server ended with status {process.returncode}")
         try:
-            with urllib.request.urlopen(f"{base}/readyz", timeout=5):
+            with urllib.request.urlopen(f"{base}/readyz", timeout=5, context=ssl._create_unverified_context()):
                 return
         except OSError:
             time.sleep(0.01)
@@ -256,6 +343,7 @@ def main():
         figures = bench.in_process()
         figures += bench.http("file key", bench.file_uri, "libcrypto", list(BODIES), 0.72)
         figures += bench.http("SoftHSM", bench.token_uri, "token", ["promotional-offer"], 0.75)
+        figures += bench.around()
         figures += bench.time_to_ready()
         figures += bench.memory()
     if options.json:

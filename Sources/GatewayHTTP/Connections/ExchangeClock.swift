@@ -47,7 +47,8 @@ final class ExchangeClock {
 
     func noteRequestEnd() {
         isArriving = false
-        if phase == .arriving { phase = .answering }
+        guard phase == .arriving else { return }
+        if unanswered > 0 { phase = .answering } else { enter(.idle) }
     }
 
     func noteAnswerEnd() {

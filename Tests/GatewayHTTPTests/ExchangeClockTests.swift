@@ -1,0 +1,72 @@
+import NIOCore
+import Testing
+
+@testable import GatewayHTTP
+
+@Suite("The clock of a connection")
+struct ExchangeClockTests {
+    private let bounds: ConnectionBounds = {
+        var bounds = ConnectionBounds()
+        bounds.handshakeTimeout = .seconds(1)
+        bounds.requestTimeout = .seconds(10)
+        bounds.idleTimeout = .seconds(100)
+        return bounds
+    }()
+
+    @Test("Each phase has its own deadline")
+    func phases() {
+        let clock = ExchangeClock(bounds, isSecure: true)
+        expect(clock, .handshake, .seconds(1))
+        clock.noteHandshake()
+        expect(clock, .idle, .seconds(100))
+        clock.noteBytes()
+        expect(clock, .arriving, .seconds(10))
+        clock.noteHead()
+        clock.noteRequestEnd()
+        expect(clock, .answering, .seconds(10))
+        clock.noteAnswerEnd()
+        expect(clock, .idle, .seconds(100))
+    }
+
+    @Test("More bytes of a request do not set its clock back, and neither does its end")
+    func drip() {
+        let clock = ExchangeClock(bounds, isSecure: false)
+        clock.noteBytes()
+        let begun = clock.since
+        clock.noteBytes()
+        clock.noteHead()
+        clock.noteBytes()
+        clock.noteRequestEnd()
+        #expect(clock.since == begun)
+    }
+
+    @Test("A request that is answered before it has arrived still has to arrive in time")
+    func earlyAnswer() {
+        let clock = ExchangeClock(bounds, isSecure: false)
+        clock.noteHead()
+        let begun = clock.since
+        clock.noteAnswerEnd()
+        expect(clock, .arriving, .seconds(10))
+        #expect(clock.since == begun)
+        clock.noteRequestEnd()
+        expect(clock, .idle, .seconds(100))
+    }
+
+    @Test("A request that was sent behind another has its own time")
+    func pipelined() {
+        let clock = ExchangeClock(bounds, isSecure: false)
+        clock.noteHead()
+        clock.noteRequestEnd()
+        clock.noteHead()
+        clock.noteRequestEnd()
+        clock.noteAnswerEnd()
+        expect(clock, .answering, .seconds(10))
+        clock.noteAnswerEnd()
+        expect(clock, .idle, .seconds(100))
+    }
+
+    private func expect(_ clock: ExchangeClock, _ phase: ExchangeClock.Phase, _ time: TimeAmount) {
+        #expect(clock.phase == phase)
+        #expect(clock.deadline == clock.since + time)
+    }
+}

@@ -93,15 +93,18 @@ def test_reloads_under_load_fail_no_request(place, kind):
         finally:
             requests, failed = load.stop()
         assert requests > 0 and failed == 0
+        assert reloads.surprises == []
         assert service.metric("privyseal_reloads_total", outcome="refused") == 3
     assert service.process.returncode == 0
 
 
-def test_every_broken_file_is_refused_and_changes_nothing(place):
-    reloads = Reloads(BINARY, place, FileKeys(place))
+@pytest.mark.parametrize("kind", [FileKeys, TokenKeys], ids=["files", "a token"])
+def test_every_broken_file_is_refused_and_changes_nothing(place, kind):
+    reloads = Reloads(BINARY, place, kind(place))
     with reloads.service:
         for number in range(len(reloads.faults)):
             reloads.one(10 * number + 9)
+    assert reloads.surprises == []
 
 
 def test_certificates_change_without_a_failed_handshake(place):

@@ -28,5 +28,16 @@ need_swift() {
     command -v swift >/dev/null || die "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
 }
 
+# A Python with what the tests in Tests/Interop import.
+venv=$root/.build/python
+need_python() {
+    cmp --silent "$root/Tests/Interop/requirements.txt" "$venv/requirements.txt" && return
+    command -v python3 >/dev/null || need_packages python3 python3-venv
+    python3 -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$root/Tests/Interop/requirements.txt"
+    cp "$root/Tests/Interop/requirements.txt" "$venv/"
+}
+
 # What the package builds and runs on.
 platform_packages=(libp11-kit-dev softhsm2 libssl-dev pkg-config openssl opensc)

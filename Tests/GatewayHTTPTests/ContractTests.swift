@@ -30,7 +30,9 @@ struct ContractTests {
         #expect(Set(served) == Set(try Self.documented()))
     }
 
-    @Test("Every kind of problem has a page of its own, with its type, title and status", arguments: ProblemKind.allCases)
+    @Test(
+        "Every kind of problem has a page of its own, with its type, title and status",
+        arguments: ProblemKind.allCases)
     func page(_ kind: ProblemKind) throws {
         let text = try String(contentsOf: Self.pages.appending(path: "\(kind.rawValue).md"), encoding: .utf8)
         #expect(text.contains("\"type\": \"\(kind.type)\""))

@@ -1,20 +1,17 @@
 """A real gateway, once for each key backend, with the same key in both."""
 
-import base64
 import hashlib
 import os
 import pathlib
 import re
-import secrets
 import signal
-import string
 import subprocess
-import zlib
 
 import pytest
 import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from service import mint
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ["PRIVYSEAL_BINARY"]
@@ -27,16 +24,6 @@ FEATURES = (
     "introductory-offer-eligibility",
     "advanced-commerce-api",
 )
-
-
-def mint():
-    """A client's token, made as the documentation says: a second opinion on `privyseal clients mint`."""
-    body = "privyseal_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
-    rest, checksum = zlib.crc32(body.encode()), ""
-    for _ in range(6):
-        rest, digit = divmod(rest, 62)
-        checksum = (string.digits + string.ascii_uppercase + string.ascii_lowercase)[digit] + checksum
-    return f"{body}_{checksum}"
 
 
 class Gateway:

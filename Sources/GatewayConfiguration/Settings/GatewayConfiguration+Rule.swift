@@ -1,3 +1,5 @@
+import SigningKit
+
 extension GatewayConfiguration {
     /// Something that a client may have: a request is allowed when everything that it names matches this one rule.
     public struct Rule: Sendable {
@@ -30,25 +32,5 @@ extension GatewayConfiguration.Pattern: CustomStringConvertible {
 }
 
 extension GatewayConfiguration.Pattern {
-    /// Byte by byte, in at most the product of the lengths: there is one place to go back to, the last `*`.
-    func matches(_ candidate: String) -> Bool {
-        guard hasWildcard else { return text.utf8.elementsEqual(candidate.utf8) }
-        let (pattern, candidate) = (Array(text.utf8), Array(candidate.utf8))
-        var (position, next) = (0, 0)
-        var retry: (position: Int, next: Int)?
-        while position < candidate.count {
-            if next < pattern.count, pattern[next] == UInt8(ascii: "*") {
-                next += 1
-                retry = (position, next)
-            } else if next < pattern.count, pattern[next] == candidate[position] {
-                (position, next) = (position + 1, next + 1)
-            } else if let last = retry {
-                (position, next) = (last.position + 1, last.next)
-                retry = (position, next)
-            } else {
-                return false
-            }
-        }
-        return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
-    }
+    func matches(_ candidate: String) -> Bool { SigningKit.Pattern(text).matches(candidate) }
 }

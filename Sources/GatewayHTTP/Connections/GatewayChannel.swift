@@ -48,7 +48,9 @@ struct GatewayChannel: ServerChildChannel {
             if let facts = PeerCertificate.facts(of: channel) { connection.note(certificate: facts) }
         }
         let pipeline = channel.pipeline.syncOperations
-        if let identity { try pipeline.addHandler(NIOSSLServerHandler(context: identity.context)) }
+        if let identity {
+            try pipeline.addHandlers(NIOSSLServerHandler(context: identity.context), RecordGatherer())
+        }
         try pipeline.addHandler(arrival)
         let exchange = NIOLoopBound(
             ExchangeHandler(clock, arrival, refusal: isWelcome ? nil : .tooManyConnections) { phase in

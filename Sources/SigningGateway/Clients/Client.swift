@@ -1,3 +1,4 @@
+import SigningKit
 import Synchronization
 
 /// A caller that has proved who it is: what a request holds on to until it is answered, also when the configuration

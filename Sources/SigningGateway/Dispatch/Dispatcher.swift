@@ -8,6 +8,7 @@ public struct Dispatcher: Sendable {
     private let apps: [String: ServedApp]
     private let grants: GrantIssuer
     private let now: @Sendable () -> LimitMoment
+    private let lease: Lease
 
     /// - Parameters:
     ///   - features: those that may be served; each app's plan says which of them it has.
@@ -16,9 +17,17 @@ public struct Dispatcher: Sendable {
         _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
         now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
     ) {
+        self.init(plan, features: features, ring: ring, lease: Lease(), grants: grants, now: now)
+    }
+
+    init(
+        _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, lease: Lease, grants: GrantIssuer,
+        now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
+    ) {
         self.features = features.map(\.descriptor)
         self.grants = grants
         self.now = now
+        self.lease = lease
         var apps: [String: ServedApp] = [:]
         for account in plan.accounts {
             let keys = ring.slots.filter { $0.issuerID == account.issuerID }
@@ -67,7 +76,7 @@ public struct Dispatcher: Sendable {
             let (feature, key) = try resolve(bundleID, name, keyID)
             return SigningRoute(
                 app: key.identity, key: key.slot, client: client, feature: feature, permit: permit,
-                counters: client.counters(of: feature.descriptor.id))
+                lease: lease, counters: client.counters(of: feature.descriptor.id))
         } catch {
             throw note(error, client, name)
         }

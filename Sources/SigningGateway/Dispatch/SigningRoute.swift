@@ -9,5 +9,7 @@ public struct SigningRoute: Sendable {
     let feature: ServedFeature
     /// The rules that allow the names; they decide about products and offers once the request is read.
     let permit: Permit
+    /// Keeps the key open until the request has been answered.
+    let lease: Lease
     let counters: RequestCounters
 }

@@ -6,8 +6,8 @@ public final class GatewayGeneration: Sendable {
     public let ring: KeyRing
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
-    /// Rings when the last request has let go of the generation.
-    let farewell = Doorbell()
+    /// Rings when the generation is gone and its last request has ended.
+    let farewell: Doorbell
 
     /// Opens no key yet.
     ///
@@ -20,11 +20,9 @@ public final class GatewayGeneration: Sendable {
     ) {
         ring = KeyRing(
             plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected)
+        let lease = Lease()
+        farewell = lease.farewell
         clients = ClientDirectory(plan, inheriting: predecessor?.clients)
-        dispatcher = Dispatcher(plan, features: features, ring: ring, grants: grants)
-    }
-
-    deinit {
-        farewell.ring()
+        dispatcher = Dispatcher(plan, features: features, ring: ring, lease: lease, grants: grants)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SigningKit
 
 /// Patterns of which one must match: exact names first, by their hash where there are many, then the others one by one.
 struct PatternSet: Sendable {

@@ -1,4 +1,5 @@
 import SigningGateway
+import SigningKit
 import Testing
 
 @Suite("Patterns")

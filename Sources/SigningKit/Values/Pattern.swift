@@ -13,10 +13,10 @@ public struct Pattern: Hashable, Sendable {
     }
 
     /// Whether it stands for one identifier only.
-    var isExact: Bool { pieces.count == 1 }
+    public var isExact: Bool { pieces.count == 1 }
 
     /// Whether it stands for every identifier.
-    var isEverything: Bool { !isExact && pieces.allSatisfy(\.bytes.isEmpty) }
+    public var isEverything: Bool { !isExact && pieces.allSatisfy(\.bytes.isEmpty) }
 
     public func matches(_ text: String) -> Bool {
         var text = text

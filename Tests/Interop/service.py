@@ -1,0 +1,249 @@
+"""A gateway with a configuration of one's own, and ways to ask it; without pytest, because scripts/soak uses it too."""
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import secrets
+import select
+import signal
+import socket
+import string
+import subprocess
+import time
+import zlib
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+READY = b"READY=1"
+LISTENING = re.compile(rb"Listening on (\S+) listener=(\w+)")
+REFUSED_CONFIGURATION = 78  # EX_CONFIG of sysexits.h
+
+
+def mint():
+    """A client's token, made as the documentation says: a second opinion on `privyseal clients mint`."""
+    body = "privyseal_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+    rest, checksum = zlib.crc32(body.encode()), ""
+    for _ in range(6):
+        rest, digit = divmod(rest, 62)
+        checksum = (string.digits + string.ascii_uppercase + string.ascii_lowercase)[digit] + checksum
+    return f"{body}_{checksum}"
+
+
+def digest(token):
+    """What the configuration holds of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def write_key(path, key=None):
+    """A key as App Store Connect gives it; returns it."""
+    key = key or ec.generate_private_key(ec.SECP256R1())
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    write_secret(path, pem)
+    return key
+
+
+def write_secret(path, content):
+    """In the place of what is there, at once, and readable by nobody else."""
+    new = path.with_name(path.name + ".new")
+    new.unlink(missing_ok=True)
+    with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    new.rename(path)
+
+
+class Service:
+    """`privyseal serve` as its service manager sees it: told when it is ready, and when a reload is over."""
+
+    def __init__(self, binary, directory, configuration, environment=()):
+        self.binary = binary
+        self.directory = pathlib.Path(directory)
+        self.configuration = self.directory / "gateway.yaml"
+        self.configuration.write_text(configuration)
+        self.log = self.directory / "gateway.log"
+        self.environment = {**os.environ, **dict(environment)}
+
+    def start(self):
+        notify = self.directory / "notify"
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.manager.bind(str(notify))
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--config", self.configuration],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**self.environment, "NOTIFY_SOCKET": str(notify)},
+            )
+        self.exit = os.pidfd_open(self.process.pid)
+        try:
+            self._await(READY, 60)
+            self._find_addresses()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self):
+        """Ends it in order; returns its exit status."""
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait(timeout=30)
+        finally:
+            os.close(self.exit)
+            self.manager.close()
+            (self.directory / "notify").unlink()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _await(self, message, seconds):
+        """Returns when the service said this; others that it says before are taken away."""
+        end = time.monotonic() + seconds
+        while (rest := end - time.monotonic()) > 0:
+            readable, _, _ = select.select([self.manager, self.exit], [], [], rest)
+            if self.manager in readable:
+                if message in self.manager.recv(4096).splitlines():
+                    return
+            elif readable:
+                raise AssertionError(f"the gateway ended with {self.process.wait()}:\n{self.tail()}")
+        raise AssertionError(f"the gateway did not say {message.decode()} within {seconds} s:\n{self.tail()}")
+
+    def _find_addresses(self):
+        """The log is a moment behind the service: it is followed until every listener is there."""
+        wanted = len(re.findall(r"^ +(?:public|admin|metrics):", self.configuration.read_text(), re.MULTILINE))
+        self.addresses = {}
+        follow = subprocess.Popen(
+            ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log], stdout=subprocess.PIPE
+        )
+        with follow:
+            for line in follow.stdout:
+                if match := LISTENING.search(line):
+                    self.addresses[match[2].decode()] = match[1].decode()
+                    if len(self.addresses) == wanted:
+                        break
+            follow.kill()
+        assert len(self.addresses) == wanted, self.tail()
+
+    def tail(self, lines=20):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    # Asking it
+
+    def connect(self, listener="public", tls=None, uid=None, session=None):
+        """A connection that is up, with its handshake done; over a Unix socket as another user, if there is one."""
+        address = self.addresses[listener]
+        if address.startswith("unix:"):
+            channel = connect_as(uid, address.removeprefix("unix:"))
+        else:
+            host, _, port = address.rpartition(":")
+            channel = socket.create_connection((host, int(port)), timeout=10)
+            channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = http.client.HTTPConnection("localhost", timeout=10)
+        try:
+            if tls:
+                channel = tls.wrap_socket(channel, server_hostname="localhost", session=session)
+            connection.sock = channel
+        except BaseException:
+            channel.close()
+            raise
+        return connection
+
+    def ask(self, method, path, body=None, headers=(), listener="public", **how):
+        """One request on a connection of its own: (status, header, body)."""
+        with contextlib.closing(self.connect(listener, **how)) as connection:
+            return exchange(connection, method, path, body, headers)
+
+    def metric(self, name, **labels):
+        """The sum of all series of this name with these labels, as of now."""
+        status, _, text = self.ask("GET", "/metrics", listener="metrics")
+        assert status == 200, text
+        total = 0.0
+        for line in text.decode().splitlines():
+            if match := re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line):
+                has = dict(re.findall(r'(\w+)="([^"]*)"', match[2] or ""))
+                if match[1] == name and labels.items() <= has.items():
+                    total += float(match[3])
+        return total
+
+    # Changing it
+
+    def reload(self, by="admin"):
+        """Has it read its configuration again, and waits for what comes of it: (whether it did, what it says)."""
+        if by == "signal":
+            self.process.send_signal(signal.SIGHUP)
+            self._await(READY, 60)
+            status, _, body = self.ask("GET", "/v1/status", listener="admin")
+            assert status == 200, body
+            last = json.loads(body)["lastReload"]
+            return last["level"] != "refused", last["message"]
+        status, _, body = self.ask("POST", "/v1/reload", listener="admin")
+        self._await(READY, 60)
+        if status == 200:
+            return True, json.loads(body)["outcome"]
+        return False, json.loads(body)["detail"]
+
+    # Looking at it from outside
+
+    def usage(self):
+        """Resident memory in KiB, threads and file descriptors."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        value = lambda name: int(re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)[1])
+        return {
+            "memory": value("VmRSS"),
+            "threads": value("Threads"),
+            "descriptors": len(os.listdir(f"/proc/{self.process.pid}/fd")),
+        }
+
+
+def exchange(connection, method, path, body=None, headers=()):
+    if body is not None and not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+    headers = dict(headers)
+    if body is not None:
+        headers.setdefault("Content-Type", "application/json")
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    return answer.status, answer.headers, answer.read()
+
+
+def connect_as(uid, path):
+    """Connected by a process of that user, who only root can be; who uses it afterwards does not matter to the peer."""
+    if uid is None or uid == os.geteuid():
+        channel = socket.socket(socket.AF_UNIX)
+        channel.settimeout(10)
+        channel.connect(path)
+        return channel
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setgroups([])
+                os.setgid(uid)
+                os.setuid(uid)
+                channel = socket.socket(socket.AF_UNIX)
+                channel.settimeout(10)
+                channel.connect(path)
+                socket.send_fds(theirs, [b"."], [channel.fileno()])
+                status = 0
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            raise PermissionError(f"user {uid} could not connect to {path}")
+        _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+    channel = socket.socket(fileno=descriptors[0])
+    channel.settimeout(10)
+    return channel

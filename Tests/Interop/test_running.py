@@ -1,0 +1,118 @@
+"""What scripts/soak does for long, for a moment each."""
+
+import pathlib
+import tempfile
+
+import pytest
+from authority import Authority
+from conftest import BINARY
+from running import (
+    APP,
+    ISSUER_ID,
+    KEY_IDS,
+    CertificateChanges,
+    FileKeys,
+    Load,
+    Reloads,
+    SlowClients,
+    SteadyClient,
+    TLSClients,
+    TokenKeys,
+    clients,
+    slow_hello,
+    slow_scripts,
+)
+from service import Service, mint, write_key
+
+
+@pytest.fixture
+def place():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        yield pathlib.Path(place)
+
+
+def configuration(place, token, tls=""):
+    write_key(place / "AuthKey.p8")
+    return f"""
+listeners:
+  public: {{address: "127.0.0.1:0"{tls}}}
+  metrics: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+limits: {{requestTimeout: 2, handshakeTimeout: 2}}
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: {APP}, features: [promotional-offer]}}]
+    keys: [{{keyId: {KEY_IDS[0]}, uri: "file:{place}/AuthKey.p8"}}]
+    activeKey: {KEY_IDS[0]}
+{clients(token)}
+"""
+
+
+def address(service):
+    host, _, port = service.addresses["public"].rpartition(":")
+    return host, int(port)
+
+
+def test_clients_with_a_byte_a_second_are_ended_and_others_are_served(place):
+    token = mint()
+    with Service(BINARY, place, configuration(place, token)) as service:
+        with SlowClients(address(service), 100, slow_scripts(token)) as slow:
+            steady = SteadyClient(address(service), token)
+            # Each answer is asserted to be a signature.
+            steady.measure(1)
+            slow.wait_for_ends(15)
+            ends = [end for end in slow.stop() if end[2] != "open"]
+        steady.ask()
+        steady.close()
+        assert {(script, status) for script, _, status in ends} == {(0, "408"), (1, "408")}
+        assert all(1.5 < seconds < 6 for _, seconds, _ in ends), sorted(ends)
+        assert service.metric("privyseal_connections_refused_total", reason="timeout") >= 100
+
+
+def test_handshakes_that_never_end_are_ended(place):
+    token, authority = mint(), Authority(place, "authority")
+    server = authority.server()
+    tls = f", tls: {{certificate: {server.certificate_path}, key: {server.key_path}}}"
+    with Service(BINARY, place, configuration(place, token, tls)) as service:
+        with SlowClients(address(service), 100, slow_hello()) as slow:
+            slow.wait_for_ends(15)
+            ends = [end for end in slow.stop() if end[2] != "open"]
+        assert {status for _, _, status in ends} == {"closed"}
+        assert all(1.5 < seconds < 6 for _, seconds, _ in ends), sorted(ends)
+        assert service.metric("privyseal_connections_refused_total", reason="handshake") >= 100
+
+
+@pytest.mark.parametrize("kind", [FileKeys, TokenKeys], ids=["files", "a token"])
+def test_reloads_under_load_fail_no_request(place, kind):
+    reloads = Reloads(BINARY, place, kind(place))
+    with reloads.service as service:
+        load = Load(place, reloads.url, reloads.token)
+        try:
+            for number in range(30):
+                reloads.one(number)
+        finally:
+            requests, failed = load.stop()
+        assert requests > 0 and failed == 0
+        assert reloads.surprises == []
+        assert service.metric("privyseal_reloads_total", outcome="refused") == 3
+    assert service.process.returncode == 0
+
+
+@pytest.mark.parametrize("kind", [FileKeys, TokenKeys], ids=["files", "a token"])
+def test_every_broken_file_is_refused_and_changes_nothing(place, kind):
+    reloads = Reloads(BINARY, place, kind(place))
+    with reloads.service:
+        for number in range(len(reloads.faults)):
+            reloads.one(10 * number + 9)
+    assert reloads.surprises == []
+
+
+def test_certificates_change_without_a_failed_handshake(place):
+    changes = CertificateChanges(BINARY, place)
+    with changes.service:
+        callers = TLSClients(changes)
+        for way in ("together", "one by one", "reload"):
+            changed = changes.change(way)
+            assert callers.await_certificate(changes.expected, 10) - changed < 3
+        assert callers.stop() == []
+        assert callers.handshakes > 10 and callers.requests > 10

@@ -1,0 +1,250 @@
+"""The long runs' driver; scripts/soak builds what it needs and runs it."""
+
+import argparse
+import contextlib
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
+
+from authority import Authority  # noqa: E402
+from running import (  # noqa: E402
+    APP,
+    ISSUER_ID,
+    KEY_IDS,
+    CertificateChanges,
+    FileKeys,
+    Load,
+    Reloads,
+    SlowClients,
+    SteadyClient,
+    TLSClients,
+    TokenKeys,
+    clients,
+    percentile,
+    slow_hello,
+    slow_scripts,
+)
+from service import Service, mint, write_key  # noqa: E402
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Table:
+    """Figures, each with what it must not exceed where there is such a thing."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, name, value, unit="", bar=None):
+        self.lines.append((name, value, unit, bar, None if bar is None else value <= bar))
+
+    def title(self, name):
+        self.lines.append((name, None, "", None, None))
+
+    def print(self):
+        print(f"{'':64} {'measured':>11} {'':12} {'at most':>11}")
+        for name, value, unit, bar, passes in self.lines:
+            verdict = {None: "", True: "pass", False: "SHORT"}[passes]
+            print(f"{name:64} {number(value):>11} {unit:12} {number(bar):>11} {verdict}".rstrip())
+
+    @property
+    def passes(self):
+        return all(passes is not False for *_, passes in self.lines)
+
+
+def number(value):
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+@contextlib.contextmanager
+def place():
+    with tempfile.TemporaryDirectory(prefix="privyseal-soak-") as directory:
+        yield pathlib.Path(directory)
+
+
+# Slow clients
+
+# In seconds: shorter than by default, so that connections are ended and replaced while it is measured.
+PATIENCE = 5
+# What a busy machine may add to it before an end counts as late.
+TOLERANCE = 2
+
+
+def slow_configuration(directory, token, tls=""):
+    write_key(directory / "AuthKey.p8")
+    return f"""
+listeners:
+  public: {{address: "127.0.0.1:0"{tls}}}
+  metrics: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+limits: {{requestTimeout: {PATIENCE}, handshakeTimeout: {PATIENCE}}}
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: {APP}, features: [promotional-offer]}}]
+    keys: [{{keyId: {KEY_IDS[0]}, uri: "file:{directory}/AuthKey.p8"}}]
+    activeKey: {KEY_IDS[0]}
+{clients(token)}
+"""
+
+
+def slow(binary, is_quick, table):
+    slow_requests(binary, is_quick, table)
+    slow_handshakes(binary, is_quick, table)
+
+
+def slow_requests(binary, is_quick, table):
+    with place() as directory:
+        token = mint()
+        with Service(binary, directory, slow_configuration(directory, token)) as service:
+            address = split(service.addresses["public"])
+            compare(
+                "header or body", SteadyClient(address, token), address, slow_scripts(token), "408", is_quick, table
+            )
+
+
+def slow_handshakes(binary, is_quick, table):
+    with place() as directory:
+        token, authority = mint(), Authority(directory, "authority")
+        server = authority.server()
+        tls = f", tls: {{certificate: {server.certificate_path}, key: {server.key_path}}}"
+        with Service(binary, directory, slow_configuration(directory, token, tls)) as service:
+            address = split(service.addresses["public"])
+            steady = SteadyClient(address, token, trusted=[authority])
+            compare("TLS handshake", steady, address, slow_hello(), "closed", is_quick, table)
+
+
+def compare(name, steady, address, scripts, expected, is_quick, table):
+    """A normal client's latency without and with slow ones, in turns."""
+    count, rounds, seconds = (200, 2, 3) if is_quick else (1000, 5, 8)
+    steady.measure(2)
+    alone, beside, ends = [], [], []
+    for turn in range(rounds):
+        say(f"Slow clients, {name}: round {turn + 1} of {rounds} …")
+        alone.append(steady.measure(seconds))
+        with SlowClients(address, count, scripts) as slow_clients:
+            beside.append(steady.measure(seconds))
+            ends += slow_clients.stop()
+    steady.close()
+    table.title(f"{count:,} connections with a byte a second, {name}")
+    for share, label in ((0.5, "p50"), (0.99, "p99")):
+        usual = statistics.median(percentile(times, share) for times in alone)
+        measured = statistics.median(percentile(times, share) for times in beside)
+        table.add(f"  a normal client's {label} without them", usual, "ms")
+        table.add("  with them", measured, "ms", 2 * usual if share == 0.99 else None)
+    late = [age for _, age, status in ends if age > PATIENCE + TOLERANCE]
+    over = [age for _, age, status in ends if status != "open"]
+    table.add(f"  connections that were ended, with {expected}", len(over), "connections")
+    if over:
+        table.add("  the last of them after", max(over), "s", float(PATIENCE + TOLERANCE))
+    table.add(f"  that lasted longer than {PATIENCE} s and a margin", len(late), "connections", 0)
+    wrong = [status for _, _, status in ends if status not in ("open", expected)]
+    table.add("  ended in another way", len(wrong), "connections", 0)
+
+
+def split(address):
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+# Reloads
+
+
+def reload(binary, is_quick, table):
+    for name, kind in (("keys in files", FileKeys), ("keys in a token", TokenKeys)):
+        with place() as directory:
+            reload_with(binary, name, kind(directory), directory, is_quick, table)
+
+
+def reload_with(binary, name, keys, directory, is_quick, table):
+    count, mark = (200, 50) if is_quick else (1000, 100)
+    reloads = Reloads(binary, directory, keys)
+    with reloads.service as service:
+        load = Load(directory, reloads.url, reloads.token)
+        try:
+            begin = time.monotonic()
+            for index in range(count):
+                if index % 100 == 0:
+                    say(f"Reloads, {name}: {index} of {count} …")
+                if index == mark:
+                    before = reloads.settle()
+                reloads.one(index)
+            after, seconds = reloads.settle(), time.monotonic() - begin
+        finally:
+            requests, failed = load.stop()
+        refused = round(service.metric("privyseal_reloads_total", outcome="refused"))
+    table.title(f"{count:,} reloads, {name}")
+    for surprise in reloads.surprises[:10]:
+        say(surprise)
+    table.add("  reloads that were refused, because the file was broken", refused, "reloads")
+    table.add("  broken files taken up, or good ones refused", len(reloads.surprises), "reloads", 0)
+    table.add("  a reload took", seconds / count * 1000, "ms")
+    table.add("  requests meanwhile", requests, "requests")
+    table.add("  that failed", failed, "requests", 0)
+    table.add(f"  memory after {mark}", before["memory"] / 1024, "MiB")
+    table.add(f"  after {count:,}", after["memory"] / 1024, "MiB", before["memory"] / 1024 * 1.05 + 2)
+    for what, tolerance in (("threads", 1), ("descriptors", 3)):
+        table.add(f"  {what} after {mark}", before[what], what)
+        table.add(f"  after {count:,}", after[what], what, before[what] + tolerance)
+    table.add("  status at the end", service.process.returncode, "", 0)
+
+
+# Certificates
+
+
+def certificates(binary, is_quick, table):
+    count = 6 if is_quick else 50
+    ways = ("together", "one by one", "reload")
+    delays = []
+    with place() as directory:
+        changes = CertificateChanges(binary, directory)
+        with changes.service:
+            callers = TLSClients(changes)
+            for index in range(count):
+                say(f"Certificates: change {index + 1} of {count} …")
+                changed = changes.change(ways[index % len(ways)])
+                delays.append(callers.await_certificate(changes.expected, 20) - changed)
+                # Now and then the next change comes at once, else when the last has been used for a moment.
+                time.sleep(index % 3 * 0.3)
+            failures = callers.stop()
+    for failure in failures[:20]:
+        say(failure)
+    failed = [failure for failure in failures if failure.startswith("a handshake")]
+    first = [failure for failure in failures if failure.startswith("a new connection")]
+    table.title(f"{count} changes of certificate and trust roots")
+    table.add("  handshakes meanwhile", callers.handshakes, "handshakes")
+    table.add("  that failed", len(failed), "handshakes", 0)
+    table.add("  first requests of a connection that failed", len(first), "requests", 0)
+    table.add("  requests on kept connections", callers.requests, "requests")
+    table.add("  that failed", len(failures) - len(failed) - len(first), "requests", 0)
+    table.add("  kept connections that were closed between two requests", callers.reconnects, "connections")
+    table.add("  the new certificate was seen after, in the median", statistics.median(delays), "s")
+    table.add("  at the latest", max(delays), "s", 3.0)
+
+
+RUNS = {"slow": slow, "reload": reload, "certificates": certificates}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/soak")
+    parser.add_argument("binary", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("runs", nargs="+", choices=[*RUNS, "all"])
+    parser.add_argument("--quick", action="store_true", help="less of it; for a look, not for a verdict")
+    options = parser.parse_args()
+    table = Table()
+    for name, run in RUNS.items():
+        if name in options.runs or "all" in options.runs:
+            run(options.binary, options.quick, table)
+    table.print()
+    sys.exit(0 if table.passes else 1)
+
+
+main()

@@ -30,9 +30,9 @@ struct Serve: AsyncParsableCommand {
         let drain = Drain(delay: .zero)
         let registry = ConnectionRegistry(ConnectionBounds())
         let router = GatewayRouter(
-            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false
-        ).public
-        router.post("/bench/empty/{length}") { request, context in
+            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false)
+        let routes = router.public
+        routes.post("/bench/empty/{length}") { request, context in
             let buffer = try await request.body.collect(upTo: 64 << 10)
             _ = buffer.readableBytes
             let length = try context.parameters.require("length", as: Int.self)
@@ -43,7 +43,7 @@ struct Serve: AsyncParsableCommand {
         }
         let plan = ListenerPlan(.public, address: .tcp(host: "127.0.0.1", port: port))
         try await ServiceGroup(
-            services: [gateway.live, monitor, try Listener(plan, router: router, registry: registry), drain],
+            services: [gateway.live, monitor, try Listener(plan, router: router, routes: routes), drain],
             gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
         ).run()
     }

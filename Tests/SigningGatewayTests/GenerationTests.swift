@@ -15,7 +15,7 @@ struct GenerationTests {
         let next = TestGateway.generation(gateway.plan, inheriting: gateway.live.current)
         await next.ring.openMissing()
         #expect(gateway.place.counts.openings == 1)
-        #expect(next.ring.slots.allSatisfy { $0.state == .ready && $0.isInherited })
+        #expect(next.ring.slots.allSatisfy { $0.state == .ready && !$0.mustSign })
         await gateway.ring.close(except: next.ring)
         gateway.live.replace(with: next)
         #expect(try gateway.isValid(try await gateway.sign(), by: "active"))
@@ -29,7 +29,7 @@ struct GenerationTests {
         let next = TestGateway.generation(plan, inheriting: gateway.live.current)
         await next.ring.openMissing()
         #expect(gateway.place.counts.openings == 2)
-        #expect(next.ring.slots.allSatisfy { !$0.isInherited })
+        #expect(next.ring.slots.allSatisfy { $0.mustSign })
     }
 
     @Test("A key that goes is closed once the last request has let go of it, and not before")

@@ -1,3 +1,4 @@
+import Dispatch
 public import SigningKit
 
 /// Keys in files as App Store Connect gives them: one key a file.
@@ -27,7 +28,17 @@ public struct P8Backend: KeyBackend {
         let file = KeyFile(path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"))
         let passphrase = PassphraseReader(reference: location.passphraseSource, secrets: environment.secrets)
         let reader = KeyFileReader(path: location.path, passphrase: passphrase)
-        return P8Backend(key: try P8Key(reader.key(from: file.read())), name: location.name)
+        // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
+        let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
+        return P8Backend(key: try key.get(), name: location.name)
+    }
+
+    private static func aside<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KeyError) -> Value
+    ) async -> Result<Value, KeyError> {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Result(catching: body)) }
+        }
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {

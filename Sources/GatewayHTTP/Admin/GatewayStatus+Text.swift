@@ -37,7 +37,7 @@ extension GatewayStatus {
             + listeners.map { listener in
                 [
                     listener.name.rawValue, listener.address, "\(listener.connections)",
-                    listener.certificateExpiry.map { "ends in \(max(0, ($0 - Self.now) / 86_400)) days" } ?? "-",
+                    listener.certificateExpiry.map(Self.end) ?? "-",
                 ]
             }
     }
@@ -81,6 +81,10 @@ extension GatewayStatus {
 
     private func left(_ status: RateLimitStatus?) -> String {
         status.map { "\($0.remaining) of \($0.limit)" } ?? "no limit"
+    }
+
+    private static func end(of expiry: Int) -> String {
+        expiry <= now ? "HAS ENDED" : "ends in \((expiry - now) / 86_400) days"
     }
 
     private static var now: Int { Int(GrantIssuer.systemTime().milliseconds / 1000) }

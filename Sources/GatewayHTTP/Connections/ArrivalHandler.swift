@@ -7,23 +7,31 @@ final class ArrivalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let clock: ExchangeClock
+    private let lineLimit: Int
     private let onHandshake: (any Channel) -> Void
-    /// Whether the present request's line has come to its end; tells a long line from long fields.
-    private(set) var isLineComplete = false
+    /// Of the present request's first line, as far as it has come.
+    private var lineBytes = 0
+    private var isLineComplete = false
 
-    /// - Parameter onHandshake: called on the event loop.
-    init(_ clock: ExchangeClock, onHandshake: @escaping (any Channel) -> Void) {
+    /// - Parameters:
+    ///   - lineLimit: what a request's first line may have, in bytes.
+    ///   - onHandshake: called on the event loop.
+    init(_ clock: ExchangeClock, lineLimit: Int, onHandshake: @escaping (any Channel) -> Void) {
         self.clock = clock
+        self.lineLimit = lineLimit
         self.onHandshake = onHandshake
     }
 
+    /// Tells a long line from long fields.
+    var isLineTooLong: Bool { lineBytes > lineLimit }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let isFirst = clock.phase == .idle
-        clock.noteBytes()
-        if isFirst { isLineComplete = false }
-        if !isLineComplete {
-            isLineComplete = unwrapInboundIn(data).readableBytesView.contains(UInt8(ascii: "\n"))
+        if clock.phase == .idle {
+            lineBytes = 0
+            isLineComplete = false
         }
+        clock.noteBytes()
+        if !isLineComplete { measure(unwrapInboundIn(data).readableBytesView) }
         context.fireChannelRead(data)
     }
 
@@ -33,5 +41,14 @@ final class ArrivalHandler: ChannelInboundHandler {
             onHandshake(context.channel)
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func measure(_ bytes: ByteBufferView) {
+        if let newline = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+            lineBytes += newline - bytes.startIndex
+            isLineComplete = true
+        } else {
+            lineBytes += bytes.count
+        }
     }
 }

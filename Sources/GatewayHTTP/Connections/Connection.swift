@@ -1,5 +1,4 @@
 import NIOCore
-import SigningGateway
 import Synchronization
 
 /// What is known of a connection: where it came in, and who is at the other end as far as the transport can tell.
@@ -14,7 +13,7 @@ final class Connection: Sendable {
         /// Of the process at the other end of a Unix socket.
         var uid: UInt32?
         /// What the TLS handshake proved.
-        var certificate: CertificateFacts?
+        var certificate: PeerCertificate?
     }
 
     init(_ listener: ListenerName, peer: Peer = Peer()) {
@@ -24,5 +23,8 @@ final class Connection: Sendable {
 
     var knownPeer: Peer { peer.withLock { $0 } }
 
-    func note(certificate: CertificateFacts) { peer.withLock { $0.certificate = certificate } }
+    /// What it proved is not believed any more.
+    func forgetCertificate() { peer.withLock { $0.certificate = nil } }
+
+    func note(_ certificate: PeerCertificate) { peer.withLock { $0.certificate = certificate } }
 }

@@ -1,15 +1,18 @@
-import Metrics
 import NIOCore
 import Synchronization
+import X509
 
 /// Every connection that is open, on whatever listener.
 public final class ConnectionRegistry: Sendable {
+    /// Of the admin and the metrics listener each.
+    private static let operatorLimit = 64
+
     private let open = Mutex<[ObjectIdentifier: Entry]>([:])
     private let limits: Mutex<ConnectionBounds>
 
     private struct Entry {
         let channel: any Channel
-        let listener: ListenerName
+        let connection: Connection
     }
 
     public init(_ bounds: ConnectionBounds) {
@@ -22,17 +25,26 @@ public final class ConnectionRegistry: Sendable {
         set { limits.withLock { $0 = newValue } }
     }
 
+    /// What an operator asks for may take as long as a token takes to open.
+    func bounds(of listener: ListenerName) -> ConnectionBounds {
+        var bounds = bounds
+        if listener == .admin { bounds.requestTimeout = max(bounds.requestTimeout, .minutes(5)) }
+        return bounds
+    }
+
     /// By listener.
     public func counts() -> [ListenerName: Int] {
-        open.withLock { open in open.values.reduce(into: [:]) { $0[$1.listener, default: 0] += 1 } }
+        open.withLock { open in open.values.reduce(into: [:]) { $0[$1.connection.listener, default: 0] += 1 } }
     }
 
     /// - Returns: false when there are as many as may be.
-    func enter(_ channel: any Channel, _ listener: ListenerName, limit: Int) -> Bool {
+    func enter(_ channel: any Channel, _ connection: Connection, limit: Int) -> Bool {
         open.withLock { open in
-            // The operator gets in even when everybody else is queueing.
-            guard open.count < limit || listener != .public else { return false }
-            open[ObjectIdentifier(channel)] = Entry(channel: channel, listener: listener)
+            // Each listener has room of its own: whoever fills one does not shut the others.
+            let limit = connection.listener == .public ? limit : min(limit, Self.operatorLimit)
+            let count = open.values.count { $0.connection.listener == connection.listener }
+            guard count < limit else { return false }
+            open[ObjectIdentifier(channel)] = Entry(channel: channel, connection: connection)
             return true
         }
     }
@@ -41,10 +53,16 @@ public final class ConnectionRegistry: Sendable {
         open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
     }
 
-    /// Asks a listener's connections to end: at once where nothing is under way, else after the answer. For when what
-    /// their peers have proved need not hold any more.
-    public func quiesce(_ listener: ListenerName) {
-        let channels = open.withLock { open in open.values.filter { $0.listener == listener }.map(\.channel) }
-        for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    /// Asks connections to end whose client certificates the listener may not believe any more: at once where nothing is
+    /// under way, else after the answer.
+    func endDistrusted(_ listener: ListenerName, roots: [Certificate]) {
+        let entries = open.withLock { open in open.values.filter { $0.connection.listener == listener } }
+        for entry in entries {
+            guard let certificate = entry.connection.knownPeer.certificate, !certificate.isSigned(byOneOf: roots) else {
+                continue
+            }
+            entry.connection.forgetCertificate()
+            entry.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
     }
 }

@@ -13,6 +13,8 @@ final class ExchangeClock {
 
     private(set) var phase: Phase
     private(set) var since: NIODeadline
+    /// Called when a deadline begins to run: it may be earlier than the one before.
+    var onChange: (() -> Void)?
     private let bounds: ConnectionBounds
     private var unanswered = 0
     private var isArriving = false
@@ -31,6 +33,12 @@ final class ExchangeClock {
         case .arriving, .answering: since + bounds.requestTimeout
         }
     }
+
+    /// Whether an answer is due, to a request that has begun at least.
+    var owesAnswer: Bool { unanswered > 0 || !isArriving }
+
+    /// How many requests wait for their answers.
+    var isAnswering: Bool { unanswered > 0 }
 
     func noteHandshake() { enter(.idle) }
 
@@ -59,5 +67,6 @@ final class ExchangeClock {
     private func enter(_ phase: Phase) {
         self.phase = phase
         since = .now()
+        onChange?()
     }
 }

@@ -6,7 +6,8 @@ import NIOHTTPTypes
 /// Keeps a connection within its bounds: what takes too long, and what cannot be read, is answered with its own status and
 /// ends the connection.
 ///
-/// One timer runs for each connection, however many requests it carries: it is set anew only when it has run out.
+/// One timer runs for each connection, however many requests it carries: it is set anew when it has run out, or when it
+/// would ring too late.
 final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -16,24 +17,31 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let clock: ExchangeClock
     private let arrival: ArrivalHandler
     private let refusal: Problem?
-    private let onTimeout: (ExchangeClock.Phase) -> Void
-    private var timer: Scheduled<Void>?
+    private let observer: any ConnectionObserver
+    private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var hasBegunToAnswer = false
+    /// What is to be said when all that came before has been answered.
+    private var last: Problem?
     private var isEnding = false
 
     /// - Parameter refusal: what the connection is answered with instead of being served.
     init(
         _ clock: ExchangeClock, _ arrival: ArrivalHandler, refusal: Problem?,
-        onTimeout: @escaping (ExchangeClock.Phase) -> Void
+        observer: any ConnectionObserver
     ) {
         self.clock = clock
         self.arrival = arrival
         self.refusal = refusal
-        self.onTimeout = onTimeout
+        self.observer = observer
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        clock.onChange = { self.keepTime(context) }
         if context.channel.isActive { begin(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        stop()
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -42,13 +50,12 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        timer = nil
+        stop()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isEnding else { return }
+        guard !isEnding, last == nil else { return }
         switch unwrapInboundIn(data) {
         case .head: clock.noteHead()
         case .body: break
@@ -70,41 +77,75 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             clock.noteAnswerEnd()
         }
         context.write(data, promise: promise)
+        if let last, !clock.isAnswering { end(context, with: last) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        end(context, with: Problem(error, isLineComplete: arrival.isLineComplete))
+        guard let error = error as? HTTPParserError else {
+            if clock.phase == .handshake, !isEnding { observer.noteFailedHandshake(error) }
+            return context.fireErrorCaught(error)
+        }
+        let problem = Problem(error, isLineTooLong: arrival.isLineTooLong)
+        // What cannot be read came behind requests that could: those are answered first.
+        if clock.isAnswering { last = problem } else { end(context, with: problem) }
     }
 
     // MARK: Time
 
     private func begin(_ context: ChannelHandlerContext) {
-        if let refusal { return end(context, with: refusal) }
-        if timer == nil { schedule(context) }
+        guard let refusal else { return keepTime(context) }
+        // Before its handshake a peer can be told nothing.
+        end(context, with: clock.phase == .handshake ? nil : refusal)
     }
 
-    private func schedule(_ context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: clock.deadline) {
-            guard self.clock.deadline <= .now() else { return self.schedule(context) }
-            self.onTimeout(self.clock.phase)
-            self.end(context, with: Problem(overdue: self.clock.phase))
-        }
+    /// Sees to it that the timer rings when the deadline is over, or before.
+    private func keepTime(_ context: ChannelHandlerContext) {
+        guard !isEnding, context.channel.isActive else { return }
+        let deadline = clock.deadline
+        if let timer, timer.deadline <= deadline { return }
+        timer?.task.cancel()
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.ring(context) }
+        timer = (task, deadline)
+    }
+
+    private func ring(_ context: ChannelHandlerContext) {
+        timer = nil
+        guard clock.deadline <= .now() else { return keepTime(context) }
+        observer.noteOverdue(clock.phase)
+        // A request whose answer is out already has no second one.
+        end(context, with: clock.owesAnswer ? Problem(overdue: clock.phase) : nil)
+    }
+
+    private func stop() {
+        timer?.task.cancel()
+        timer = nil
+        clock.onChange = nil
     }
 
     // MARK: The end
 
+    private static let patience = TimeAmount.seconds(1)
+
     /// Says why, unless an answer is half out already or there is nobody to tell, and closes the connection.
-    private func end(_ context: ChannelHandlerContext, with problem: Problem?) {
+    private func end(_ context: ChannelHandlerContext, with reason: Problem?) {
         guard !isEnding else { return }
         isEnding = true
-        timer?.cancel()
-        guard let problem, !hasBegunToAnswer else { return context.close(promise: nil) }
+        stop()
+        guard var problem = reason, !hasBegunToAnswer else { return context.close(promise: nil) }
+        problem.requestID = RequestID.next()
+        observer.noteAnswered(problem)
+        // Whoever does not read the answer loses it.
+        let patience = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+            context.close(promise: nil)
+        }
         let answer = problem.closingAnswer()
         context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
         context.write(wrapOutboundOut(.body(answer.body)), promise: nil)
         let written = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        written.futureResult.assumeIsolated().whenComplete { _ in
+            patience.cancel()
+            context.close(promise: nil)
+        }
     }
 }

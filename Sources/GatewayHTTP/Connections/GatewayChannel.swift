@@ -1,6 +1,5 @@
 import HummingbirdCore
 import Logging
-import Metrics
 import NIOCore
 import NIOHTTPTypes
 import NIOSSL
@@ -18,6 +17,7 @@ struct GatewayChannel: ServerChildChannel {
     /// Nil for a listener without TLS.
     let identity: TLSIdentity?
     let responder: HTTPChannelHandler.Responder
+    let observer: ListenerObserver
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         PeerCredentials.uid(of: channel).flatMap { uid in
@@ -36,16 +36,16 @@ struct GatewayChannel: ServerChildChannel {
     }
 
     private func configure(_ channel: any Channel, _ connection: Connection) throws -> HTTP1Channel {
-        let bounds = registry.bounds
-        let isWelcome = registry.enter(channel, listener, limit: bounds.connections)
+        let bounds = registry.bounds(of: listener)
+        let isWelcome = registry.enter(channel, connection, limit: bounds.connections)
         if isWelcome {
             channel.closeFuture.whenComplete { _ in registry.leave(channel) }
         } else {
-            noteRefused(.limit)
+            observer.noteRefused()
         }
         let clock = ExchangeClock(bounds, isSecure: identity != nil)
-        let arrival = ArrivalHandler(clock) { channel in
-            if let facts = PeerCertificate.facts(of: channel) { connection.note(certificate: facts) }
+        let arrival = ArrivalHandler(clock, lineLimit: bounds.headerBytes) { channel in
+            if let certificate = PeerCertificate(of: channel) { connection.note(certificate) }
         }
         let pipeline = channel.pipeline.syncOperations
         if let identity {
@@ -53,32 +53,12 @@ struct GatewayChannel: ServerChildChannel {
         }
         try pipeline.addHandler(arrival)
         let exchange = NIOLoopBound(
-            ExchangeHandler(clock, arrival, refusal: isWelcome ? nil : .tooManyConnections) { phase in
-                if let reason = RefusalReason(overdue: phase) { noteRefused(reason) }
-            }, eventLoop: channel.eventLoop)
+            ExchangeHandler(clock, arrival, refusal: isWelcome ? nil : .tooManyConnections, observer: observer),
+            eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [exchange.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderListSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderFieldCount = 100
         return HTTP1Channel(responder: responder, configuration: configuration)
-    }
-
-    enum RefusalReason: String {
-        case limit, handshake, timeout
-
-        init?(overdue phase: ExchangeClock.Phase) {
-            switch phase {
-            case .handshake: self = .handshake
-            case .arriving, .answering: self = .timeout
-            case .idle: return nil
-            }
-        }
-    }
-
-    private func noteRefused(_ reason: RefusalReason) {
-        Counter(
-            label: "privyseal_connections_refused_total",
-            dimensions: [("listener", listener.rawValue), ("reason", reason.rawValue)]
-        ).increment()
     }
 }

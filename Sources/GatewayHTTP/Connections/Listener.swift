@@ -11,18 +11,20 @@ public struct Listener: Service {
     public let plan: ListenerPlan
     private let responder: RouterResponder<GatewayContext>
     private let registry: ConnectionRegistry
+    private let observer: ListenerObserver
     private let onRunning: @Sendable (ServerAddress) -> Void
 
     /// - Parameter onRunning: called once connections are taken, with the address as it turned out.
     /// - Throws: when another process listens on the Unix socket: to bind it would take it away.
     public init(
-        _ plan: ListenerPlan, router: Router<GatewayContext>, registry: ConnectionRegistry,
+        _ plan: ListenerPlan, router: GatewayRouter, routes: Router<GatewayContext>,
         onRunning: @escaping @Sendable (ServerAddress) -> Void = { _ in }
     ) throws(ListenerError) {
         if case .unixSocket(let path) = plan.address { try UnixSocket.requireFree(path) }
         self.plan = plan
-        responder = router.buildResponder()
-        self.registry = registry
+        responder = routes.buildResponder()
+        registry = router.registry
+        observer = ListenerObserver(listener: plan.name, log: router.exchange.log, metrics: router.exchange.metrics)
         self.onRunning = onRunning
     }
 
@@ -33,8 +35,10 @@ public struct Listener: Service {
         let failure = Mutex<ListenerError?>(nil)
         let application = Application(
             responder: responder,
-            server: HTTPServerBuilder { [plan, registry] responder in
-                GatewayChannel(listener: plan.name, registry: registry, identity: plan.tls, responder: responder)
+            server: HTTPServerBuilder { [plan, registry, observer] responder in
+                GatewayChannel(
+                    listener: plan.name, registry: registry, identity: plan.tls, responder: responder,
+                    observer: observer)
             },
             configuration: ApplicationConfiguration(address: plan.address.bindAddress, backlog: 1024),
             onServerRunning: { channel in
@@ -49,6 +53,9 @@ public struct Listener: Service {
             logger: logger)
         do {
             try await application.run()
+        } catch let error where failure.withLock({ $0 }) != nil {
+            // The server ends with an error of its own when it is closed so early.
+            throw failure.withLock { $0 } ?? error
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ListenerError.occupied("another process listens on \(plan.address)")
         } catch let error as IOError {

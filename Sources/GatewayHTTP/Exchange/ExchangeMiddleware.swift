@@ -30,19 +30,31 @@ struct ExchangeMiddleware: RouterMiddleware {
         }
         let known = exchange.known
         response.headers[.requestID] = exchange.requestID
+        if request.method == .head { response.body = Self.lengthOnly(response, &response.headers) }
         if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
         if let limit = known.limit { response.headers.set(limit) }
         traffic?.note(response.status.code)
         guard log != nil || metrics != nil || span != nil else { return response }
         let record = AccessRecord(
             requestID: exchange.requestID, traceID: exchange.trace.map { "\($0.traceID)" },
-            listener: context.connection.listener, method: request.method.rawValue, route: context.endpointPath,
+            listener: context.connection.listener, method: request.method.rawValue, route: Self.route(context),
             status: response.status.code, duration: .now - begun, client: known.client, app: known.app,
             feature: known.feature, problem: known.problem?.rawValue)
         span?.end(record)
         metrics?.note(record)
         log?.write(record)
         return response
+    }
+
+    /// The answer to HEAD has the header of the answer to GET, and nothing behind it (RFC 9110 §9.3.2).
+    private static func lengthOnly(_ response: Response, _ fields: inout HTTPFields) -> ResponseBody {
+        if let length = response.body.contentLength { fields[.contentLength] = String(length) }
+        return ResponseBody()
+    }
+
+    /// The router has a name of its own for a path that there is not.
+    private static func route(_ context: Context) -> String? {
+        context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     /// The caller's own, where it can stand in a log.

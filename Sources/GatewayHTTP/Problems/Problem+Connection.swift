@@ -16,11 +16,12 @@ extension Problem {
         }
     }
 
-    init(_ error: HTTPParserError, isLineComplete: Bool) {
+    init(_ error: HTTPParserError, isLineTooLong: Bool) {
         switch error {
-        case .headerOverflow where isLineComplete:
+        case .headerOverflow where isLineTooLong:
+            self.init(.uriTooLong, "The request's path and query are longer than may be.")
+        case .headerOverflow:
             self.init(.headerFieldsTooLarge, "The request's header fields are longer than may be.")
-        case .headerOverflow: self.init(.uriTooLong, "The request's path and query are longer than may be.")
         default: self.init(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it; the connection ends.")
         }
     }
@@ -33,11 +34,9 @@ extension Problem {
 
     /// The last answer of a connection.
     func closingAnswer() -> (head: HTTPResponse, body: ByteBuffer) {
-        var problem = self
-        problem.requestID = RequestID.next()
-        let body = ByteBuffer(bytes: problem.jsonBytes())
+        let body = ByteBuffer(bytes: jsonBytes())
         var fields = headerFields
-        fields[.requestID] = problem.requestID
+        fields[.requestID] = requestID
         fields[.contentType] = Self.mediaType
         fields[.cacheControl] = "no-store"
         fields[.contentLength] = String(body.readableBytes)

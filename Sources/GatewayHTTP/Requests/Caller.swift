@@ -13,7 +13,7 @@ enum Caller {
         let peer = context.connection.knownPeer
         do throws(AccessError) {
             let evidence = CallerEvidence(
-                bearerToken: token(in: request), certificate: peer.certificate, uid: peer.uid)
+                bearerToken: token(in: request), certificate: peer.certificate?.facts, uid: peer.uid)
             let client = try generation.clients.identify(evidence, at: GrantIssuer.systemTime())
             context.exchange.note { $0.client = client.name }
             return client

@@ -5,12 +5,19 @@ import SigningGateway
 import SwiftASN1
 import X509
 
-/// What a client's certificate says; only called when the handshake has found it to be vouched for.
-enum PeerCertificate {
-    static func facts(of channel: any Channel) -> CertificateFacts? {
+/// A client's certificate; only there when the handshake has found it to be vouched for.
+struct PeerCertificate: Sendable {
+    let facts: CertificateFacts
+    private let leaf: Certificate
+
+    /// - Parameter channel: one whose handshake is complete. Called on its event loop.
+    init?(of channel: any Channel) {
         guard let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let key = try? certificate.extractPublicKey().toSPKIBytes(),
+            let fingerprint = Digest256(bytes: Array(SHA256.hash(data: key))),
             let bytes = try? certificate.toDERBytes(), let leaf = try? Certificate(derEncoded: bytes)
         else { return nil }
+        self.leaf = leaf
         var dnsNames: [String] = []
         var uris: [String] = []
         // RFC 5280 §4.2.1.6; names in the subject are not looked at (RFC 9525 §6.3).
@@ -21,7 +28,12 @@ enum PeerCertificate {
             default: break
             }
         }
-        let fingerprint = Digest256(bytes: Array(SHA256.hash(data: leaf.publicKey.subjectPublicKeyInfoBytes)))
-        return fingerprint.map { CertificateFacts(fingerprint: $0, dnsNames: dnsNames, uris: uris) }
+        facts = CertificateFacts(fingerprint: fingerprint, dnsNames: dnsNames, uris: uris)
+    }
+
+    /// Whether one of these has signed it itself. With certificates in between nothing is known any more: they came with
+    /// the handshake, and went.
+    func isSigned(byOneOf roots: [Certificate]) -> Bool {
+        roots.contains { $0.subject == leaf.issuer && $0.publicKey.isValidSignature(leaf.signature, for: leaf) }
     }
 }

@@ -49,14 +49,17 @@ public final class TLSIdentity: Sendable {
         fileprivate let material: TLSMaterial
         fileprivate let marks: FileMarks
 
-        /// Uses them from the next connection on.
+        /// Uses them from the next connection on; connections end whose client certificates are not believed any more.
         ///
         /// - Returns: whether other client certificates are believed from now on.
-        public func commit() -> Bool {
-            identity.state.withLock { state in
+        @discardableResult
+        public func commit(_ name: ListenerName, _ registry: ConnectionRegistry) -> Bool {
+            let hasNewTrust = identity.state.withLock { state in
                 defer { state = State(plan: plan, material: material, marks: marks) }
                 return state.material.trust != material.trust
             }
+            if hasNewTrust { registry.endDistrusted(name, roots: material.roots) }
+            return hasNewTrust
         }
     }
 

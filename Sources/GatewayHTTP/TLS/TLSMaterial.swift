@@ -1,5 +1,7 @@
 import Crypto
 import NIOSSL
+import SwiftASN1
+import X509
 
 /// A listener's TLS files, read and found to fit together.
 struct TLSMaterial: Sendable {
@@ -8,6 +10,8 @@ struct TLSMaterial: Sendable {
     let expiry: Int
     /// Of everything that decides whose client certificate is believed.
     let trust: SHA256Digest
+    /// Those that vouch for clients.
+    let roots: [Certificate]
 
     init(_ plan: TLSPlan) throws(TLSError) {
         let chain = try Self.certificates(plan.certificate)
@@ -31,6 +35,10 @@ struct TLSMaterial: Sendable {
         }
         expiry = Int(chain.first?.notValidAfter ?? 0)
         trust = Self.digest(roots, plan)
+        self.roots = roots.compactMap { root in
+            guard let bytes = try? root.toDERBytes() else { return nil }
+            return try? Certificate(derEncoded: bytes)
+        }
     }
 
     /// TLS 1.2 with forward secrecy and authenticated encryption only (RFC 9325 §4.2); TLS 1.3 has nothing else.

@@ -29,8 +29,7 @@ public final class TLSWatcher: Service {
     /// - Returns: what is wrong now.
     private func renew(_ name: ListenerName, _ identity: TLSIdentity, known: TLSError?) -> TLSError? {
         do throws(TLSError) {
-            let hasNewTrust = try identity.renewal().commit()
-            if hasNewTrust { registry.quiesce(name) }
+            let hasNewTrust = try identity.renewal().commit(name, registry)
             logger.info(
                 "The listener's TLS files were taken up",
                 metadata: ["listener": "\(name.rawValue)", "newTrustRoots": "\(hasNewTrust)"])

@@ -65,6 +65,9 @@ public enum MetricCatalogue {
             "privyseal_tls_certificate_expiry_timestamp_seconds", .gauge, by: ["listener"],
             "When the listener's certificate expires, in seconds since 1970."),
         MetricDescription(
+            "privyseal_spans_dropped_total", .counter, by: [],
+            "Spans that were not delivered: there was no room for them, or no answer."),
+        MetricDescription(
             "privyseal_metrics_dropped_series_total", .counter,
             "Times that a series was asked for and not kept, because its name has too many or is of another kind."),
     ]

@@ -15,14 +15,13 @@ public final class KeySlot: Sendable {
     let place: KeyPlace?
     private let mode: VerificationMode
     private let status: Mutex<Status>
+    private let suspicion: Suspicion
     private let badSignatures: Counter
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
         var occupant: Occupant?
         var failure: KeyError = .unavailable("The key has not been opened yet.")
-        /// A signature of it did not verify. It stays suspicious until the process is told otherwise by a restart.
-        var hasSignedBadly = false
         var lastProof: Result<ContinuousClock.Instant, KeyError>?
         var backendComplaint: String?
     }
@@ -38,8 +37,9 @@ public final class KeySlot: Sendable {
         }
     }
 
-    /// Whether it was there in the generation before, in whatever state.
-    public let isInherited: Bool
+    /// Whether a configuration that brings the key cannot be taken up unless it signs: a new key, or one that becomes the
+    /// active one. Others may be as they were.
+    public let mustSign: Bool
 
     /// - Parameter predecessor: the slot that had the same key in the same place until now.
     init(
@@ -51,11 +51,14 @@ public final class KeySlot: Sendable {
         self.isActive = isActive
         self.mode = mode
         self.place = place
-        isInherited = predecessor != nil
+        mustSign = predecessor == nil || (isActive && predecessor?.isActive == false)
+        suspicion = predecessor?.suspicion ?? Suspicion()
         badSignatures = Counter(label: "privyseal_verification_failures_total", dimensions: [("key_id", plan.keyID)])
         // From now on it is there to be watched, before anything has gone wrong.
         badSignatures.increment(by: 0)
         var inherited = predecessor?.status.withLock { $0 } ?? Status()
+        // What a person had to mend may have been mended; a refused login is for the place to remember.
+        if inherited.occupant == nil { inherited = Status() }
         if let occupant = inherited.occupant { inherited.occupant = Occupant(occupant.key, mode: mode) }
         status = Mutex(inherited)
     }
@@ -66,7 +69,7 @@ public final class KeySlot: Sendable {
         status.withLock { status in
             guard status.occupant != nil else { return KeyState(status.failure) }
             if case .failure(let error) = status.lastProof { return KeyState(error) }
-            if status.hasSignedBadly {
+            if suspicion.isRaised {
                 return .degraded("A signature did not verify against the key's own public key, and was not released.")
             }
             if let complaint = status.backendComplaint { return .degraded(complaint) }
@@ -125,7 +128,7 @@ public final class KeySlot: Sendable {
     private func current() throws(KeyError) -> (Occupant, isSuspicious: Bool) {
         try status.withLock { status throws(KeyError) in
             guard let occupant = status.occupant else { throw status.failure }
-            return (occupant, status.hasSignedBadly)
+            return (occupant, suspicion.isRaised)
         }
     }
 
@@ -133,7 +136,7 @@ public final class KeySlot: Sendable {
         _ signature: P256Signature, _ digest: SHA256Digest, with verifier: SignatureVerifier
     ) throws(KeyError) {
         guard !verifier.isValid(signature, for: digest) else { return }
-        status.withLock { $0.hasSignedBadly = true }
+        suspicion.raise()
         badSignatures.increment()
         logger.critical("A signature did not verify against the key's public key; it was not released", metadata: name)
         throw .failed("The key \(plan.keyID) made a signature that does not verify; it was not released.")

@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreMetrics
 import GatewayConfiguration
 import GatewayHTTP
+import Glibc
 import NIOCore
 import NIOPosix
 import PrometheusMetrics
@@ -20,6 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var config: ConfigurationOption
 
     func run() async throws {
+        // Until somebody listens to it, SIGHUP would end the process.
+        signal(SIGHUP, SIG_IGN)
         let measures = ProcessHardening.apply()
         let configuration = try config.load()
         do { try configuration.requireServable() } catch {

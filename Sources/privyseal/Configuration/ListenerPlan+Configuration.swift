@@ -60,11 +60,13 @@ extension SocketPermissions {
     }
 
     private static func uid(of user: String) throws(UnknownAccount) -> UInt32 {
+        if let number = UInt32(user) { return number }
         guard let entry = getpwnam(user) else { throw UnknownAccount("There is no user \"\(user)\" on this machine.") }
         return entry.pointee.pw_uid
     }
 
     private static func gid(of group: String) throws(UnknownAccount) -> UInt32 {
+        if let number = UInt32(group) { return number }
         guard let entry = getgrnam(group) else {
             throw UnknownAccount("There is no group \"\(group)\" on this machine.")
         }

@@ -60,8 +60,9 @@ struct LogLine {
 
     /// A line stays one line, and a terminal is not told what to do.
     private static func append(_ text: String, to line: inout [UInt8]) {
-        for byte in text.utf8 {
-            if byte < 0x20 || byte == 0x7F { line.append(UInt8(ascii: " ")) } else { line.append(byte) }
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            line += isControl ? [UInt8(ascii: " ")] : Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         }
     }
 

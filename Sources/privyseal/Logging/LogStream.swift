@@ -80,6 +80,11 @@ final class LogStream: Sendable {
             let result = bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
             }
+            if result < 0, errno == EAGAIN {
+                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&readiness, 1, 1000)
+                continue
+            }
             guard result > 0 || errno == EINTR else { return }
             written += max(0, result)
         }

@@ -7,8 +7,16 @@ import Synchronization
 struct StreamedAccessLog: AccessLog {
     let format: GatewayConfiguration.Logging.Format
 
+    /// Load balancers and Prometheus ask all the time.
+    private static func isProbe(_ record: AccessRecord) -> Bool {
+        switch record.route {
+        case "/livez", "/readyz", "/metrics": true
+        default: false
+        }
+    }
+
     func write(_ record: AccessRecord) {
-        let level: Logger.Level = record.status >= 500 ? .warning : .info
+        let level: Logger.Level = Self.isProbe(record) ? .debug : record.status >= 500 ? .warning : .info
         guard level.number >= StreamedLogHandler.level.load(ordering: .relaxed) else { return }
         let route = record.route ?? "unknown path"
         var fields: [(name: String, value: LogLine.Value)] = []

@@ -44,8 +44,6 @@ struct StreamedLogHandler: LogHandler {
         let line = LogLine(level: event.level, logger: label, message: "\(event.message)", fields: fields)
         LogStream.standardError.write(line: line.bytes(format))
         if event.level >= .warning { recent?.note(line) }
-        // Whatever comes next may be the end.
-        if event.level >= .error { LogStream.standardError.flush() }
     }
 }
 

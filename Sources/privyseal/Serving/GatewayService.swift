@@ -67,7 +67,7 @@ struct GatewayService {
         // Stopped from the last to the first: the drain, then the listeners, and the keys when nobody asks any more.
         var services: [any Service] = [gateway, monitor]
         if let tracing { services.append(tracing) }
-        services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog(monitor)]
+        services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog]
         services += listeners
         services.append(drain)
         var group = ServiceGroupConfiguration(
@@ -87,7 +87,7 @@ struct GatewayService {
             case .admin: router.admin(administration)
             case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
             }
-        return try Listener(plan, router: routes, registry: registry) { [manager] address in
+        return try Listener(plan, router: router, routes: routes) { [manager] address in
             Logger(label: "privyseal.listener").info(
                 "Listening on \(address)", metadata: ["listener": "\(plan.name.rawValue)"])
             manager.noteListening()

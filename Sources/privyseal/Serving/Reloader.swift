@@ -139,7 +139,7 @@ final class Reloader: Service {
         let successor = GatewayGeneration(configuration, inheriting: predecessor, rejected: rejected)
         try await open(successor.ring, besides: predecessor.ring)
         gateway.replace(with: successor)
-        for (name, renewal) in renewals where renewal.commit() { registry.quiesce(name) }
+        for (name, renewal) in renewals { renewal.commit(name, registry) }
         registry.bounds = ConnectionBounds(configuration.limits)
         LogSetup.set(configuration.logging.level)
         monitor.lookAgain()
@@ -151,11 +151,11 @@ final class Reloader: Service {
         return changes.isEmpty ? .unchanged : .applied(changes)
     }
 
-    /// Keys that were there before may be down; the new ones must sign.
+    /// Keys that were there before may be down; the new ones must sign, and so must the one that becomes the active key.
     private func open(_ ring: KeyRing, besides old: KeyRing) async throws(Refusal) {
         await ring.openMissing()
-        await ring.prove { !$0.isInherited }
-        let faults = ring.slots.filter { !$0.isInherited && !$0.state.canSign }
+        await ring.prove(where: \.mustSign)
+        let faults = ring.slots.filter { $0.mustSign && !$0.state.canSign }
         guard !faults.isEmpty else { return }
         state.withLock { $0.rejected = ring }
         await ring.close(except: old)
@@ -192,7 +192,9 @@ final class Reloader: Service {
             }
         logger.log(level: level, "\(message)")
         Counter(label: "privyseal_reloads_total", dimensions: [("outcome", name)]).increment()
-        Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
+        if level < .error {
+            Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
+        }
         let event = GatewayStatus.Event(
             time: String(decoding: LogTime.now(), as: UTF8.self), level: name, message: message)
         state.withLock { $0.last = event }

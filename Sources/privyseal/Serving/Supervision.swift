@@ -1,7 +1,7 @@
-import GatewayHTTP
+import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import ServiceManager
-import SigningGateway
 import Synchronization
 
 /// What the service manager is told: ready, once every listener listens and every key has been tried; reloading;
@@ -24,15 +24,13 @@ final class Supervision: Sendable {
         if awaited.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ready() }
     }
 
-    func watchdog(_ monitor: KeyRingMonitor) -> any Service {
-        WatchdogService(socket: socket, monitor: monitor)
-    }
+    var watchdog: any Service { WatchdogService(socket: socket) }
 
-    /// Tied to something real: the monitor looks at every key, and answers. A key that is down is no reason to start
-    /// anew, which would not bring it back; a gateway that cannot even say so is.
+    /// Tied to something real: every thread that answers requests is asked, and has to answer. A key that is down, and a
+    /// token that hangs, are no reason to start anew, which would not bring them back; a thread on which nothing goes on
+    /// any more is.
     private struct WatchdogService: Service {
         let socket: NotifySocket?
-        let monitor: KeyRingMonitor
 
         func run() async throws {
             await cancelWhenGracefulShutdown {
@@ -40,12 +38,16 @@ final class Supervision: Sendable {
                     try? await gracefulShutdown()
                     return
                 }
-                await watchdog.run(while: {
-                    _ = await monitor.report()
-                    return true
-                })
+                await watchdog.run(while: Self.everyLoopAnswers)
             }
             socket?.send(.stopping)
+        }
+
+        @Sendable private static func everyLoopAnswers() async -> Bool {
+            for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+                do { try await loop.submit {}.get() } catch { return false }
+            }
+            return true
         }
     }
 }

@@ -1,5 +1,6 @@
 """Gateways with clients of every kind, and everybody who may call them."""
 
+import collections
 import dataclasses
 import json
 import os
@@ -46,8 +47,10 @@ class World:
         }
         self.services = {}
         # What each client of each gateway has been given, to be compared with what the gateway says.
-        self.signed = {}
+        self.signed = collections.Counter()
         self.strangers = []
+        # What each row got.
+        self.outcomes = {}
 
     def start(self):
         for name in ("front", "strict", "socket", "elsewhere", "open"):
@@ -242,7 +245,7 @@ ONE_OFFER = offer()
 # Who asks
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Row:
     """One caller with one request, and what it gets."""
 

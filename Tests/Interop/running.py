@@ -350,10 +350,16 @@ class TokenKeys:
         for number, key_id in enumerate(KEY_IDS):
             command = [make, "--directory", self.directory, "--token", "soak", "--key-label", key_id]
             subprocess.run([*command, "--id", f"{number + 1:02}"], check=True, stdout=subprocess.DEVNULL)
+        # To a token that the gateway is logged in to already, whatever PIN is given is right.
+        subprocess.run(
+            [make, "--directory", self.directory, "--token", "other", "--key-label", KEY_IDS[1]],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         self.environment = {"SOFTHSM2_CONF": str(self.directory / "softhsm2.conf")}
         write_secret(self.directory / "wrong", b"00000000\n")
         self.secret_faults = {
-            "a wrong PIN": self._uri(KEY_IDS[1], pin="wrong"),
+            "a wrong PIN": self._uri(KEY_IDS[1], pin="wrong", token="other"),
             "a PIN that is missing": self._uri(KEY_IDS[1], pin="nothing"),
             "a key that the token does not have": self._uri("0A0A0A0A0A"),
             "a token that there is not": self._uri(KEY_IDS[1], token="nothing"),

@@ -112,6 +112,17 @@ struct ServiceTests {
         }
     }
 
+    @Test("HEAD answers what GET answers, without the body", arguments: ["/livez", "/openapi.yaml", "/nothing"])
+    func head(_ path: String) async throws {
+        try await application.test(.router) { client in
+            let full = try await client.execute(uri: path, method: .get)
+            let head = try await client.execute(uri: path, method: .head)
+            #expect(head.status == full.status)
+            #expect(head.body.readableBytes == 0)
+            #expect(head.headers[.contentLength] == String(full.body.readableBytes))
+        }
+    }
+
     @Test("Names in a path may be percent-encoded")
     func encodedPath() async throws {
         try await application.test(.router) { client in

@@ -132,13 +132,13 @@ public final class KeyRing: Sendable {
         return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets)
     }
 
-    /// Whether a key there was refused with secrets that have been replaced since: then the place is worth a new try.
+    /// Whether the place or a key there was refused with secrets that have been replaced since.
     private func isWorthANewTry(_ place: KeyPlace) -> Bool {
         let isRefused = slots.contains { slot in
             guard slot.place === place, case .refused = slot.state else { return false }
             return true
         }
-        return isRefused && place.hasNewSecrets
+        return (isRefused || place.hasRefusedLogin) && place.hasNewSecrets
     }
 
     private func find(_ slot: KeySlot) async throws(KeyError) -> any SigningKey {

@@ -30,7 +30,7 @@ struct ExchangeMiddleware: RouterMiddleware {
         }
         let known = exchange.known
         response.headers[.requestID] = exchange.requestID
-        if request.method == .head { response.body = Self.lengthOnly(response, &response.headers) }
+        if request.method == .head { Self.leaveOutBody(of: &response) }
         if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
         if let limit = known.limit { response.headers.set(limit) }
         traffic?.note(response.status.code)
@@ -47,9 +47,10 @@ struct ExchangeMiddleware: RouterMiddleware {
     }
 
     /// The answer to HEAD has the header of the answer to GET, and nothing behind it (RFC 9110 §9.3.2).
-    private static func lengthOnly(_ response: Response, _ fields: inout HTTPFields) -> ResponseBody {
-        if let length = response.body.contentLength { fields[.contentLength] = String(length) }
-        return ResponseBody()
+    private static func leaveOutBody(of response: inout Response) {
+        let length = response.body.contentLength
+        response.body = ResponseBody()
+        if let length { response.headers[.contentLength] = String(length) }
     }
 
     /// The router has a name of its own for a path that there is not.

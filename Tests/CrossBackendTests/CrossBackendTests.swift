@@ -9,7 +9,7 @@ import Testing
 
 /// One key, in a file and in a token: whichever signs, the other's public key verifies.
 @Suite("The same key in a file and in a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
-struct CrossBackendTests {
+final class CrossBackendTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-cross-\(UUID())")
     private let ring: KeyRing
 
@@ -32,6 +32,10 @@ struct CrossBackendTests {
             secrets: FileSecretSource(credentialsDirectory: nil))
         await ring.openMissing()
         await ring.prove()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: directory)
     }
 
     @Test("Both are ready, with one fingerprint and each its own custody")

@@ -5,11 +5,15 @@ import SigningKit
 import Testing
 
 @Suite("Files are read from the disk")
-struct FileTests {
+final class FileTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID())")
 
     init() throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: directory)
     }
 
     @Test("a file is read by its path, and its messages name it so")

@@ -4,11 +4,15 @@ import SigningKit
 import Testing
 
 @Suite("Secrets from files and credentials")
-struct FileSecretSourceTests {
+final class FileSecretSourceTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-secrets-\(UUID())")
 
     init() throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: directory)
     }
 
     @Test(

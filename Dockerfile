@@ -17,7 +17,7 @@ RUN swift build --configuration release --static-swift-stdlib --product privysea
 
 FROM debian:12-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libssl3 libstdc++6 \
+    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 65532 --home-dir /var/lib/privyseal --shell /usr/sbin/nologin privyseal
 COPY --from=build /out/privyseal /usr/bin/privyseal

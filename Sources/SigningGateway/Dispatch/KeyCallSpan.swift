@@ -4,9 +4,8 @@ import Tracing
 /// The span of a signature, from the queue in front of the key to the verified bytes; only within a trace.
 enum KeyCallSpan {
     static func around(
-        _ route: SigningRoute, _ body: () async throws(KeyError) -> P256Signature
+        _ route: SigningRoute, _ context: ServiceContext, _ body: () async throws(KeyError) -> P256Signature
     ) async throws(KeyError) -> P256Signature {
-        guard let context = ServiceContext.current else { return try await body() }
         let span = InstrumentationSystem.tracer.startSpan("sign", context: context, ofKind: .internal)
         defer { span.end() }
         span.attributes["privyseal.key_id"] = route.app.keyID

@@ -3,7 +3,8 @@ import SigningKit
 
 /// Patterns of which one must match: exact names first, by their hash where there are many, then the others one by one.
 struct PatternSet: Sendable {
-    private let isEverything: Bool
+    /// Whether each identifier matches.
+    let isEverything: Bool
     private let few: [String]
     private let many: Set<String>
     private let patterns: [Pattern]

@@ -13,6 +13,9 @@ struct Permit: Sendable {
         self.rules = rules
     }
 
+    /// Whether a rule allows all products and offers, so that nobody needs to look which a request names.
+    var allowsEverySubject: Bool { rules.contains(where: \.allowsEverySubject) }
+
     /// The rule that allows all of the subject: the first, where there are more.
     ///
     /// - Returns: its origin.

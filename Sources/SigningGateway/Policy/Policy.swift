@@ -34,6 +34,7 @@ final class AccessRule: Sendable {
     let products: PatternSet
     let offers: PatternSet
     let keyIDs: PatternSet
+    let allowsEverySubject: Bool
     let origin: String
 
     init(_ plan: RulePlan) {
@@ -42,6 +43,7 @@ final class AccessRule: Sendable {
         products = PatternSet(plan.products)
         offers = PatternSet(plan.offers)
         keyIDs = PatternSet(plan.keyIDs)
+        allowsEverySubject = products.isEverything && offers.isEverything
         origin = plan.origin
     }
 }

@@ -128,7 +128,8 @@ public struct Dispatcher: Sendable {
             let digest = SHA256.hash(data: draft.signingInput)
             guard let context = ServiceContext.current else { return draft.seal(try await route.key.sign(digest)) }
             return draft.seal(
-                try await KeyCallSpan.around(route, context) { () throws(KeyError) in try await route.key.sign(digest) })
+                try await KeyCallSpan.around(route, context) { () throws(KeyError) in try await route.key.sign(digest) }
+            )
         } catch {
             throw .key(error, keyID: route.app.keyID)
         }

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import SigningGateway
 import SigningKit
 import StrictJSON

@@ -4,9 +4,8 @@ import SigningKit
 /// One screen.
 extension GatewayStatus {
     public var text: String {
-        var parts = [head, table(listenerRows), table(keyRows)]
-        if tokenRows.count > 1 { parts.append(table(tokenRows)) }
-        if clientRows.count > 1 { parts.append(table(clientRows)) }
+        var parts = [head, listenerTable.text, keyTable.text]
+        parts += [tokenTable, clientTable].filter { !$0.rows.isEmpty }.map(\.text)
         let complaints = keys.compactMap { key in key.state.reason.map { "\(key.plan.keyID): \($0)" } }
         if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
         parts.append(events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
@@ -32,47 +31,51 @@ extension GatewayStatus {
         return relevant.isEmpty ? "0 s" : relevant.map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }
 
-    private var listenerRows: [[String]] {
-        [["LISTENER", "ADDRESS", "CONNECTIONS", "CERTIFICATE"]]
-            + listeners.map { listener in
+    private var listenerTable: TextTable {
+        TextTable(
+            header: ["LISTENER", "ADDRESS", "CONNECTIONS", "CERTIFICATE"],
+            rows: listeners.map { listener in
                 [
                     listener.name.rawValue, listener.address, "\(listener.connections)",
                     listener.certificateExpiry.map(Self.end) ?? "-",
                 ]
-            }
+            })
     }
 
-    private var keyRows: [[String]] {
-        [["KEY", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT"]]
-            + keys.map { key in
+    private var keyTable: TextTable {
+        TextTable(
+            header: ["KEY", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT"],
+            rows: keys.map { key in
                 [
                     key.plan.keyID, key.issuerID, key.isActive ? "active" : "usable", key.state.name,
                     key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
                 ]
-            }
+            })
     }
 
-    private var tokenRows: [[String]] {
-        [["TOKEN", "HEALTH", "SESSIONS", "BUSY", "QUEUE", "RECONNECTS", "MODEL", "SERIAL"]]
-            + places.compactMap { place in
+    private var tokenTable: TextTable {
+        TextTable(
+            header: ["TOKEN", "HEALTH", "SESSIONS", "BUSY", "QUEUE", "RECONNECTS", "MODEL", "SERIAL"],
+            rows: places.compactMap { place in
                 guard let pool = place.pool else { return nil }
                 return [
                     place.name ?? "-", place.health.name, "\(pool.ready) of \(pool.wanted)", "\(pool.busy)",
                     "\(pool.queueDepth) of \(pool.queueLimit)", "\(pool.reconnects)", place.token?.model ?? "-",
                     place.token?.serial ?? "-",
                 ]
-            }
+            })
     }
 
-    private var clientRows: [[String]] {
-        [["CLIENT", "ROLE", "BURST LEFT", "DAY LEFT"]]
-            + clients.map { client in
+    private var clientTable: TextTable {
+        TextTable(
+            header: ["CLIENT", "ROLE", "BURST LEFT", "DAY LEFT"],
+            rows: clients.map { client in
                 let standing = client.standing(at: .now())
                 return [
                     client.name, client.isAdministrator ? "administrator" : "client", left(standing.rate),
                     left(standing.quota),
                 ]
-            }
+            })
     }
 
     private var eventLines: String {
@@ -88,15 +91,4 @@ extension GatewayStatus {
     }
 
     private static var now: Int { Int(GrantIssuer.systemTime().milliseconds / 1000) }
-
-    private func table(_ rows: [[String]]) -> String {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            var line = cells.joined(separator: "  ")
-            while line.hasSuffix(" ") { line.removeLast() }
-            return line
-        }.joined(separator: "\n")
-    }
 }

@@ -95,7 +95,7 @@ final class Reloader: Service {
             let changes = configuration.changes(from: known).map(\.description)
             outcome =
                 isTrial
-                ? .wouldApply(try await tryOut(configuration, changes))
+                ? .wouldApply(try tryOut(configuration, changes))
                 : try await apply(configuration, changes)
         } catch {
             outcome = .refused(error.sentence)
@@ -125,7 +125,7 @@ final class Reloader: Service {
     }
 
     /// Everything short of opening keys: to log in to a token is no trial, a wrong PIN counts.
-    private func tryOut(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal) -> [String] {
+    private func tryOut(_ configuration: GatewayConfiguration, _ changes: [String]) throws(Refusal) -> [String] {
         _ = try renewals(configuration)
         return changes
     }

@@ -62,14 +62,14 @@ enum Login {
 
     static func refusedBefore(_ token: TokenInfo) -> KeyError {
         .loginRefused(
-            "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then start the "
-                + "gateway again.")
+            "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then reload "
+                + "or restart the gateway.")
     }
 
     static func refusal(_ answer: ReturnValue, _ token: TokenInfo) -> KeyError {
         .loginRefused(
-            "The token \(token.name) refused the PIN (\(answer)). It is not tried again: correct the PIN, then start the "
-                + "gateway again.")
+            "The token \(token.name) refused the PIN (\(answer)). It is not tried again: correct the PIN, then reload "
+                + "or restart the gateway.")
     }
 }
 

@@ -1,9 +1,15 @@
 /// Columns as wide as what is in them, two spaces apart.
-struct TextTable {
-    let header: [String]
-    let rows: [[String]]
+public struct TextTable: Sendable {
+    public let header: [String]
+    /// Each with as many cells as the header.
+    public let rows: [[String]]
 
-    var text: String {
+    public init(header: [String], rows: [[String]]) {
+        self.header = header
+        self.rows = rows
+    }
+
+    public var text: String {
         let lines = [header] + rows
         let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { line in

@@ -114,12 +114,15 @@ let package = Package(
         // Floor 0: the C libraries of the system
         .systemLibrary(name: "CP11Kit", pkgConfig: "p11-kit-1", providers: [.apt(["libp11-kit-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
 
         // Floor 1: one idea each, nothing of offers
         library("PKCS11", ["CP11Kit"]),
         library("StrictJSON"),
         library("Base64"),
         library("JWS", ["Base64"]),
+        library("TransparencyLog", ["Base64", crypto]),
+        library("SQLite", ["CSQLite"]),
         library("TraceContext"),
         .systemLibrary(name: "CPrctl"),
         library("ServiceManager", ["CPrctl"]),
@@ -131,6 +134,7 @@ let package = Package(
         // Floor 2: the contract
         library("SigningKit", ["StrictJSON", crypto]),
         library("AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
+        library("AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog", crypto]),
 
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),

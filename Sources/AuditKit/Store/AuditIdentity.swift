@@ -1,0 +1,14 @@
+/// Which log it is.
+public struct AuditIdentity: Hashable, Sendable {
+    /// The first line of every checkpoint, such as `privyseal.example.com/gateway-1` (C2SP tlog-checkpoint).
+    public let origin: String
+    /// Of what the store holds.
+    public let formatVersion: Int
+
+    public static let currentFormat = 1
+
+    public init(origin: String, formatVersion: Int = currentFormat) {
+        self.origin = origin
+        self.formatVersion = formatVersion
+    }
+}

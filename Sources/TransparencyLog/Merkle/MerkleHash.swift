@@ -1,4 +1,4 @@
-public import Crypto
+import Crypto
 
 /// A node of a Merkle tree: 32 bytes of SHA-256 (RFC 6962 §2.1).
 public struct MerkleHash: Hashable, Sendable {

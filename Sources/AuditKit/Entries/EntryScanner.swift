@@ -1,0 +1,102 @@
+import StrictJSON
+
+/// Walks over canonical JSON: no white space, nothing to be surprised by. Bytes that are something else end the walk.
+struct EntryScanner {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: some Collection<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// Of an object that takes all the bytes; names without their quotation marks.
+    mutating func members() -> [(name: Range<Int>, value: Range<Int>)]? {
+        guard take(UInt8(ascii: "{")) else { return nil }
+        var members: [(Range<Int>, Range<Int>)] = []
+        members.reserveCapacity(16)
+        if take(UInt8(ascii: "}")) { return position == bytes.count ? members : nil }
+        repeat {
+            guard let name = string(), take(UInt8(ascii: ":")), let value = value() else { return nil }
+            members.append((name.lowerBound + 1..<name.upperBound - 1, value))
+        } while take(UInt8(ascii: ","))
+        return take(UInt8(ascii: "}")) && position == bytes.count ? members : nil
+    }
+
+    /// Of a list; none where it is something else.
+    static func elements(of list: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var scanner = EntryScanner(list)
+        guard scanner.take(UInt8(ascii: "[")), scanner.peek != UInt8(ascii: "]") else { return [] }
+        var elements: [ArraySlice<UInt8>] = []
+        repeat {
+            guard let element = scanner.value() else { return [] }
+            elements.append(scanner.bytes[element])
+        } while scanner.take(UInt8(ascii: ","))
+        return elements
+    }
+
+    /// What a JSON string says.
+    static func text(_ string: ArraySlice<UInt8>) -> String? {
+        guard string.count >= 2, string.first == UInt8(ascii: "\""), string.last == UInt8(ascii: "\"") else {
+            return nil
+        }
+        let inside = string.dropFirst().dropLast()
+        guard inside.contains(UInt8(ascii: "\\")) else { return String(decoding: inside, as: UTF8.self) }
+        return try? JSONDocument(parsing: Array(string)).root.string()
+    }
+
+    // MARK: Steps
+
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// With its quotation marks.
+    private mutating func string() -> Range<Int>? {
+        let start = position
+        guard take(UInt8(ascii: "\"")) else { return nil }
+        while let byte = peek {
+            position += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return start..<position }
+        }
+        return nil
+    }
+
+    private mutating func value() -> Range<Int>? {
+        switch peek {
+        case UInt8(ascii: "\""): string()
+        case UInt8(ascii: "{"), UInt8(ascii: "["): container()
+        default: scalar()
+        }
+    }
+
+    /// Up to the bracket that closes the first; which kind of bracket it is does not matter in canonical bytes.
+    private mutating func container() -> Range<Int>? {
+        let start = position
+        var depth = 0
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard string() != nil else { return nil }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            position += 1
+            if depth == 0 { return start..<position }
+        }
+        return nil
+    }
+
+    private mutating func scalar() -> Range<Int>? {
+        let start = position
+        while let byte = peek, byte != UInt8(ascii: ","), byte != UInt8(ascii: "}"), byte != UInt8(ascii: "]") {
+            position += 1
+        }
+        return position > start ? start..<position : nil
+    }
+}

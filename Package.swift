@@ -144,14 +144,18 @@ let package = Package(
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
         library(
-            "SigningGateway", ["SigningKit", "StrictJSON", "Base64", crypto, logging, metrics, tracing, lifecycle]),
+            "SigningGateway",
+            [
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", crypto, logging, metrics, tracing,
+                lifecycle,
+            ]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
         // Floor 4: how the world talks to the gateway
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "SigningGateway", "SigningKit", "StrictJSON", "Base64", "TraceContext", hummingbird, nioCore, nioHTTP1,
+                "SigningGateway", "AuditKit", "SigningKit", "StrictJSON", "Base64", "TraceContext", hummingbird, nioCore, nioHTTP1,
                 nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging, metrics, lifecycle,
             ],
             resources: [.embedInCode("Contract/openapi.yaml"), .embedInCode("Contract/openapi.json")],

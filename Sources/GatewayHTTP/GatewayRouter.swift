@@ -23,10 +23,10 @@ public struct GatewayRouter: Sendable {
     }
 
     /// For apps' servers.
-    public var `public`: Router<GatewayContext> { table.router(exchange) }
+    public var `public`: Router<GatewayContext> { table.router(exchange, RefusalWitness(gateway: gateway)) }
 
     var table: RouteTable {
-        let health = HealthRoutes(monitor: monitor, drain: drain)
+        let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         let contract = ContractRoutes()
         var table = RouteTable()
         table.post(SignatureRoute.path, SignatureRoute(gateway: gateway).respond)
@@ -42,23 +42,23 @@ public struct GatewayRouter: Sendable {
 
     /// For operators: nobody else is told anything.
     public func admin(_ administration: any Administration) -> Router<GatewayContext> {
-        let health = HealthRoutes(monitor: monitor, drain: drain)
+        let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         let guardian = Guardian(gateway: gateway)
         var table = RouteTable()
         table.get(StatusRoute.path, guardian.guarding(StatusRoute(administration: administration).respond))
         table.post(ReloadRoute.path, guardian.guarding(ReloadRoute(administration: administration).respond))
         table.resource(HealthRoutes.livePath, health.live)
         table.resource(HealthRoutes.readyPath, health.ready)
-        return table.router(exchange)
+        return table.router(exchange, RefusalWitness(gateway: gateway))
     }
 
     /// For Prometheus.
     public func metrics(_ exposition: @escaping @Sendable () async -> [UInt8]) -> Router<GatewayContext> {
-        let health = HealthRoutes(monitor: monitor, drain: drain)
+        let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         var table = RouteTable()
         table.resource(MetricsRoute.path, MetricsRoute(exposition: exposition).respond)
         table.resource(HealthRoutes.livePath, health.live)
         table.resource(HealthRoutes.readyPath, health.ready)
-        return table.router(exchange)
+        return table.router(exchange, RefusalWitness(gateway: gateway))
     }
 }

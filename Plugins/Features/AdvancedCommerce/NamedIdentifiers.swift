@@ -1,7 +1,7 @@
 import SigningKit
 import StrictJSON
 
-/// The product and offer identifiers in a request, wherever in it they stand and whether or not it is valid.
+/// The product, offer and user identifiers in a request, wherever in it they stand and whether or not it is valid.
 ///
 /// They are found by the members' names and not by the operations' shapes: with the envelope only, an operation may come
 /// that this plugin does not know, and its products must not go by unseen. So a name is taken in either case and in the
@@ -9,13 +9,14 @@ import StrictJSON
 struct NamedIdentifiers {
     private var products = Identifiers()
     private var offers = Identifiers()
+    private var users = Identifiers()
 
     /// - Parameter request: of any kind; its depth is bounded by the parser.
     init(in request: JSONValue) {
         visit(request)
     }
 
-    var subject: OfferSubject { OfferSubject(products: products.list, offers: offers.list) }
+    var subject: OfferSubject { OfferSubject(products: products.list, offers: offers.list, user: users.list.first) }
 
     private mutating func visit(_ value: JSONValue) {
         switch value.kind {
@@ -24,6 +25,7 @@ struct NamedIdentifiers {
                 switch Self.kind(of: name) {
                 case .product: products.add(allIn: member)
                 case .offer: offers.add(allIn: member)
+                case .user: users.add(allIn: member)
                 case nil: break
                 }
                 visit(member)
@@ -34,7 +36,7 @@ struct NamedIdentifiers {
     }
 
     private enum Kind {
-        case product, offer
+        case product, offer, user
     }
 
     /// Apple's are `SKU` and `currentSKU`; `targetProductId` is one of its requests from server to server, and
@@ -44,6 +46,7 @@ struct NamedIdentifiers {
         if name.hasSuffix("s") { name.removeLast() }
         if ["sku", "productid", "productidentifier"].contains(where: name.hasSuffix) { return .product }
         if ["offerid", "offeridentifier"].contains(where: name.hasSuffix) { return .offer }
+        if ["appaccounttoken", "transactionid"].contains(where: name.hasSuffix) { return .user }
         return nil
     }
 }

@@ -20,7 +20,7 @@ public struct IntroductoryOfferEligibility: SigningFeature {
 
     /// An introductory offer has no identifier: a product has one, or none.
     public func subject(of input: IntroductoryOfferEligibilityRequest) -> OfferSubject {
-        OfferSubject(products: [input.productID])
+        OfferSubject(products: [input.productID], user: input.transactionID)
     }
 
     public func compose(

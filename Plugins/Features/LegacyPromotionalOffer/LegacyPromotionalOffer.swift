@@ -23,7 +23,7 @@ public struct LegacyPromotionalOffer: SigningFeature {
     public init() {}
 
     public func subject(of input: LegacyPromotionalOfferRequest) -> OfferSubject {
-        OfferSubject(products: [input.productID], offers: [input.offerIdentifier])
+        OfferSubject(products: [input.productID], offers: [input.offerIdentifier], user: input.user.identifier)
     }
 
     public func compose(

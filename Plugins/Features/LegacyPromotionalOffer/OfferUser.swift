@@ -11,11 +11,13 @@ public enum OfferUser: Sendable {
     case username(Username)
 
     /// What stands in the signed text.
-    var signedText: String {
+    var signedText: String { identifier ?? "" }
+
+    var identifier: String? {
         switch self {
-        case .nobody: ""
+        case .nobody: nil
         case .account(let token): token.text
-        case .username(let name): name.text
+        case .username(let name): name.text.isEmpty ? nil : name.text
         }
     }
 

@@ -20,7 +20,7 @@ public struct PromotionalOffer: SigningFeature {
     public init() {}
 
     public func subject(of input: PromotionalOfferRequest) -> OfferSubject {
-        OfferSubject(products: [input.productID], offers: [input.offerIdentifier])
+        OfferSubject(products: [input.productID], offers: [input.offerIdentifier], user: input.transactionID)
     }
 
     public func compose(_ input: PromotionalOfferRequest, for grant: Grant) throws(FeatureError) -> Draft<SignedJWS> {

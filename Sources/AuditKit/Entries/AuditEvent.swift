@@ -22,8 +22,9 @@ public enum AuditEvent: Sendable {
     case verification(size: Int, isIntact: Bool, actor: String)
     /// Entries `from` to before `to` were written to an archive and taken out.
     case archive(from: Int, to: Int, actor: String)
-    /// The log could not be written for a while, and so many requests were refused for it.
-    case outage(milliseconds: Int, reason: String, refused: Int)
+    /// The log could not be written for a while; so many requests were refused for it, and so many events were not
+    /// recorded because too many were waiting.
+    case outage(milliseconds: Int, reason: String, refused: Int, lostEvents: Int)
     /// Nothing happened since the checkpoint before.
     case idle
 }

@@ -46,8 +46,9 @@ struct EntryWriter {
             kindTime("archive", &writer)
             writer.member("to", to)
             version(&writer)
-        case .outage(let milliseconds, let reason, let refused):
+        case .outage(let milliseconds, let reason, let refused, let lostEvents):
             kind("outage", &writer)
+            writer.member("lostEvents", lostEvents)
             writer.member("milliseconds", milliseconds)
             writer.member("reason", reason)
             writer.member("refused", refused)

@@ -1,16 +1,17 @@
 import Base64
 public import Crypto
 
-/// Stands for a user in the log: who has the key can find the entries of a user that they know; nobody can find out users
+/// Stands for a user in the log: who has the log's key can find the entries of a user that they know; nobody can find out users
 /// from entries.
 public struct UserHash: Sendable {
+    /// What the key is derived for from the log's own (RFC 5869, `info`).
+    public static let purpose = "privyseal audit user hash v1"
+
     private let key: SymmetricKey
 
-    /// - Parameter secret: of the log, at least 32 bytes.
+    /// - Parameter secret: derived for this purpose alone, 32 bytes.
     public init(secret: SymmetricKey) {
-        // A key of its own, so that a hash that somebody breaks says nothing of the secret (RFC 5869).
-        key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: secret, info: Array("privyseal audit user hash v1".utf8), outputByteCount: 32)
+        key = secret
     }
 
     /// The first 16 bytes of HMAC-SHA-256 over the identifier's UTF-8, as 22 characters of Base64url.

@@ -9,6 +9,10 @@ extension GatewayStatus: JSONWritable {
             writer.member("uptimeSeconds", uptime.components.seconds)
             writer.member("configuration", configuration)
             writer.member("ready", isReady)
+            if let audit {
+                writer.name("audit")
+                audit.write(to: &writer)
+            }
             if let lastReload {
                 writer.name("lastReload")
                 lastReload.write(to: &writer)

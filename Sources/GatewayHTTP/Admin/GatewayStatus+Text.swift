@@ -18,6 +18,7 @@ extension GatewayStatus {
             "Last minute, a second: \(Decimals.text(traffic.answered)) answered, \(Decimals.text(traffic.refused)) refused, "
                 + "\(Decimals.text(traffic.failed)) failed",
         ]
+        if let audit { lines.append("Audit log: \(audit.text)") }
         if let lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
         return lines.joined(separator: "\n")
     }

@@ -38,6 +38,8 @@ public struct GatewayStatus: Sendable {
     /// What came of the last reload; nil when there was none.
     public let lastReload: Event?
     public let isReady: Bool
+    /// Nil for a gateway that keeps no record.
+    public let audit: AuditSummary?
     public let listeners: [ListenerState]
     public let traffic: Traffic.Rates
     public let keys: [KeySlot]
@@ -48,7 +50,8 @@ public struct GatewayStatus: Sendable {
 
     public init(
         version: String, uptime: Duration, configuration: String, lastReload: Event?, isReady: Bool,
-        listeners: [ListenerState], traffic: Traffic.Rates, keys: [KeySlot], places: [KeyBackendReport],
+        audit: AuditSummary?, listeners: [ListenerState], traffic: Traffic.Rates, keys: [KeySlot],
+        places: [KeyBackendReport],
         clients: [Client], events: [Event]
     ) {
         self.version = version
@@ -56,6 +59,7 @@ public struct GatewayStatus: Sendable {
         self.configuration = configuration
         self.lastReload = lastReload
         self.isReady = isReady
+        self.audit = audit
         self.listeners = listeners
         self.traffic = traffic
         self.keys = keys

@@ -14,19 +14,22 @@ public final class Exchange: Sendable {
     let requestID: String
     /// Nil when the caller sent none and nothing is traced.
     let trace: TraceContext?
+    let begun: ContinuousClock.Instant
     private let notes = Mutex(Notes())
 
     struct Notes: Sendable {
         var client: String?
         var app: String?
         var feature: String?
+        var keyID: String?
         var problem: ProblemKind?
         /// Where the client stands, when it is limited.
         var limit: RateLimitStatus?
     }
 
-    init(requestID: String, trace: TraceContext?) {
+    init(requestID: String, trace: TraceContext?, begun: ContinuousClock.Instant = .now) {
         self.requestID = requestID
+        self.begun = begun
         self.trace = trace
     }
 

@@ -21,7 +21,7 @@ struct ExchangeMiddleware: RouterMiddleware {
             TraceContext(traceparent: $0, tracestate: request.headers[.traceState])
         }
         let span = tracing?.begin(under: parent)
-        let exchange = Exchange(requestID: Self.requestID(request), trace: span?.trace ?? parent?.child())
+        let exchange = Exchange(requestID: Self.requestID(request), trace: span?.trace ?? parent?.child(), begun: begun)
         var context = context
         context.exchange = exchange
         var response = try await Exchange.$current.withValue(exchange) {

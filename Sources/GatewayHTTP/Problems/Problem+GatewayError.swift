@@ -17,7 +17,16 @@ extension Problem {
             limit = refusal.status
         case .request(let error): self.init(error)
         case .key(let error, let keyID): self.init(error, keyID: keyID)
+        case .unrecorded: self = .auditUnavailable
         }
+    }
+
+    /// What is wrong with the log is for the operator, not for callers.
+    static var auditUnavailable: Problem {
+        var problem = Problem(
+            .auditUnavailable, "Nothing is signed that cannot be recorded, and the record cannot be written now.")
+        problem.retryAfter = 2
+        return problem
     }
 
     private init(_ error: FeatureError) {

@@ -26,8 +26,17 @@ enum ProblemKind: String, CaseIterable {
     case internalError = "internal-error"
     case busy
     case keyUnavailable = "key-unavailable"
+    case auditUnavailable = "audit-unavailable"
     case tooManyConnections = "too-many-connections"
     case deadlineExceeded = "deadline-exceeded"
+
+    /// Whether it is only counted in the audit log: turned away at the door, before anything was read.
+    var isCounted: Bool {
+        switch self {
+        case .unauthenticated, .forbidden, .rateLimited, .quotaExceeded: true
+        default: false
+        }
+    }
 
     /// The `type` of the problem document (RFC 9457 §3.1.1).
     var type: String { "urn:privyseal:problem:\(rawValue)" }
@@ -59,6 +68,7 @@ enum ProblemKind: String, CaseIterable {
         case .internalError: "Something went wrong inside the gateway"
         case .busy: "The key has too much to do"
         case .keyUnavailable: "The key does not answer"
+        case .auditUnavailable: "The record cannot be written"
         case .tooManyConnections: "Too many connections are open"
         case .deadlineExceeded: "The answer took too long"
         }
@@ -80,7 +90,7 @@ enum ProblemKind: String, CaseIterable {
         case .rateLimited, .quotaExceeded: .tooManyRequests
         case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
         case .signingFailed, .internalError: .internalServerError
-        case .busy, .keyUnavailable, .tooManyConnections: .serviceUnavailable
+        case .busy, .keyUnavailable, .auditUnavailable, .tooManyConnections: .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         }
     }

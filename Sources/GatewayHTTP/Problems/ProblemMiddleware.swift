@@ -9,6 +9,7 @@ struct ProblemMiddleware: RouterMiddleware {
     typealias Context = GatewayContext
 
     let methods: MethodTable
+    let witness: RefusalWitness
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -17,6 +18,7 @@ struct ProblemMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch {
             var problem = problem(for: error, request, context)
+            if let worse = await witness.record(problem, context) { problem = worse }
             problem.requestID = context.exchange.requestID
             context.exchange.note { $0.problem = problem.kind }
             return problem.response

@@ -13,11 +13,14 @@ extension GatewayContext {
     func route(
         for client: Client, app: String, feature: String, keyID: String?, in generation: GatewayGeneration
     ) throws(GatewayError) -> SigningRoute {
-        let route = try generation.dispatcher.route(for: client, app: app, feature: feature, keyID: keyID)
+        let route = try generation.dispatcher.route(
+            for: client, app: app, feature: feature, keyID: keyID,
+            request: RequestMark(id: exchange.requestID, begun: exchange.begun))
         // Only what is configured gets this far, so the log holds no names that anybody made up.
         exchange.note {
             $0.app = route.app.bundleID
             $0.feature = route.featureID
+            $0.keyID = route.app.keyID
         }
         return route
     }

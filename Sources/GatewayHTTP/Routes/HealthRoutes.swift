@@ -2,11 +2,13 @@ import Hummingbird
 import SigningGateway
 import StrictJSON
 
-/// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within the last second or so.
+/// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within the last second or so, and
+/// what is signed can be recorded.
 struct HealthRoutes {
     static let livePath = "/livez"
     static let readyPath = "/readyz"
 
+    let gateway: LiveGateway
     let monitor: KeyRingMonitor
     let drain: Drain
 
@@ -17,10 +19,12 @@ struct HealthRoutes {
     @Sendable func ready(_ request: Request, _ context: GatewayContext) async throws -> Response {
         if drain.hasBegun { return .json(Array(#"{"status":"draining"}"#.utf8), status: .serviceUnavailable) }
         let slots = await monitor.report()
-        let isReady = slots.allSatisfy { !$0.isActive || $0.state.canSign }
+        let audit = gateway.audit?.state
+        let isReady = slots.allSatisfy { !$0.isActive || $0.state.canSign } && audit?.isWritable != false
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("status", isReady ? "ready" : "unready")
+            writer.member("audit", audit?.name ?? "off")
             writer.name("keys")
             writer.array { writer in
                 for slot in slots {

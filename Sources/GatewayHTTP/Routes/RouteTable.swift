@@ -26,10 +26,12 @@ struct RouteTable {
         routes.append(Route(method: .head, path: path, handler: handler))
     }
 
-    func router(_ exchange: ExchangeMiddleware) -> Router<GatewayContext> {
+    func router(_ exchange: ExchangeMiddleware, _ witness: RefusalWitness) -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
         router.add(middleware: exchange)
-        router.add(middleware: ProblemMiddleware(methods: MethodTable(routes.map { ($0.method, $0.path) })))
+        router.add(
+            middleware:
+                ProblemMiddleware(methods: MethodTable(routes.map { ($0.method, $0.path) }), witness: witness))
         for route in routes { router.on(RouterPath(route.path), method: route.method, use: route.handler) }
         return router
     }

@@ -1,3 +1,4 @@
+import AuditKit
 import SigningKit
 public import StrictJSON
 
@@ -6,43 +7,81 @@ extension Dispatcher {
     /// So many signatures of a key in this process are made in one go; then others have their turn.
     private static let stride = 8
 
+    private typealias Held = Result<HeldAnswer<[UInt8]>, GatewayError>
+
+    /// All are recorded together, those that are refused too, before any answer leaves.
+    ///
     /// - Returns: the answers, in the order of the requests.
     public func sign(
         _ requests: [JSONValue], along route: SigningRoute
     ) async -> [Result<[UInt8], GatewayError>] {
         // A token signs on threads of its own, several at a time; a key in this process signs right here, where handing
         // requests to other tasks would cost as much as the signatures.
-        route.key.custody == .token ? await together(requests, route) : await inTurn(requests, route)
+        let held =
+            route.key.custody == .token ? await together(requests, route) : await inTurn(requests, route)
+        let results = await release(held, along: route)
+        for result in results { note(result, route) }
+        return results
     }
 
-    private func inTurn(
-        _ requests: [JSONValue], _ route: SigningRoute
-    ) async -> [Result<[UInt8], GatewayError>] {
-        var results: [Result<[UInt8], GatewayError>] = []
+    private func inTurn(_ requests: [JSONValue], _ route: SigningRoute) async -> [Held] {
+        var results: [Held] = []
         results.reserveCapacity(requests.count)
-        for request in requests {
-            if !results.isEmpty, results.count % Self.stride == 0 { await Task.yield() }
-            results.append(await result(of: request, route))
+        for (index, request) in requests.enumerated() {
+            if index > 0, index % Self.stride == 0 { await Task.yield() }
+            results.append(await hold(request, route, index))
         }
         return results
     }
 
-    private func together(
-        _ requests: [JSONValue], _ route: SigningRoute
-    ) async -> [Result<[UInt8], GatewayError>] {
-        await withTaskGroup(of: (Int, Result<[UInt8], GatewayError>).self) { group in
+    private func together(_ requests: [JSONValue], _ route: SigningRoute) async -> [Held] {
+        await withTaskGroup(of: (Int, Held).self) { group in
             for (index, request) in requests.enumerated() {
-                group.addTask { (index, await self.result(of: request, route)) }
+                group.addTask { (index, await self.hold(request, route, index)) }
             }
-            var results = [Result<[UInt8], GatewayError>?](repeating: nil, count: requests.count)
+            var results = [Held?](repeating: nil, count: requests.count)
             for await (index, result) in group { results[index] = result }
             return results.compactMap(\.self)
         }
     }
 
-    private func result(of request: JSONValue, _ route: SigningRoute) async -> Result<[UInt8], GatewayError> {
-        do throws(GatewayError) { return .success(try await sign(request, along: route)) } catch {
+    private func hold(_ request: JSONValue, _ route: SigningRoute, _ index: Int) async -> Held {
+        do throws(GatewayError) { return .success(try await route.feature.hold(self, request, route, index)) } catch {
             return .failure(error)
+        }
+    }
+
+    // MARK: The record
+
+    private func release(_ held: [Held], along route: SigningRoute) async -> [Result<[UInt8], GatewayError>] {
+        do throws(GatewayError) {
+            try await record(held.enumerated().compactMap { index, result in entry(for: result, index, route) })
+            return held.map { $0.map(\.answer) }
+        } catch {
+            // Nothing of a batch leaves that stands in no record; what is wrong with a request may be told all the same.
+            return held.map { result in
+                if case .failure(let own) = result { .failure(own) } else { .failure(error) }
+            }
+        }
+    }
+
+    private func entry(for result: Held, _ index: Int, _ route: SigningRoute) -> CanonicalEntry? {
+        switch result {
+        case .success(let held): return held.entry
+        case .failure(let error):
+            guard let audit else { return nil }
+            if error.isCounted {
+                audit.count(error.refusal.reason, client: route.client.name)
+                return nil
+            }
+            return audit.entry(.refusal(refusal(error, along: route, item: index)))
+        }
+    }
+
+    private func note(_ result: Result<[UInt8], GatewayError>, _ route: SigningRoute) {
+        switch result {
+        case .success: route.counters.noteSigned()
+        case .failure(let error): route.counters.note(error)
         }
     }
 }

@@ -10,25 +10,29 @@ public struct Dispatcher: Sendable {
     private let grants: GrantIssuer
     private let now: @Sendable () -> LimitMoment
     private let lease: Lease
+    /// Nil for a gateway that keeps no record.
+    let audit: AuditLog?
 
     /// - Parameters:
     ///   - features: those that may be served; each app's plan says which of them it has.
+    ///   - audit: where everything is recorded; nil for a gateway that keeps no record.
     ///   - now: the time for rates and quotas.
     public init(
         _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
-        now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
+        audit: AuditLog? = nil, now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
     ) {
-        self.init(plan, features: features, ring: ring, lease: Lease(), grants: grants, now: now)
+        self.init(plan, features: features, ring: ring, lease: Lease(), grants: grants, audit: audit, now: now)
     }
 
     init(
         _ plan: GatewayPlan, features: [ServedFeature], ring: KeyRing, lease: Lease, grants: GrantIssuer,
-        now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
+        audit: AuditLog?, now: @escaping @Sendable () -> LimitMoment = LimitMoment.now
     ) {
         self.features = features.map(\.descriptor)
         self.grants = grants
         self.now = now
         self.lease = lease
+        self.audit = audit
         var apps: [String: ServedApp] = [:]
         for account in plan.accounts {
             let keys = ring.slots.filter { $0.issuerID == account.issuerID }
@@ -63,11 +67,14 @@ public struct Dispatcher: Sendable {
     /// Authorises the names of a request, and only then resolves them: whether there is an app that the client may not use
     /// shows nowhere.
     ///
-    /// - Parameter keyID: nil for the account's active key.
+    /// - Parameters:
+    ///   - keyID: nil for the account's active key.
+    ///   - request: for the record.
     /// - Throws: `GatewayError.forbidden` for what no rule allows, and `.unknownApp`, `.unknownFeature` or `.unknownKey` for
     ///   what the rules allow and nobody configured.
     public func route(
-        for client: Client, app bundleID: String, feature name: String, keyID: String? = nil
+        for client: Client, app bundleID: String, feature name: String, keyID: String? = nil,
+        request: RequestMark = RequestMark(id: "-")
     ) throws(GatewayError) -> SigningRoute {
         do throws(GatewayError) {
             let permit: Permit
@@ -77,7 +84,7 @@ public struct Dispatcher: Sendable {
             let (feature, key) = try resolve(bundleID, name, keyID)
             return SigningRoute(
                 app: key.identity, key: key.slot, client: client, feature: feature, permit: permit,
-                lease: lease, counters: client.counters(of: feature.descriptor.id))
+                request: request, lease: lease, counters: client.counters(of: feature.descriptor.id))
         } catch {
             throw note(error, client, name)
         }
@@ -111,25 +118,50 @@ public struct Dispatcher: Sendable {
 
     /// The same for JSON that has been parsed.
     public func sign(_ request: JSONValue, along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
-        try await route.feature.answer(self, request, route)
+        do throws(GatewayError) {
+            let answer = try await release(try await route.feature.hold(self, request, route, nil))
+            route.counters.noteSigned()
+            return answer
+        } catch {
+            route.counters.note(error)
+            throw error
+        }
     }
 
-    /// From a decoded request to the sealed answer. What the request is about is authorised first.
+    /// From a decoded request to the sealed answer.
     public func sign<Feature: SigningFeature>(
         _ feature: Feature, _ input: Feature.Input, along route: SigningRoute
     ) async throws(GatewayError) -> Feature.Output {
-        if !route.allowsEverySubject {
-            do { _ = try route.permit.rule(for: feature.subject(of: input)) } catch { throw .forbidden(error) }
+        try await release(try await hold(feature, input, along: route, item: nil))
+    }
+
+    /// Up to the answer and its entry, of which nothing has left. What the request is about is authorised first.
+    func hold<Feature: SigningFeature>(
+        _ feature: Feature, _ input: Feature.Input, along route: SigningRoute, item: Int?
+    ) async throws(GatewayError) -> HeldAnswer<Feature.Output> {
+        let subject = route.allowsEverySubject && audit == nil ? nil : feature.subject(of: input)
+        if let subject, !route.allowsEverySubject {
+            do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
         }
+        try requireRecord()
         let grant = grants.issue(for: route.app)
         let draft: Draft<Feature.Output>
         do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
+        let digest = SHA256.hash(data: draft.signingInput)
+        let begun = ContinuousClock.now
+        let signature = try await signature(of: digest, route)
+        let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
+        return HeldAnswer(
+            answer: draft.seal(signature),
+            entry: subject.flatMap { entry(for: facts, along: route, subject: $0, item: item) })
+    }
+
+    private func signature(of digest: SHA256Digest, _ route: SigningRoute) async throws(GatewayError) -> P256Signature {
         do {
-            let digest = SHA256.hash(data: draft.signingInput)
-            guard let context = ServiceContext.current else { return draft.seal(try await route.key.sign(digest)) }
-            return draft.seal(
-                try await KeyCallSpan.around(route, context) { () throws(KeyError) in try await route.key.sign(digest) }
-            )
+            guard let context = ServiceContext.current else { return try await route.key.sign(digest) }
+            return try await KeyCallSpan.around(route, context) { () throws(KeyError) in
+                try await route.key.sign(digest)
+            }
         } catch {
             throw .key(error, keyID: route.app.keyID)
         }

@@ -16,6 +16,8 @@ public enum GatewayError: Error, Equatable, Sendable {
     case request(FeatureError)
     /// The key gave no signature.
     case key(KeyError, keyID: String)
+    /// It could not be recorded, so nothing was signed, or what was signed did not leave.
+    case unrecorded(AuditError)
 }
 
 extension GatewayError: CustomStringConvertible {
@@ -28,6 +30,7 @@ extension GatewayError: CustomStringConvertible {
         case .limited(let refusal): refusal.description
         case .request(let error): error.description
         case .key(let error, let keyID): "The key \(keyID) gave no signature. \(error)"
+        case .unrecorded(let error): "Nothing is signed that cannot be recorded. \(error)"
         }
     }
 }

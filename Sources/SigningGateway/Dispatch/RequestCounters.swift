@@ -32,11 +32,12 @@ final class RequestCounters: Sendable {
 
     func noteSigned() { signed.increment() }
 
-    /// A bad request is refused, one that policy does not allow is denied; a key that gives no signature leaves it unsigned.
+    /// A bad request is refused, one that policy does not allow is denied; a key that gives no signature, or a log that
+    /// cannot be written, leaves it unsigned.
     /// A batch that is over a limit counts as many requests as it holds.
     func note(_ error: GatewayError) {
         switch error {
-        case .key: unsigned.increment()
+        case .key, .unrecorded: unsigned.increment()
         case .request, .unknownApp, .unknownFeature, .unknownKey: refused.increment()
         case .forbidden: denied.increment()
         case .limited(let refusal):

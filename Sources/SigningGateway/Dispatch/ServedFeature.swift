@@ -4,20 +4,15 @@ import StrictJSON
 /// A feature that the gateway serves, whatever its input and output are.
 public struct ServedFeature: Sendable {
     public let descriptor: FeatureDescriptor
-    let answer: @Sendable (Dispatcher, JSONValue, SigningRoute) async throws(GatewayError) -> [UInt8]
+    /// From JSON to JSON that has not left yet; the number is the position in a batch.
+    let hold: @Sendable (Dispatcher, JSONValue, SigningRoute, Int?) async throws(GatewayError) -> HeldAnswer<[UInt8]>
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
         descriptor = Feature.descriptor
-        answer = { dispatcher, request, route throws(GatewayError) in
-            do throws(GatewayError) {
-                let input = try Self.input(of: Feature.self, in: request)
-                let output = try await dispatcher.sign(feature, input, along: route)
-                route.counters.noteSigned()
-                return output.jsonBytes(capacity: 1024)
-            } catch {
-                route.counters.note(error)
-                throw error
-            }
+        hold = { dispatcher, request, route, item throws(GatewayError) in
+            let input = try Self.input(of: Feature.self, in: request)
+            let held = try await dispatcher.hold(feature, input, along: route, item: item)
+            return HeldAnswer(answer: held.answer.jsonBytes(capacity: 1024), entry: held.entry)
         }
     }
 

@@ -11,19 +11,21 @@ public final class SigningRoute: Sendable {
     let permit: Permit
     /// Whether they allow whatever the request names.
     let allowsEverySubject: Bool
+    let request: RequestMark
     /// Keeps the key open until the request has been answered.
     let lease: Lease
     let counters: RequestCounters
 
     init(
-        app: AppIdentity, key: KeySlot, client: Client, feature: ServedFeature, permit: Permit, lease: Lease,
-        counters: RequestCounters
+        app: AppIdentity, key: KeySlot, client: Client, feature: ServedFeature, permit: Permit,
+        request: RequestMark, lease: Lease, counters: RequestCounters
     ) {
         self.app = app
         self.key = key
         self.client = client
         self.feature = feature
         self.permit = permit
+        self.request = request
         allowsEverySubject = permit.allowsEverySubject
         self.lease = lease
         self.counters = counters

@@ -8,6 +8,7 @@ final class KeyPlace: Sendable {
     private let type: any KeyBackend.Type
     private let settings: KeyBackendSettings
     private let secrets: SecretLedger
+    private let audit: AuditLog?
     private let state = Mutex(State())
 
     private struct State {
@@ -17,7 +18,11 @@ final class KeyPlace: Sendable {
         var refusal: KeyError?
     }
 
-    init(_ locator: KeyLocator, type: any KeyBackend.Type, settings: KeyBackendSettings, secrets: any SecretSource) {
+    init(
+        _ locator: KeyLocator, type: any KeyBackend.Type, settings: KeyBackendSettings, secrets: any SecretSource,
+        audit: AuditLog? = nil
+    ) {
+        self.audit = audit
         self.locator = locator
         self.type = type
         self.settings = settings
@@ -51,9 +56,13 @@ final class KeyPlace: Sendable {
 
     private func opened() async throws(KeyError) -> any KeyBackend {
         do throws(KeyError) {
-            return try await type.open(locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets))
+            return try await type.open(
+                locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets) { [audit] in audit?.note($0) })
         } catch {
-            if case .loginRefused = error { state.withLock { $0.refusal = error } }
+            if case .loginRefused(let sentence) = error {
+                state.withLock { $0.refusal = error }
+                audit?.note(KeyPlaceEvent(.pinRefused, reason: sentence))
+            }
             throw error
         }
     }

@@ -30,7 +30,7 @@ public final class KeyRing: Sendable {
     ///     tried again either.
     public init(
         _ plan: GatewayPlan, backends: [any KeyBackend.Type], secrets: any SecretSource,
-        inheriting predecessor: KeyRing? = nil, rejected: KeyRing? = nil
+        inheriting predecessor: KeyRing? = nil, rejected: KeyRing? = nil, audit: AuditLog? = nil
     ) {
         var byScheme: [String: Backend] = [:]
         for type in backends {
@@ -43,13 +43,14 @@ public final class KeyRing: Sendable {
         var slots: [KeySlot] = []
         for account in plan.accounts {
             for key in account.keys {
-                let place = Self.place(of: key, byScheme, secrets, known: places, predecessor, rejected)
+                let place = Self.place(of: key, byScheme, secrets, known: places, predecessor, rejected, audit)
                 if let place, !places.contains(where: { $0 === place }) { places.append(place) }
                 slots.append(
                     KeySlot(
                         key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
                         mode: plan.verification, place: place,
-                        inheriting: predecessor?.slots.first { $0.place === place && $0.plan.isSameKey(as: key) }))
+                        inheriting: predecessor?.slots.first { $0.place === place && $0.plan.isSameKey(as: key) },
+                        audit: audit))
             }
         }
         self.places = places
@@ -117,7 +118,7 @@ public final class KeyRing: Sendable {
     /// URI; opening the key then says why.
     private static func place(
         of key: KeyPlan, _ backends: [String: Backend], _ secrets: any SecretSource, known: [KeyPlace],
-        _ predecessor: KeyRing?, _ rejected: KeyRing?
+        _ predecessor: KeyRing?, _ rejected: KeyRing?, _ audit: AuditLog?
     ) -> KeyPlace? {
         guard let backend = backends[key.uri.scheme], let locator = try? backend.type.address(of: key.uri).locator
         else { return nil }
@@ -129,7 +130,7 @@ public final class KeyRing: Sendable {
         if let place = rejected?.places.first(where: isSame), place.hasRefusedLogin, !place.hasNewSecrets {
             return place
         }
-        return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets)
+        return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets, audit: audit)
     }
 
     /// Whether the place or a key there was refused with secrets that have been replaced since.

@@ -1,3 +1,5 @@
+import AuditKit
+import Base64
 public import Crypto
 import Logging
 import Metrics
@@ -17,6 +19,7 @@ public final class KeySlot: Sendable {
     private let status: Mutex<Status>
     private let suspicion: Suspicion
     private let badSignatures: Counter
+    private let audit: AuditLog?
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
@@ -24,15 +27,20 @@ public final class KeySlot: Sendable {
         var failure: KeyError = .unavailable("The key has not been opened yet.")
         var lastProof: Result<ContinuousClock.Instant, KeyError>?
         var backendComplaint: String?
+        /// What the audit log was told last.
+        var recorded: String?
     }
 
     /// The key in the slot. An object, so that a request takes hold of it at the cost of one reference.
     private final class Occupant: Sendable {
         let key: any SigningKey
         let verifier: SignatureVerifier
+        /// Base64url of the fingerprint's 32 bytes.
+        let fingerprint: [UInt8]
 
         init(_ key: any SigningKey, mode: VerificationMode) {
             self.key = key
+            fingerprint = Base64.url.encode(PublicKeyFingerprint(of: key.publicKey).bytes)
             verifier = SignatureVerifier(key.publicKey, mode: mode)
         }
     }
@@ -44,8 +52,9 @@ public final class KeySlot: Sendable {
     /// - Parameter predecessor: the slot that had the same key in the same place until now.
     init(
         _ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode, place: KeyPlace?,
-        inheriting predecessor: KeySlot? = nil
+        inheriting predecessor: KeySlot? = nil, audit: AuditLog? = nil
     ) {
+        self.audit = audit
         self.plan = plan
         self.issuerID = issuerID
         self.isActive = isActive
@@ -84,6 +93,12 @@ public final class KeySlot: Sendable {
     public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.occupant?.key.publicKey } }
     public var custody: KeyCustody? { status.withLock { $0.occupant?.key.custody } }
     public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
+
+    /// For the record: Base64url of the fingerprint, and the serial number of the token. Empty and nil while there is no key.
+    var evidence: (fingerprint: [UInt8], tokenSerial: String?) {
+        guard let occupant = status.withLock({ $0.occupant }) else { return ([], nil) }
+        return (occupant.fingerprint, occupant.key.tokenSerial)
+    }
 
     // MARK: Signing
 
@@ -138,6 +153,7 @@ public final class KeySlot: Sendable {
         guard !verifier.isValid(signature, for: digest) else { return }
         suspicion.raise()
         badSignatures.increment()
+        recordState()
         logger.critical("A signature did not verify against the key's public key; it was not released", metadata: name)
         throw .failed("The key \(plan.keyID) made a signature that does not verify; it was not released.")
     }
@@ -166,6 +182,7 @@ public final class KeySlot: Sendable {
             return status.failure != error || status.occupant != nil
         }
         if isNews { logger.error("The key cannot sign: \(error)", metadata: name) }
+        recordState()
     }
 
     func note(_ health: KeyBackendHealth) {
@@ -176,18 +193,40 @@ public final class KeySlot: Sendable {
                 status.backendComplaint = nil
             }
         }
+        recordState()
     }
 
     private func note(_ proof: Result<ContinuousClock.Instant, KeyError>) {
         let before = state
         status.withLock { $0.lastProof = proof }
         let after = state
+        recordState()
         guard before != after else { return }
         switch after {
         case .ready: logger.info("The key is ready", metadata: name)
         case .degraded(let why): logger.warning("The key is degraded: \(why)", metadata: name)
         case .down(let error), .refused(let error): logger.error("The key cannot sign: \(error)", metadata: name)
         }
+    }
+
+    /// Each state that the key comes into stands in the log once. Before its first proof, a key is in none.
+    private func recordState() {
+        guard let audit else { return }
+        let state = state
+        let isNews = status.withLock { status in
+            if status.occupant != nil, status.lastProof == nil { return false }
+            defer { status.recorded = state.name }
+            return status.recorded != state.name
+        }
+        guard isNews else { return }
+        audit.note(.key(record(state: state.name, reason: state.reason)))
+    }
+
+    func record(state: String, reason: String? = nil) -> KeyRecord {
+        let evidence = evidence
+        return KeyRecord(
+            keyID: plan.keyID, fingerprint: evidence.fingerprint.isEmpty ? nil : evidence.fingerprint, state: state,
+            reason: reason, tokenSerial: evidence.tokenSerial)
     }
 
     private var name: Logger.Metadata { ["keyId": "\(plan.keyID)", "issuerId": "\(issuerID)"] }

@@ -13,16 +13,19 @@ public final class GatewayGeneration: Sendable {
     ///
     /// - Parameters:
     ///   - predecessor: the generation that serves until this one does; what is the same in both is handed on.
+    ///   - audit: nil for a gateway that keeps no record.
     ///   - rejected: keys of a configuration that was refused; a PIN that was refused there is not tried again.
     public init(
         _ plan: GatewayPlan, features: [ServedFeature], backends: [any KeyBackend.Type], secrets: any SecretSource,
-        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil
+        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil,
+        audit: AuditLog? = nil
     ) {
         ring = KeyRing(
-            plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected)
+            plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
+            audit: audit)
         let lease = Lease()
         farewell = lease.farewell
         clients = ClientDirectory(plan, inheriting: predecessor?.clients)
-        dispatcher = Dispatcher(plan, features: features, ring: ring, lease: lease, grants: grants)
+        dispatcher = Dispatcher(plan, features: features, ring: ring, lease: lease, grants: grants, audit: audit)
     }
 }

@@ -1,3 +1,4 @@
+import AuditKit
 public import ServiceLifecycle
 import Synchronization
 
@@ -24,13 +25,25 @@ public final class LiveGateway: Service {
 
     public var current: GatewayGeneration { generation.withLock { $0 } }
 
+    /// The same for all generations; nil for a gateway that keeps no record.
+    public var audit: AuditLog? { current.dispatcher.audit }
+
     /// From the next request on, `successor` serves.
     public func replace(with successor: GatewayGeneration) {
         let retirement = generation.withLock { generation in
             defer { generation = successor }
             return Retirement(ring: generation.ring, successor: successor.ring, farewell: generation.farewell)
         }
+        recordRemovals(retirement)
         retire.yield(retirement)
+    }
+
+    private func recordRemovals(_ retirement: Retirement) {
+        guard let audit else { return }
+        let remaining = Set(retirement.successor.slots.map(\.plan.keyID))
+        for slot in retirement.ring.slots where !remaining.contains(slot.plan.keyID) {
+            audit.note(.key(slot.record(state: "removed")))
+        }
     }
 
     /// Closes what is gone, in the order in which it went; at shutdown, everything.

@@ -5,7 +5,7 @@ public import Crypto
 /// `openssl pkey -pubin -outform DER | sha256sum` prints the same digits.
 public struct PublicKeyFingerprint: Hashable, Sendable {
     /// 32 bytes.
-    private let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     public init(of key: P256.Signing.PublicKey) {
         bytes = Array(SHA256.hash(data: key.derRepresentation))

@@ -4,9 +4,15 @@ public import Crypto
 public protocol SigningKey: Sendable {
     var publicKey: P256.Signing.PublicKey { get }
     var custody: KeyCustody { get }
+    /// Of the token that signs now; nil for a key that is not on one.
+    var tokenSerial: String? { get }
 
     /// Signs a digest of 32 bytes as it is: it is not hashed again.
     ///
     /// - Throws: `KeyError.busy` at once when the queue is full, `.cancelled` when the task is cancelled while it waits.
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature
+}
+
+extension SigningKey {
+    public var tokenSerial: String? { nil }
 }

@@ -7,10 +7,12 @@ internal import Synchronization
 final class TokenKey: SigningKey {
     let publicKey: P256.Signing.PublicKey
     var custody: KeyCustody { .token }
+    var tokenSerial: String? { serial.current }
     /// For people: the URI's attributes of the key.
     let name: String
     let selector: KeySelector
     private let pool: LanePool
+    private let serial: TokenSerial
     /// Found once, and again after the module was re-initialised. 0 while the token does not have the key.
     private let handle: Atomic<UInt>
     /// Set where the token wants the PIN for each signature.
@@ -20,11 +22,12 @@ final class TokenKey: SigningKey {
 
     init(
         _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: LanePool,
-        contextLogin: ContextLogin?
+        serial: TokenSerial, contextLogin: ContextLogin?
     ) {
         self.publicKey = publicKey
         self.selector = selector
         self.pool = pool
+        self.serial = serial
         self.contextLogin = contextLogin
         name = found.name
         handle = Atomic(found.handle.rawValue)

@@ -9,7 +9,11 @@ extension LiveToken {
     func laneLost(because reason: String) {
         log.warning("A session of the token \(connection.name) is lost: \(reason)")
         if pool.readyLanes == 0 {
-            mending.withLock { $0.isLost = true }
+            let isNews = mending.withLock { mending in
+                defer { mending.isLost = true }
+                return !mending.isLost
+            }
+            if isNews { record(.lost, because: reason) }
             ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
         }
         schedule()
@@ -135,7 +139,9 @@ extension LiveToken {
             return mending.isLost
         }
         ModuleNeighbours.note(self, isHealthy: true, in: connection.module.path)
-        if wasLost { log.notice("The token \(connection.name) is back") }
+        guard wasLost else { return }
+        log.notice("The token \(connection.name) is back")
+        record(.back)
     }
 
     /// What callers are told: a token that is gone may come back, so it is unavailable and not missing.
@@ -144,6 +150,7 @@ extension LiveToken {
         case .loginRefused, .secretUnavailable, .unfit, .unavailable:
             if case .loginRefused(let sentence) = error, mending.withLock({ $0.attempts == 1 }) {
                 log.error("\(sentence)")
+                record(.pinRefused, because: sentence)
             }
             return error
         case .invalidURI, .invalidSetting, .notFound, .ambiguous, .failed, .busy, .cancelled, .closed:

@@ -17,6 +17,7 @@ final class LiveToken: Sendable {
     let watch: Worker
     let log = Logger(label: "privyseal.pkcs11")
     let mending = Mutex(Mending())
+    private let record: @Sendable (KeyPlaceEvent) -> Void
     private let closing = Mutex(Closing())
     private let hooks: Hooks
 
@@ -39,8 +40,9 @@ final class LiveToken: Sendable {
 
     private init(
         _ connection: TokenConnection, _ settings: TokenSettings, keeper: Worker, watch: Worker,
-        metrics: any MetricsFactory
+        metrics: any MetricsFactory, record: @escaping @Sendable (KeyPlaceEvent) -> Void
     ) {
+        self.record = record
         (self.connection, self.settings, self.watch) = (connection, settings, watch)
         keepers = Mutex(Keepers(current: keeper))
         hooks = Hooks()
@@ -70,7 +72,9 @@ final class LiveToken: Sendable {
                     defer { Openings.end(opening) }
                     let connection = try TokenConnection(
                         locator, secrets: environment.secrets, allowUnprotected: settings.allowsUnprotectedKeys)
-                    let token = LiveToken(connection, settings, keeper: keeper, watch: watch, metrics: metrics)
+                    let token = LiveToken(
+                        connection, settings, keeper: keeper, watch: watch, metrics: metrics,
+                        record: environment.report)
                     try token.openLanes()
                     return token
                 })
@@ -97,6 +101,12 @@ final class LiveToken: Sendable {
             label: info.label, manufacturer: info.manufacturer, model: info.model, serial: info.serial,
             firmware: info.firmware)
         return KeyBackendReport(health: health, name: info.shortName, token: token, pool: figures)
+    }
+
+    /// For whoever keeps a record of what happens to the token.
+    func record(_ kind: KeyPlaceEvent.Kind, because reason: String? = nil) {
+        let info = connection.info
+        record(KeyPlaceEvent(kind, label: info.label, serial: info.serial, reason: reason))
     }
 
     func close() async {

@@ -15,6 +15,8 @@ final class TokenConnection: Sendable {
     private let uri: PKCS11URI
     private let place: String
     private let allowUnprotected: Bool
+    /// Of the token that is there now: another one may come in its place, with the same keys.
+    private let serial: TokenSerial
     private let state: Mutex<State>
 
     private struct State {
@@ -45,6 +47,7 @@ final class TokenConnection: Sendable {
             try Login.ensure(anchor, info, pin: pin)
             state = Mutex(State(slot: slot, info: info, anchor: anchor, keysGeneration: module.generation))
             name = info.name
+            serial = TokenSerial(info.serial)
         } catch {
             // Sessions that were opened go with the module, or belong to the next who opens it.
             module.close()
@@ -58,6 +61,7 @@ final class TokenConnection: Sendable {
     func attach() throws(KeyError) {
         let (slot, info) = try TokenSearch.find(uri, place, in: module)
         state.withLock { ($0.slot, $0.info) = (slot, info) }
+        serial.set(info.serial)
         var anchor = anchor
         if (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
             anchor = try Self.session(on: slot, module, info)
@@ -83,7 +87,8 @@ final class TokenConnection: Sendable {
         if let key = keys[selector] { return key }
         let (found, publicKey) = try find(selector)
         let key = TokenKey(
-            found, publicKey: publicKey, selector: selector, pool: pool, contextLogin: try contextLogin(for: found))
+            found, publicKey: publicKey, selector: selector, pool: pool, serial: serial,
+            contextLogin: try contextLogin(for: found))
         state.withLock { $0.keys[selector] = key }
         return key
     }

@@ -1,0 +1,170 @@
+public import AuditKit
+import Logging
+public import ServiceLifecycle
+public import SigningKit
+public import TransparencyLog
+
+/// The record of everything that is signed, and of everything that is refused.
+///
+/// No record, no signature: whoever records something waits until it is durable, and who cannot record it must not let it out.
+public final class AuditLog: Service {
+    let queue = AuditQueue()
+    private let writer: AuditWriter
+    private let settings: AuditSettings
+    private let refusals = RefusalTally()
+    private let users: UserHash
+    private let now: @Sendable () -> Timestamp
+    private let shelf = AuditShelf()
+    private let caretaker: AuditCaretaker
+    private let publisher: CheckpointPublisher?
+    private let ended = Doorbell()
+    private let logger = Logger(label: "privyseal.audit")
+
+    /// - Parameters:
+    ///   - signer: the log's key.
+    ///   - known: checkpoints that this log gave out before, from wherever they were kept.
+    ///   - publisher: where checkpoints go; nil for a process that signs once and leaves them to the next.
+    ///   - opening: opens the store; called again until it succeeds.
+    public init(
+        signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [AuditHead] = [],
+        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime,
+        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
+    ) {
+        self.settings = settings
+        self.publisher = publisher
+        self.now = now
+        users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
+        writer = AuditWriter(
+            queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening)
+        caretaker = AuditCaretaker(shelf, reserve: settings.reserve)
+    }
+
+    /// Opens the log and begins to write. Blocks; once.
+    ///
+    /// - Throws: what a person has to mend first: there is no such log, or not the one that it was. What may pass, such as a
+    ///   full disk, does not stop it: nothing is signed until it has.
+    public func open() throws(AuditStoreError) {
+        var ledger: Ledger?
+        do throws(AuditStoreError) {
+            ledger = try writer.open()
+            queue.succeed(nil, isTurn: true)
+        } catch {
+            switch error {
+            case .missing, .replaced, .damaged, .unfit, .closed: throw error
+            case .full, .readOnly, .busy, .failed:
+                logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
+                queue.fail(.unavailable(error.description), keeping: [])
+            }
+        }
+        writer.start(with: ledger) { [ended] in ended.ring() }
+    }
+
+    // MARK: Recording
+
+    /// Returns when the entry is durable.
+    public func record(_ event: AuditEvent) async throws(AuditError) {
+        try await record([AuditEntry(event, at: now()).canonical])
+    }
+
+    func record(_ entries: [CanonicalEntry]) async throws(AuditError) {
+        _ = try await queue.enter(entries)
+    }
+
+    func entry(_ event: AuditEvent) -> CanonicalEntry { AuditEntry(event, at: now()).canonical }
+
+    /// Returns at once; the event is written as soon as the log can be.
+    public func note(_ event: AuditEvent) { queue.note(entry(event)) }
+
+    func note(_ event: KeyPlaceEvent) {
+        note(
+            .token(
+                TokenRecord(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
+        )
+    }
+
+    /// Counts a request that was turned away at the door; the counts are recorded each minute.
+    ///
+    /// - Parameter client: nil for one who did not prove who they are.
+    public func count(_ reason: String, client: String?) { refusals.count(reason, client: client, at: now()) }
+
+    func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
+
+    // MARK: What is known
+
+    public var state: AuditState { queue.condition }
+
+    /// Entries, when it was last written.
+    public var entryCount: Int { shelf.entryCount }
+
+    /// Where the log is kept; nil where nobody can say.
+    public var freeBytes: Int? { shelf.freeBytes }
+
+    /// Whether that is less than the reserve: an alarm, not a refusal.
+    public var isShortOfSpace: Bool { caretaker.isShortOfSpace }
+
+    /// Of the checkpoint that went out last, and to where; nil without a publisher.
+    public var publication: PublicationStatus? { publisher?.status }
+
+    // MARK: Running
+
+    /// Sends out checkpoints, records counts, and refuses whoever waits for a write that hangs. When it is stopped, what was counted and a last checkpoint go out, and the log is closed.
+    public func run() async throws {
+        caretaker.start()
+        await withTaskGroup { group in
+            group.addTask { await self.watch() }
+            group.addTask { await self.minute() }
+            await cancelWhenGracefulShutdown { await self.publish() }
+            group.cancelAll()
+        }
+        for counts in refusals.take() { note(.refusals(counts)) }
+        try? await record(.stop)
+        await publishOnce()
+        await close()
+    }
+
+    /// Writes what there is, and closes the store.
+    public func close() async {
+        caretaker.stop()
+        queue.close()
+        await ended.wait(atMost: settings.writeTimeout)
+    }
+
+    /// A write that hangs has its callers refused at most a tenth of a second after its limit.
+    private func watch() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(100))
+            if queue.refuseOverdue(settings.writeTimeout) {
+                logger.critical("Nothing is signed: \(AuditError.overdue(settings.writeTimeout))")
+            }
+        }
+    }
+
+    private func minute() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            for counts in refusals.takeFinished(at: now()) { note(.refusals(counts)) }
+        }
+    }
+
+    private func publish() async {
+        while !Task.isCancelled {
+            await publishOnce()
+            try? await Task.sleep(for: settings.checkpointInterval)
+        }
+    }
+
+    /// A checkpoint over everything that is durable now: signed by the co-signer where there is one, kept, and sent out.
+    private func publishOnce() async {
+        guard let publisher, let head = try? await queue.enter([], needsNews: true) else { return }
+        let checkpoint = await publisher.cosign(head)
+        do throws(AuditError) {
+            _ = try await queue.enter([], checkpoint: checkpoint)
+        } catch {
+            return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
+        }
+        await publisher.publish(checkpoint)
+    }
+
+    /// The checkpoint over everything that is durable now.
+    public func head() async throws(AuditError) -> AuditHead? { try await queue.enter([], needsNews: true) }
+}

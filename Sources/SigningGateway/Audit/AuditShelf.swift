@@ -1,0 +1,28 @@
+import AuditKit
+import Synchronization
+
+/// The store while it is open, and what those want to know of it who do not wait for a disk.
+final class AuditShelf: Sendable {
+    private struct State {
+        var store: (any AuditStore)?
+        var freeBytes: Int?
+    }
+
+    private let state = Mutex(State())
+    private let entries = Atomic(0)
+
+    var store: (any AuditStore)? {
+        get { state.withLock { $0.store } }
+        set { state.withLock { $0.store = newValue } }
+    }
+
+    var entryCount: Int {
+        get { entries.load(ordering: .relaxed) }
+        set { entries.store(newValue, ordering: .relaxed) }
+    }
+
+    var freeBytes: Int? {
+        get { state.withLock { $0.freeBytes } }
+        set { state.withLock { $0.freeBytes = newValue } }
+    }
+}

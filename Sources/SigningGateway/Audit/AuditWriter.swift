@@ -1,0 +1,135 @@
+import AuditKit
+import Foundation
+import Logging
+import Metrics
+import SigningKit
+import TransparencyLog
+
+/// The only one that writes: a thread that takes everything that waits, makes it durable in one transaction under a signed
+/// checkpoint, and then lets go everybody who waited. One write to the disk serves as many as came meanwhile.
+final class AuditWriter: Sendable {
+    /// Entries gather for so long at most, while more keep coming: a write to the disk costs as much for thirty as for one.
+    private static let gathering = Duration.microseconds(500)
+    /// When nothing came for so long, nothing more is waited for.
+    private static let quiet: UInt32 = 60
+    /// No more are gathered than this.
+    private static let plenty = 128
+    /// Between attempts while the log cannot be written.
+    private static let pause = Duration.milliseconds(500)
+
+    private let queue: AuditQueue
+    private let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
+    private let signer: AuditSigner
+    private let known: [AuditHead]
+    private let now: @Sendable () -> Timestamp
+    private let shelf: AuditShelf
+    private let metrics = AuditMetrics()
+    private let logger = Logger(label: "privyseal.audit")
+
+    /// - Parameters:
+    ///   - opening: opens the store; called again until it succeeds.
+    ///   - known: checkpoints that this log gave out before: it has to hold all that they cover.
+    init(
+        _ queue: AuditQueue, signer: AuditSigner, known: [AuditHead], shelf: AuditShelf,
+        now: @escaping @Sendable () -> Timestamp,
+        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
+    ) {
+        self.queue = queue
+        self.opening = opening
+        self.signer = signer
+        self.known = known
+        self.shelf = shelf
+        self.now = now
+    }
+
+    /// Begins to write.
+    ///
+    /// - Parameters:
+    ///   - ledger: where it has been opened already.
+    ///   - ended: called when the queue was closed and everything is written.
+    func start(with ledger: Ledger?, ended: @escaping @Sendable () -> Void) {
+        let thread = Thread { [self] in
+            var ledger = ledger
+            while !queue.isClosed || queue.count > 0 || queue.hasNotes {
+                if queue.condition.isWritable {
+                    queue.wait(atMost: .seconds(1))
+                    gather()
+                } else if !queue.isClosed {
+                    queue.wait(atMost: Self.pause)
+                }
+                turn(&ledger)
+                if queue.isClosed, !queue.condition.isWritable { break }
+            }
+            shelf.store = nil
+            ledger?.store.close()
+            ended()
+        }
+        thread.name = "privyseal-audit"
+        // What is written needs little, and SQLite's own needs are modest.
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    func open() throws(AuditStoreError) -> Ledger {
+        let ledger = try Ledger(try opening(), signer: signer, known: known)
+        shelf.store = ledger.store
+        shelf.entryCount = ledger.tree.size
+        return ledger
+    }
+
+    // MARK: One transaction
+
+    private func gather() {
+        let deadline = ContinuousClock.now + Self.gathering
+        var count = queue.count
+        guard count > 0 else { return }
+        while count < Self.plenty, .now < deadline {
+            usleep(Self.quiet)
+            let more = queue.count
+            if more == count { return }
+            count = more
+        }
+    }
+
+    private func turn(_ ledger: inout Ledger?) {
+        let isRecovering = !queue.condition.isWritable
+        var group = queue.take()
+        if group.isEmpty, !isRecovering { return queue.succeed(nil, isTurn: false) }
+        if let outage = queue.outage() { group.notes.insert(entry(for: outage), at: 0) }
+        let begun = ContinuousClock.now
+        do throws(AuditStoreError) {
+            var open = if let ledger { ledger } else { try self.open() }
+            ledger = open
+            let head = try open.append(group, at: now())
+            ledger = open
+            shelf.entryCount = open.tree.size
+            metrics.note(group, took: .now - begun)
+            // Whoever waited was refused in the meantime when the write took too long; the log itself is well.
+            if !isRecovering, let outage = queue.outage() { queue.note(entry(for: outage)) }
+            if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
+            queue.succeed(head, isTurn: true)
+        } catch {
+            if queue.condition.reason != AuditError.unavailable(error.description).description {
+                logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
+            }
+            metrics.noteFailure()
+            queue.fail(.unavailable(error.description), keeping: group.notes)
+        }
+    }
+
+    private func entry(
+        for outage: (error: AuditError, duration: Duration, refused: Int, lostNotes: Int)
+    ) -> CanonicalEntry {
+        let parts = outage.duration.components
+        let milliseconds = Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
+        return AuditEntry(
+            .outage(
+                milliseconds: milliseconds, reason: outage.error.description, refused: outage.refused,
+                lostEvents: outage.lostNotes), at: now()
+        ).canonical
+    }
+
+    private func name(_ ledger: Ledger) -> Logger.Metadata {
+        ["origin": "\(ledger.store.identity.origin)", "size": "\(ledger.tree.size)"]
+    }
+}

@@ -1,0 +1,97 @@
+import AuditKit
+import Logging
+import Metrics
+public import SigningKit
+import Synchronization
+public import TransparencyLog
+
+/// A place outside the log where its checkpoints go, so that whoever rules the machine cannot rewrite history unseen.
+public protocol CheckpointDestination: Sendable {
+    /// For people and for the labels of metrics, such as `file`.
+    var name: String { get }
+
+    /// - Parameter note: a signed note, whole.
+    func send(_ note: String) async throws
+}
+
+/// A second key that signs checkpoints, such as one on a token.
+public protocol CheckpointCosigner: Sendable {
+    /// - Parameter text: of the note.
+    /// - Returns: the line of the signature (C2SP signed-note).
+    func signature(for text: String) async throws -> NoteSignature
+}
+
+/// How the last checkpoint fared.
+public struct PublicationStatus: Hashable, Sendable {
+    public struct Destination: Hashable, Sendable {
+        public let name: String
+        /// When it last took a checkpoint; nil when it never did.
+        public var lastSuccess: Timestamp?
+        /// Why it did not take the last one.
+        public var complaint: String?
+    }
+
+    /// Entries that the last checkpoint covers; nil when there was none.
+    public var size: Int?
+    public var destinations: [Destination]
+}
+
+/// Sends checkpoints out. A place that does not take one gets the next; nothing that is signed waits for it.
+public final class CheckpointPublisher: Sendable {
+    private let destinations: [any CheckpointDestination]
+    private let cosigner: (any CheckpointCosigner)?
+    private let state: Mutex<PublicationStatus>
+    private let now: @Sendable () -> Timestamp
+    private let logger = Logger(label: "privyseal.audit")
+
+    public init(
+        _ destinations: [any CheckpointDestination], cosigner: (any CheckpointCosigner)? = nil,
+        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime
+    ) {
+        self.destinations = destinations
+        self.cosigner = cosigner
+        self.now = now
+        state = Mutex(
+            PublicationStatus(size: nil, destinations: destinations.map { .init(name: $0.name) }))
+    }
+
+    var status: PublicationStatus { state.withLock { $0 } }
+
+    /// With the second signature where there is a second key; without it when that does not sign now, because a checkpoint
+    /// under one key is better than none.
+    func cosign(_ head: AuditHead) async -> AuditHead {
+        guard let cosigner else { return head }
+        do {
+            let note = try SignedNote(parsing: head.note)
+            let signed = try note.adding(try await cosigner.signature(for: note.text))
+            return AuditHead(size: head.size, note: signed.description)
+        } catch {
+            Counter(label: "privyseal_audit_cosign_failures_total").increment()
+            logger.error("The checkpoint over \(head.size) entries has no second signature: \(error)")
+            return head
+        }
+    }
+
+    func publish(_ checkpoint: AuditHead) async {
+        state.withLock { $0.size = checkpoint.size }
+        for (index, destination) in destinations.enumerated() {
+            do {
+                try await destination.send(checkpoint.note)
+                let time = now()
+                state.withLock { state in
+                    state.destinations[index].lastSuccess = time
+                    state.destinations[index].complaint = nil
+                }
+                Gauge(
+                    label: "privyseal_audit_checkpoint_timestamp_seconds",
+                    dimensions: [("destination", destination.name)]
+                ).record(Double(time.milliseconds) / 1000)
+            } catch {
+                state.withLock { $0.destinations[index].complaint = "\(error)" }
+                logger.error(
+                    "A checkpoint did not go out to \(destination.name): \(error)",
+                    metadata: ["size": "\(checkpoint.size)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import AuditKit
+import TransparencyLog
+
+/// Builds the tree of a log that is opened. The roots of closed segments are taken as they are stored, so that it takes no longer
+/// for a long log than for a short one; a wrong one shows, because the head is signed.
+struct LedgerOpening {
+    private let transaction: any AuditTransaction
+    private let signer: AuditSigner
+    private let origin: String
+
+    init(_ transaction: any AuditTransaction, signer: AuditSigner, origin: String) {
+        self.transaction = transaction
+        self.signer = signer
+        self.origin = origin
+    }
+
+    func build(_ tree: inout LogTree, known: [AuditHead]) throws(AuditStoreError) {
+        guard let head = try transaction.head() else {
+            guard known.isEmpty else { throw older(than: known.map(\.size).max() ?? 0, size: 0) }
+            return
+        }
+        let checkpoint = try signer.checkpoint(in: head)
+        guard checkpoint.origin == origin else {
+            throw .damaged("The head is of the log \(checkpoint.origin), but this is \(origin).")
+        }
+        let roots = try transaction.segmentRoots()
+        tree = try self.tree(of: head.size, roots)
+        guard tree.root == checkpoint.root else {
+            throw .damaged("Its entries are not those that its head was signed for. privyseal audit verify says more.")
+        }
+        if let last = known.max(by: { $0.size < $1.size }) { try compare(with: last, head.size, roots) }
+    }
+
+    private func compare(with known: AuditHead, _ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) {
+        guard known.size <= size else { throw older(than: known.size, size: size) }
+        let checkpoint = try signer.checkpoint(in: known)
+        guard try tree(of: known.size, roots).root == checkpoint.root else {
+            throw .replaced(
+                "It is another log than the one that the checkpoint over \(known.size) entries was given out for.")
+        }
+    }
+
+    private func older(than known: Int, size: Int) -> AuditStoreError {
+        .replaced(
+            "It holds \(size) entries, but a checkpoint was given out for \(known): it was truncated, or an older copy was "
+                + "put in its place. Put the right one back.")
+    }
+
+    private func tree(of size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) -> LogTree {
+        let closed = size / AuditSegment.size
+        guard roots.count >= closed else { throw .damaged("The root of the segment \(roots.count) is missing.") }
+        var tree = LogTree()
+        for bytes in roots.prefix(closed) {
+            guard let root = MerkleHash(bytes: bytes) else { throw .damaged("The root of a segment is not a hash.") }
+            tree.append(segment: root)
+        }
+        var rest = tree
+        try transaction.entries(in: tree.size..<size) { entry throws(AuditStoreError) in
+            _ = rest.append(MerkleHash.leaf(entry.body))
+            return true
+        }
+        guard rest.size == size else {
+            throw .damaged("It should hold \(size) entries, but the entry \(rest.size) is missing.")
+        }
+        return rest
+    }
+}

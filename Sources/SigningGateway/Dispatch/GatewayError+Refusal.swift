@@ -1,0 +1,39 @@
+import SigningKit
+
+/// How a refusal stands in the record: by the kind of problem that HTTP answers with.
+extension GatewayError {
+    /// Whether it is only counted: turned away at the door, before anything was read or signed.
+    public var isCounted: Bool {
+        switch self {
+        case .forbidden, .limited: true
+        case .unknownApp, .unknownFeature, .unknownKey, .request, .key, .unrecorded: false
+        }
+    }
+
+    /// The kind of problem, and the status of HTTP.
+    public var refusal: (reason: String, status: Int) {
+        switch self {
+        case .unknownApp: ("unknown-app", 404)
+        case .unknownFeature: ("unknown-feature", 404)
+        case .unknownKey: ("unknown-key", 404)
+        case .forbidden: ("forbidden", 403)
+        case .limited(let refusal): (refusal.kind == .rate ? "rate-limited" : "quota-exceeded", 429)
+        case .request(.body): ("malformed-body", 400)
+        case .request(.request): ("invalid-request", 422)
+        case .key(let error, _): error.refusal
+        case .unrecorded: ("audit-unavailable", 503)
+        }
+    }
+}
+
+extension KeyError {
+    fileprivate var refusal: (reason: String, status: Int) {
+        switch self {
+        case .busy: ("busy", 503)
+        case .failed: ("signing-failed", 500)
+        case .unavailable, .notFound, .cancelled, .closed, .loginRefused, .secretUnavailable, .ambiguous, .unfit,
+            .invalidURI, .invalidSetting:
+            ("key-unavailable", 503)
+        }
+    }
+}

@@ -1,10 +1,12 @@
 import AdvancedCommerce
+import AuditKit
 import GatewayConfiguration
 import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import P8
 import PKCS11Token
 import PromotionalOffer
+import SQLiteAuditStore
 import SigningGateway
 import SigningKit
 
@@ -14,6 +16,8 @@ enum BuiltIns {
         P8Backend.self,
         PKCS11TokenBackend.self,
     ]
+
+    static let auditStore: any AuditStore.Type = SQLiteAuditStore.self
 
     static func features(_ validation: GatewayConfiguration.Validation = .init()) -> [ServedFeature] {
         let advancedCommerce: AdvancedCommerce.Validation =

@@ -4,8 +4,10 @@ public protocol Administration: Sendable {
 
     /// Reads the configuration anew, and serves by it from then on; a configuration that cannot be served changes nothing.
     ///
-    /// - Parameter isTrial: only say what would change.
-    func reload(isTrial: Bool) async -> ReloadOutcome
+    /// - Parameters:
+    ///   - isTrial: only say what would change.
+    ///   - actor: the client who wants it, for the record.
+    func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome
 }
 
 public enum ReloadOutcome: Sendable {

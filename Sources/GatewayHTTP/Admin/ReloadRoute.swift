@@ -14,7 +14,7 @@ struct ReloadRoute {
                 .invalidParameter, "The parameter \"\(name)\" is not known here; there is dryRun.", field: name)
         }
         let isTrial = query.names.isEmpty ? false : try flag(query)
-        switch await administration.reload(isTrial: isTrial) {
+        switch await administration.reload(isTrial: isTrial, by: context.exchange.known.client ?? "") {
         case .applied(let changes): return answer("applied", changes)
         case .wouldApply(let changes): return answer("would-apply", changes)
         case .unchanged: return answer("unchanged", [])

@@ -11,7 +11,7 @@ public struct Dispatcher: Sendable {
     private let now: @Sendable () -> LimitMoment
     private let lease: Lease
     /// Nil for a gateway that keeps no record.
-    let audit: AuditLog?
+    public let audit: AuditLog?
 
     /// - Parameters:
     ///   - features: those that may be served; each app's plan says which of them it has.

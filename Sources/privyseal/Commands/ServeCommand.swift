@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 import CoreMetrics
 import GatewayConfiguration
 import GatewayHTTP
@@ -39,10 +40,14 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(prometheus)
         // Requests then run on the event loop that read them: a hop to another thread costs as much as half a signature.
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        let audit = try AuditComposition.open(configuration, isServing: true)
+        audit?.note(.start(configuration: configuration.digest, version: Version.text))
         let service: GatewayService
         do {
-            service = try GatewayService(configuration, path: config.path, recent: recent, prometheus: prometheus)
+            service = try GatewayService(
+                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus)
         } catch {
+            await audit?.close()
             throw StandardError.failure(error.description, status: 78)
         }
         do {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import AuditKit
+import Foundation
 import Logging
 import SigningGateway
 import SigningKit
@@ -47,6 +49,8 @@ struct SignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))
     var input: String?
 
+    private let request = RequestMark(id: "command-\(UUID().uuidString.lowercased())")
+
     private static let features = BuiltIns.features().map(\.descriptor).map { feature in
         let members = feature.fields.map { "    \($0.name)\($0.isRequired ? "" : " (optional)")" }
         return (["  \(feature.id)"] + members).joined(separator: "\n")
@@ -62,19 +66,36 @@ struct SignCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogSetup.bootstrapQuietly()
-        let gateway = GatewayGeneration(try config.load())
+        let configuration = try config.load()
+        let audit = try AuditComposition.open(configuration, isServing: false)
+        let gateway = GatewayGeneration(configuration, audit: audit)
         do {
             let answer = try await sign(with: gateway)
-            await gateway.ring.close()
+            await close(gateway)
             print(answer)
         } catch {
-            await gateway.ring.close()
+            if let error = error as? GatewayError { await record(error, in: audit) }
+            await close(gateway)
             throw StandardError.failure("\(error)")
         }
     }
 
+    private func record(_ error: GatewayError, in audit: AuditLog?) async {
+        let (reason, status) = error.refusal
+        try? await audit?.record(
+            .refusal(
+                RefusalRecord(client: Client.operator.name, reason: reason, status: status, requestID: request.id)))
+    }
+
+    private func close(_ gateway: GatewayGeneration) async {
+        await gateway.ring.close()
+        await gateway.dispatcher.audit?.close()
+    }
+
     private func sign(with gateway: GatewayGeneration) async throws -> String {
-        let route = try gateway.dispatcher.route(for: .operator, app: app, feature: feature, keyID: key)
+        let route = try gateway.dispatcher.route(
+            for: .operator, app: app, feature: feature, keyID: key,
+            request: request)
         let descriptor = gateway.dispatcher.features.first { $0.id == feature }
         let body = try RequestInput(file: input, members: members, fields: descriptor?.fields ?? []).body()
         await gateway.ring.open(route.key)

@@ -17,6 +17,7 @@ import UnixSignals
 struct GatewayService {
     private let configuration: GatewayConfiguration
     private let gateway: LiveGateway
+    private let audit: AuditLog?
     private let monitor: KeyRingMonitor
     private let drain: Drain
     private let registry: ConnectionRegistry
@@ -30,13 +31,15 @@ struct GatewayService {
 
     /// - Throws: `DoorError` when a listener cannot be as it is configured.
     init(
-        _ configuration: GatewayConfiguration, path: String, recent: RecentEvents, prometheus: PrometheusRegistry
+        _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, recent: RecentEvents,
+        prometheus: PrometheusRegistry
     ) throws(DoorError) {
-        let gateway = LiveGateway(GatewayGeneration(configuration))
+        let gateway = LiveGateway(GatewayGeneration(configuration, audit: audit))
         let doors = try Doors(configuration)
         let manager = Supervision(listeners: doors.plans.count)
         self.configuration = configuration
         self.gateway = gateway
+        self.audit = audit
         self.doors = doors
         self.manager = manager
         self.prometheus = prometheus
@@ -64,8 +67,10 @@ struct GatewayService {
     func run() async throws {
         let listeners = try doors.plans.map { try listener($0) }
         GaugeCollector(gateway: gateway, registry: registry, doors: doors, prometheus: prometheus).start()
-        // Stopped from the last to the first: the drain, then the listeners, and the keys when nobody asks any more.
-        var services: [any Service] = [gateway, monitor]
+        // Stopped from the last to the first: the drain, then the listeners, the keys when nobody asks any more, and the
+        // record when nothing more can happen.
+        var services: [any Service] = audit.map { [$0] } ?? []
+        services += [gateway, monitor] as [any Service]
         if let tracing { services.append(tracing) }
         services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog]
         services += listeners
@@ -78,7 +83,10 @@ struct GatewayService {
     }
 
     /// For when it ended before it was asked to.
-    func close() async { await gateway.current.ring.close() }
+    func close() async {
+        await gateway.current.ring.close()
+        await audit?.close()
+    }
 
     private func listener(_ plan: ListenerPlan) throws -> Listener {
         let routes =

@@ -25,6 +25,7 @@ struct GaugeCollector: Sendable {
         set(
             "privyseal_tls_certificate_expiry_timestamp_seconds",
             doors.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
+        collectAudit()
         let ring = gateway.current.ring
         let states = ring.slots.map(\.state.name)
         set(
@@ -33,6 +34,14 @@ struct GaugeCollector: Sendable {
                 ([("state", state)], Double(states.count { $0 == state }))
             })
         collectTokens(await ring.report())
+    }
+
+    private func collectAudit() {
+        guard let audit = gateway.audit else { return }
+        set("privyseal_audit_up", [([], audit.state.isWritable ? 1 : 0)])
+        set("privyseal_audit_entries", [([], Double(audit.entryCount))])
+        if let free = audit.freeBytes { set("privyseal_audit_free_bytes", [([], Double(free))]) }
+        set("privyseal_audit_short_of_space", [([], audit.isShortOfSpace ? 1 : 0)])
     }
 
     private func collectTokens(_ reports: [KeyBackendReport]) {

@@ -14,7 +14,9 @@ struct Operator: Administration {
     let recent: RecentEvents
     let reloader: Reloader
 
-    func reload(isTrial: Bool) async -> ReloadOutcome { await reloader.reload(isTrial: isTrial) }
+    func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome {
+        await reloader.reload(isTrial: isTrial, by: actor)
+    }
 
     func status() async -> GatewayStatus {
         let keys = await monitor.report()
@@ -22,7 +24,8 @@ struct Operator: Administration {
         let connections = registry.counts()
         return GatewayStatus(
             version: Version.text, uptime: .now - begun, configuration: path, lastReload: reloader.last,
-            isReady: keys.allSatisfy { !$0.isActive || $0.state.canSign },
+            isReady: keys.allSatisfy { !$0.isActive || $0.state.canSign } && gateway.audit?.state.isWritable != false,
+            audit: gateway.audit.map(AuditSummary.init),
             listeners: doors.plans.map { plan in
                 GatewayStatus.ListenerState(
                     name: plan.name, address: "\(plan.address)", connections: connections[plan.name] ?? 0,

@@ -1,3 +1,4 @@
+import AuditKit
 import Foundation
 import GatewayConfiguration
 import GatewayHTTP
@@ -15,6 +16,8 @@ import UnixSignals
 final class Reloader: Service {
     private struct Order: Sendable {
         let isTrial: Bool
+        /// Who wants it.
+        let actor: String
         let answer: CheckedContinuation<ReloadOutcome, Never>
     }
 
@@ -58,7 +61,7 @@ final class Reloader: Service {
             await withTaskGroup { group in
                 group.addTask { await self.obeySignals() }
                 for await order in self.orders {
-                    order.answer.resume(returning: await self.perform(isTrial: order.isTrial))
+                    order.answer.resume(returning: await self.perform(order))
                 }
                 group.cancelAll()
             }
@@ -68,9 +71,9 @@ final class Reloader: Service {
     }
 
     /// Waits for its turn.
-    func reload(isTrial: Bool) async -> ReloadOutcome {
+    func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome {
         await withCheckedContinuation { answer in
-            guard case .enqueued = order.yield(Order(isTrial: isTrial, answer: answer)) else {
+            guard case .enqueued = order.yield(Order(isTrial: isTrial, actor: actor, answer: answer)) else {
                 answer.resume(returning: .refused("The gateway is being stopped."))
                 return
             }
@@ -79,19 +82,22 @@ final class Reloader: Service {
 
     private func obeySignals() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            _ = await reload(isTrial: false)
+            _ = await reload(isTrial: false, by: "SIGHUP")
         }
     }
 
     // MARK: One reload
 
-    private func perform(isTrial: Bool) async -> ReloadOutcome {
+    private func perform(_ order: Order) async -> ReloadOutcome {
+        let isTrial = order.isTrial
         if !isTrial { manager.reloading() }
         defer { if !isTrial { manager.ready() } }
         let outcome: ReloadOutcome
+        let known = state.withLock { $0.configuration }
+        var digest: [UInt8]?
         do throws(Refusal) {
-            let known = state.withLock { $0.configuration }
             let configuration = try read(comparedWith: known)
+            digest = configuration.digest
             let changes = configuration.changes(from: known).map(\.description)
             outcome =
                 isTrial
@@ -100,7 +106,10 @@ final class Reloader: Service {
         } catch {
             outcome = .refused(error.sentence)
         }
-        if !isTrial { report(outcome) }
+        if !isTrial {
+            report(outcome)
+            record(outcome, digest, since: known, by: order.actor)
+        }
         return outcome
     }
 
@@ -136,7 +145,7 @@ final class Reloader: Service {
         let renewals = try renewals(configuration)
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current
-        let successor = GatewayGeneration(configuration, inheriting: predecessor, rejected: rejected)
+        let successor = GatewayGeneration(configuration, inheriting: predecessor, rejected: rejected, audit: gateway.audit)
         try await open(successor.ring, besides: predecessor.ring)
         gateway.replace(with: successor)
         for (name, renewal) in renewals { renewal.commit(name, registry) }
@@ -181,6 +190,25 @@ final class Reloader: Service {
 
     // MARK: What came of it
 
+    private func record(
+        _ outcome: ReloadOutcome, _ digest: [UInt8]?, since known: GatewayConfiguration, by actor: String
+    ) {
+        guard let audit = gateway.audit else { return }
+        var record = ReloadRecord(actor: actor, outcome: .unchanged, configuration: digest)
+        switch outcome {
+        case .applied(let changes), .wouldApply(let changes):
+            record.outcome = .applied
+            record.changes = changes
+            let configuration = state.withLock { $0.configuration }
+            for change in configuration.clientChanges(from: known) {
+                audit.note(.client(name: change.name, change: ChangeKind(change.kind), actor: actor))
+            }
+        case .unchanged: break
+        case .refused: record.outcome = .refused
+        }
+        audit.note(.reload(record))
+    }
+
     private func report(_ outcome: ReloadOutcome) {
         let (name, level, message): (String, Logger.Level, String) =
             switch outcome {
@@ -198,5 +226,15 @@ final class Reloader: Service {
         let event = GatewayStatus.Event(
             time: String(decoding: LogTime.now(), as: UTF8.self), level: name, message: message)
         state.withLock { $0.last = event }
+    }
+}
+
+extension ChangeKind {
+    fileprivate init(_ kind: ClientChange.Kind) {
+        switch kind {
+        case .added: self = .added
+        case .removed: self = .removed
+        case .changed: self = .changed
+        }
     }
 }

@@ -1,0 +1,141 @@
+import AuditKit
+import Foundation
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+import TransparencyLog
+
+/// Puts an audit log together from its configuration: the store, the log's key, and where its checkpoints go.
+struct AuditComposition {
+    private let audit: GatewayConfiguration.Audit
+    private let configuration: GatewayConfiguration
+    private let store: any AuditStore.Type
+    private let location: String
+
+    init(_ audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration) {
+        self.audit = audit
+        self.configuration = configuration
+        store = BuiltIns.auditStore
+        location = audit.database.path
+    }
+
+    /// The log, open to be written to. It is made where there is none yet, and so is its key.
+    ///
+    /// - Parameter isServing: whether checkpoints go out; a signature on the command line leaves them to the gateway.
+    /// - Throws: `AuditFault`.
+    func open(isServing: Bool) throws(AuditFault) -> AuditLog {
+        let signer = try foundOrMade()
+        let file = CheckpointFile(audit.checkpoints.file.path)
+        let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
+        let log = AuditLog(
+            signer: signer,
+            settings: AuditSettings(
+                writeTimeout: audit.writeTimeout, checkpointInterval: audit.checkpoints.interval,
+                reserve: audit.reserveBytes),
+            known: try file.heads(signedBy: signer.verifier), publisher: publisher
+        ) { [store, location, audit] () throws(AuditStoreError) in
+            try store.open(at: location, patience: audit.writeTimeout)
+        }
+        do { try log.open() } catch {
+            throw AuditFault("\(audit.section): the audit log \(location) cannot be used. \(error)")
+        }
+        return log
+    }
+
+    /// Nil where the configuration wants no record.
+    ///
+    /// - Throws: what is wrong, already said; the status is 78.
+    static func open(_ configuration: GatewayConfiguration, isServing: Bool) throws -> AuditLog? {
+        guard let audit = configuration.audit else { return nil }
+        do throws(AuditFault) { return try AuditComposition(audit, of: configuration).open(isServing: isServing) } catch {
+            throw StandardError.failure(error.description, status: 78)
+        }
+    }
+
+    // MARK: The log and its key
+
+    private func foundOrMade() throws(AuditFault) -> NoteSigner {
+        let file = AuditKeyFile(audit.key.path)
+        let hasStore: Bool
+        do { hasStore = try store.exists(at: location) } catch {
+            throw AuditFault("\(audit.section): the audit log \(location) cannot be looked for. \(error)")
+        }
+        switch (hasStore, file.exists) {
+        case (true, true): return try checked(try file.read())
+        case (true, false):
+            throw AuditFault(
+                "\(audit.section): there is an audit log at \(location), but not its key at \(audit.key.path). Put the "
+                    + "key back; without it, nothing can be appended to the log.")
+        case (false, true): return try make(under: try file.read())
+        case (false, false):
+            let signer: NoteSigner
+            do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
+                throw AuditFault("\(audit.section): \(error)")
+            }
+            try file.write(signer)
+            return try make(under: signer)
+        }
+    }
+
+    private func checked(_ signer: NoteSigner) throws(AuditFault) -> NoteSigner {
+        if let origin = audit.origin, origin != signer.name {
+            throw AuditFault(
+                "\(audit.section): the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was "
+                    + "when the log was made, or begin another log with another database and key.")
+        }
+        return signer
+    }
+
+    /// A key without a log: a new one, or one whose database is gone. Checkpoints tell which.
+    private func make(under signer: NoteSigner) throws(AuditFault) -> NoteSigner {
+        let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
+        if let size = known.map(\.size).max(), size > 0 {
+            throw AuditFault(
+                "\(audit.section): \(location) is not there, but \(audit.checkpoints.file.path) holds a checkpoint over "
+                    + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away.")
+        }
+        do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
+            throw AuditFault("\(audit.section): the audit log \(location) cannot be made. \(error)")
+        }
+        return try checked(signer)
+    }
+
+    /// Different for every log that is made, also on machines that have the same name.
+    private static var standardOrigin: String {
+        let host = ProcessInfo.processInfo.hostName.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) }
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        return "\(host.isEmpty ? "localhost" : host)/privyseal/\(random)"
+    }
+
+    // MARK: Where checkpoints go
+
+    private func destinations(_ file: CheckpointFile) -> [any CheckpointDestination] {
+        var destinations: [any CheckpointDestination] = [file]
+        switch audit.checkpoints.output {
+        case .none: break
+        case .stdout: destinations.append(StandardOutputCheckpoints())
+        case .syslog: destinations.append(SyslogCheckpoints())
+        }
+        if let endpoint = audit.checkpoints.endpoint {
+            destinations.append(
+                PostedCheckpoints(to: endpoint.text, tokenFile: audit.checkpoints.tokenFile?.path))
+        }
+        return destinations
+    }
+
+    private func cosigner(of origin: String) -> KeyCosigner? {
+        guard let cosigner = audit.checkpoints.cosigner else { return nil }
+        return KeyCosigner(
+            cosigner, name: "\(origin)/cosigner", settings: configuration.backends[cosigner.uri.scheme],
+            secrets: GatewayGeneration.secrets)
+    }
+}
+
+/// Why there is no audit log; one sentence or two, with where it is configured.
+struct AuditFault: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

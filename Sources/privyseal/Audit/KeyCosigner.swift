@@ -1,0 +1,65 @@
+import Crypto
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+import Synchronization
+import TransparencyLog
+
+/// Signs checkpoints with a P-256 key, such as one on a token: who has taken the log's own key still cannot make them.
+final class KeyCosigner: CheckpointCosigner {
+    private let cosigner: GatewayConfiguration.Cosigner
+    private let name: String
+    private let settings: KeyBackendSettings
+    private let secrets: any SecretSource
+    private let open = Mutex<(backend: any KeyBackend, key: any SigningKey)?>(nil)
+    /// A PIN that was refused is not tried again.
+    private let refusal = Mutex<KeyError?>(nil)
+
+    /// - Parameter name: of the key in its signatures.
+    init(
+        _ cosigner: GatewayConfiguration.Cosigner, name: String, settings: KeyBackendSettings?,
+        secrets: any SecretSource
+    ) {
+        self.cosigner = cosigner
+        self.name = name
+        self.settings = settings ?? KeyBackendSettings(defaultsOf: [])
+        self.secrets = secrets
+    }
+
+    func signature(for text: String) async throws -> NoteSignature {
+        let key = try await key()
+        let verifier = try NoteVerifier(name: name, p256: key.publicKey)
+        let signature = try await key.sign(SHA256.hash(data: Array(text.utf8)))
+        return try NoteSignature(name: name, keyID: verifier.keyID, bytes: signature.derRepresentation)
+    }
+
+    private func key() async throws(KeyError) -> any SigningKey {
+        if let key = open.withLock({ $0?.key }) { return key }
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+        guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == cosigner.uri.scheme }) else {
+            throw .invalidURI("no key backend serves the scheme \(cosigner.uri.scheme):")
+        }
+        do throws(KeyError) {
+            let backend = try await type.open(
+                cosigner.address.locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets))
+            let key: any SigningKey
+            do throws(KeyError) { key = try await backend.key(cosigner.address.selector) } catch {
+                await backend.close()
+                throw error
+            }
+            open.withLock { $0 = (backend, key) }
+            return key
+        } catch {
+            if case .loginRefused = error { refusal.withLock { $0 = error } }
+            throw error
+        }
+    }
+
+    func close() async {
+        let backend = open.withLock { open in
+            defer { open = nil }
+            return open?.backend
+        }
+        await backend?.close()
+    }
+}

@@ -1,0 +1,38 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import SigningGateway
+
+/// Checkpoints as the bodies of HTTP requests, to a machine that others rule.
+struct PostedCheckpoints: CheckpointDestination {
+    var name: String { "url" }
+    private let url: String
+    private let tokenFile: String?
+
+    private static let timeout = TimeAmount.seconds(10)
+
+    init(to url: String, tokenFile: String?) {
+        self.url = url
+        self.tokenFile = tokenFile
+    }
+
+    func send(_ note: String) async throws {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
+        // Read each time: a token may be replaced.
+        if let tokenFile { request.headers.add(name: "Authorization", value: "Bearer \(try token(tokenFile))") }
+        request.body = .bytes(ByteBuffer(string: note))
+        let answer = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
+        guard (200..<300).contains(answer.status.code) else {
+            throw AuditFault("\(url) answered \(answer.status.code)")
+        }
+    }
+
+    private func token(_ path: String) throws -> String {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw AuditFault("the token in \(path) cannot be read")
+        }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

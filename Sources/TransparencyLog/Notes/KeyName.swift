@@ -1,0 +1,28 @@
+import Crypto
+
+/// What a key of notes is known by: its name, and an ID of 32 bits.
+enum KeyName {
+    /// Not empty, without Unicode white space, control characters and plus (C2SP signed-note).
+    static func isFit(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar != "+" && scalar.value >= 0x20 && !scalar.properties.isWhitespace
+            }
+    }
+
+    /// The first four bytes of SHA-256 of the name, a newline, the signature type and the public key.
+    static func keyID(of name: String, type: UInt8, publicKey: [UInt8]) -> UInt32 {
+        keyID(hashing: Array(name.utf8) + [UInt8(ascii: "\n"), type] + publicKey)
+    }
+
+    /// The first four bytes of SHA-256.
+    static func keyID(hashing bytes: [UInt8]) -> UInt32 {
+        SHA256.hash(data: bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Eight digits.
+    static func hexadecimal(_ keyID: UInt32) -> String {
+        let digits = String(keyID, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

@@ -1,0 +1,171 @@
+import Crypto
+import Testing
+import TransparencyLog
+
+@Suite("A signed note")
+struct NoteTests {
+    @Test("of another implementation verifies with its key")
+    func vectors() throws {
+        for vector in try Vectors.notes().notes {
+            let note = try SignedNote(parsing: vector.note)
+            let verifier = try NoteVerifier(vector.key)
+            #expect(try note.verify(with: [verifier]).map(\.text) == [vector.key])
+            #expect(note.description == vector.note)
+        }
+    }
+
+    @Test("is signed as Go's module signs it, byte for byte")
+    func signer() throws {
+        let vectors = try Vectors.notes()
+        let signer = try NoteSigner(vectors.signer)
+        let first = try #require(vectors.notes.first)
+        #expect(signer.text == vectors.signer)
+        #expect(signer.verifier.text == first.key)
+        #expect(try signer.sign(SignedNote(parsing: first.note).text).description == first.note)
+    }
+
+    @Test("is signed with a new key, whose texts are read again")
+    func generated() throws {
+        let signer = try NoteSigner.generate(name: "example.com/log")
+        let again = try NoteSigner(signer.text)
+        let note = try again.sign("a text\n")
+        #expect(try note.verify(with: [NoteVerifier(signer.verifier.text)]).count == 1)
+    }
+
+    @Test("holds its key back from every description")
+    func secret() throws {
+        let signer = try NoteSigner.generate(name: "example.com/log")
+        var dumped = ""
+        dump(signer, to: &dumped)
+        let secret = try #require(signer.text.split(separator: "+").last)
+        for text in ["\(signer)", String(reflecting: signer), dumped] { #expect(!text.contains(secret)) }
+    }
+
+    @Test("by a P-256 key verifies, and by another does not")
+    func ecdsa() throws {
+        let key = P256.Signing.PrivateKey()
+        let verifier = try NoteVerifier(name: "example.com/token", p256: key.publicKey)
+        #expect(try NoteVerifier(verifier.text).keyID == verifier.keyID)
+        let digest = Array(SHA256.hash(data: key.publicKey.derRepresentation))
+        #expect(verifier.keyID == digest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+
+        let signature = try key.signature(for: Array("a text\n".utf8)).derRepresentation
+        let line = try NoteSignature(name: verifier.name, keyID: verifier.keyID, bytes: Array(signature))
+        let note = try NoteSigner.generate(name: "example.com/log").sign("a text\n").adding(line)
+        let read = try SignedNote(parsing: note.description)
+        #expect(try read.verify(with: [NoteVerifier(verifier.text)]).map(\.name) == ["example.com/token"])
+
+        let changed = try SignedNote(text: "another text\n", signatures: note.signatures)
+        #expect(throws: NoteError.wrongSignature(name: "example.com/token")) { try changed.verify(with: [verifier]) }
+    }
+
+    @Test("is refused when a known key's signature is wrong, though another's is right")
+    func oneWrong() throws {
+        let (first, second) = (try NoteSigner.generate(name: "a"), try NoteSigner.generate(name: "b"))
+        let note = try first.sign("text\n")
+        let other = try second.sign("other\n").signatures[0]
+        let both = try note.adding(other)
+        #expect(throws: NoteError.wrongSignature(name: "b")) {
+            try both.verify(with: [first.verifier, second.verifier])
+        }
+        #expect(try both.verify(with: [first.verifier]).count == 1)
+    }
+
+    @Test("is refused when nobody that is known signed")
+    func unknown() throws {
+        let note = try NoteSigner.generate(name: "a").sign("text\n")
+        // Another key with the same name is another key.
+        let other = try NoteSigner.generate(name: "a").verifier
+        #expect(throws: NoteError.unknownSigners(["a"])) { try note.verify(with: [other]) }
+        #expect(throws: NoteError.unknownSigners(["a"])) { try note.verify(with: []) }
+    }
+
+    @Test("may have empty lines in its text: the last one divides")
+    func emptyLines() throws {
+        let note = try NoteSigner.generate(name: "a").sign("one\n\ntwo\n")
+        #expect(try SignedNote(parsing: note.description).text == "one\n\ntwo\n")
+    }
+
+    @Test(
+        "is refused when its form is not right",
+        arguments: [
+            ("", NoteError.openEnd), ("text\n", .unsigned), ("text\n\n", .unsigned), ("text", .openEnd),
+            ("text\n\n— a AAAAAAA=", .openEnd), ("text\n\n- a AAAAAAA=\n", .malformedSignature(1)),
+            ("text\n\n— a AAAA\n", .malformedSignature(1)), ("text\n\n— a AAAAAA==\n", .malformedSignature(1)),
+            ("text\n\n—  AAAAAAA=\n", .malformedSignature(1)), ("text\n\n— a+b AAAAAAA=\n", .malformedSignature(1)),
+            ("text\n\n— a b AAAAAAA=\n", .malformedSignature(1)),
+            ("text\n\n— a\u{A0}b AAAAAAA=\n", .malformedSignature(1)),
+            ("text\n\n— a AAAAAAA=\n— a AAAAAA\n", .malformedSignature(2)), ("te\txt\n\n— a AAAAAAA=\n", .notText),
+            ("te\r\n\n— a AAAAAAA=\n", .notText), ("te\0\n\n— a AAAAAAA=\n", .notText),
+            ("text\n\n— a AAAAAAA= \n", .malformedSignature(1)),
+        ])
+    func malformed(_ text: String, _ error: NoteError) {
+        #expect(throws: error) { try SignedNote(parsing: text) }
+    }
+
+    @Test("is refused when it is not UTF-8")
+    func notUTF8() {
+        #expect(throws: NoteError.notText) {
+            try SignedNote(parsing: [0xFF, 0x0A, 0x0A] + Array("— a AAAAAAA=\n".utf8))
+        }
+    }
+
+    @Test("may have a hundred signatures, and no more")
+    func tooMany() throws {
+        let line = "— a AAAAAAA=\n"
+        #expect(try SignedNote(parsing: "t\n\n" + String(repeating: line, count: 100)).signatures.count == 100)
+        #expect(throws: NoteError.tooLarge) { try SignedNote(parsing: "t\n\n" + String(repeating: line, count: 101)) }
+        #expect(throws: NoteError.tooLarge) {
+            try SignedNote(parsing: String(repeating: "t", count: 1 << 20) + "\n\n" + line)
+        }
+    }
+
+    @Test(
+        "has keys whose texts are refused when a character of them is not right",
+        arguments: [
+            ("", NoteError.malformedKey), ("a+b", .malformedKey),
+            ("PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .otherKeyID(name: "PeterNeumann")),
+            ("PeterNeumanN+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .otherKeyID(name: "PeterNeumanN")),
+            ("PeterNeumann+C74F20A3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .malformedKey),
+            ("PeterNeumann+c74f20a+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .malformedKey),
+            ("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10Q=", .malformedKey),
+            ("Peter Neumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unfitName),
+            ("+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unfitName),
+            ("PeterNeumann+c74f20a3+Bhpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unsupportedKey(type: 6)),
+            ("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n", .malformedKey),
+        ])
+    func keys(_ text: String, _ error: NoteError) {
+        #expect(throws: error) { try NoteVerifier(text) }
+    }
+
+    @Test("is not signed with a key's text that is not right, and no error repeats it")
+    func signers() throws {
+        let text = try NoteSigner.generate(name: "a").text
+        for wrong in ["", "PUBLIC" + text, String(text.dropLast(4)), text.replacing("+a+", with: "+b+"), text + "\n"] {
+            #expect {
+                try NoteSigner(wrong)
+            } throws: { error in
+                error is NoteError && !"\(error)".contains(text.suffix(20))
+            }
+        }
+    }
+
+    @Test("follows another in a file, with an empty line behind each")
+    func list() throws {
+        let signer = try NoteSigner.generate(name: "a")
+        let notes = try (1...3).map { try signer.sign("a\n\($0)\n") }
+        let text = notes.map { NoteList.text(of: $0) }.joined()
+        let list = try NoteList(parsing: Array(text.utf8))
+        #expect(list.notes == notes)
+        #expect(list.remainder.isEmpty)
+
+        // Whatever a crash left of the last one, the others are there.
+        for count in 1..<NoteList.text(of: notes[2]).utf8.count {
+            let cut = try NoteList(parsing: Array(text.utf8.dropLast(count)))
+            #expect(cut.notes == Array(notes.prefix(2)))
+            #expect(!cut.remainder.isEmpty)
+        }
+        #expect(try NoteList(parsing: []).notes.isEmpty)
+        #expect(throws: NoteError.self) { try NoteList(parsing: Array(text.replacing("—", with: "-").utf8)) }
+    }
+}

@@ -2,13 +2,13 @@
 #
 #   docker build -t privyseal .
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit core=0 --ulimit memlock=1048576 \
-#     -v /srv/privyseal:/etc/privyseal:ro -p 8443:8443 privyseal
+#     -v /srv/privyseal:/etc/privyseal:ro -v privyseal:/var/lib/privyseal -p 8443:8443 privyseal
 #
 # Inside, a loopback address is the container's own: give listeners.public an address that others reach, and tls.
 
 FROM swift:6.2-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libp11-kit-dev libssl-dev pkg-config \
+    && apt-get install -y --no-install-recommends libp11-kit-dev libsqlite3-dev libssl-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
@@ -17,10 +17,13 @@ RUN swift build --configuration release --static-swift-stdlib --product privysea
 
 FROM debian:12-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libssl3 libstdc++6 zlib1g \
+    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 65532 --home-dir /var/lib/privyseal --shell /usr/sbin/nologin privyseal
+    && useradd --system --uid 65532 --home-dir /var/lib/privyseal --shell /usr/sbin/nologin privyseal \
+    && install -d --mode=0700 --owner=privyseal --group=privyseal /var/lib/privyseal
 COPY --from=build /out/privyseal /usr/bin/privyseal
+# The audit log, which must outlive the container: a volume.
+VOLUME /var/lib/privyseal
 USER 65532:65532
 # SIGTERM lets requests finish; give it more than drainDelay and shutdownGracePeriod: docker stop --time 45
 STOPSIGNAL SIGTERM

@@ -40,4 +40,4 @@ need_python() {
 }
 
 # What the package builds and runs on.
-platform_packages=(libp11-kit-dev softhsm2 libssl-dev pkg-config openssl opensc)
+platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev pkg-config openssl opensc)

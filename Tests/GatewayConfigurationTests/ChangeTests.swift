@@ -138,6 +138,81 @@ struct ChangeTests {
             ])
     }
 
+    @Test(
+        "whatever changes about the log needs a restart",
+        arguments: [
+            (
+                "audit.db\n", "other.db\n",
+                "audit.database: changes from /var/lib/privyseal/audit.db to /var/lib/privyseal/other.db"
+            ),
+            ("/audit.key", "/b.key", "audit.key: changes from /etc/privyseal/audit.key to /etc/privyseal/b.key"),
+            (
+                "shop-1", "shop-2",
+                "audit.origin: changes from example.com/privyseal/shop-1 to example.com/privyseal/shop-2"
+            ),
+            (
+                "  origin: example.com/privyseal/shop-1\n", "",
+                "audit.origin: is removed; it was example.com/privyseal/shop-1"
+            ),
+            ("writeTimeout: 3", "writeTimeout: 4", "audit.writeTimeout: changes from 3 s to 4 s"),
+            ("reserve: 512", "reserve: 1", "audit.reserve: changes from 512 MiB to 1 MiB"),
+            ("interval: 30", "interval: 31", "audit.checkpoints.interval: changes from 30 s to 31 s"),
+            (
+                "/mnt/worm/privyseal", "/mnt/w",
+                "audit.checkpoints.file: changes from /mnt/worm/privyseal.checkpoints to /mnt/w.checkpoints"
+            ),
+            ("output: syslog", "output: none", "audit.checkpoints.output: changes from syslog to none"),
+            (
+                "witness.example.com/checkpoints", "w.example.com/c",
+                "audit.checkpoints.url: changes from https://witness.example.com/checkpoints to https://w.example.com/c"
+            ),
+            (
+                "    tokenFile: /etc/privyseal/witness.token\n", "",
+                "audit.checkpoints.tokenFile: is removed; it was /etc/privyseal/witness.token"
+            ),
+            (
+                "object=log", "object=other",
+                "audit.checkpoints.cosigner: changes from pkcs11:token=audit;object=log to pkcs11:token=audit;object=other"
+            ),
+            ("/run/audit-pin", "/run/sesame4711", "audit.checkpoints.cosigner: changes in a part that is not shown"),
+        ] as [(String, String, String)])
+    func audit(_ text: String, _ replacement: String, _ sentence: String) throws {
+        let changed = Examples.full.replacing(text, with: replacement)
+        #expect(try lines(Examples.full, changed) == [sentence + ", which needs a restart."])
+    }
+
+    @Test("a log that appears or disappears needs a restart; none and none are the same")
+    func auditWhole() throws {
+        let on = Examples.least("audit: off", "audit: {database: /d}")
+        let shown =
+            "{database: /d, key: /d.key, writeTimeout: 2 s, reserve: 256 MiB, checkpoints: {interval: 60 s, file: "
+            + "/d.checkpoints, output: none}}, which needs a restart."
+        #expect(try lines(Examples.least, on) == ["audit: is added as " + shown])
+        #expect(try lines(on, Examples.least) == ["audit: is removed; it was " + shown])
+        #expect(try lines(Examples.least, Examples.least("audit: off", "audit: false")) == [])
+        #expect(try lines(Examples.least, Examples.least("audit: off\n", "")) == [])
+    }
+
+    @Test("clients that came, went or are not the same are told by name")
+    func clients() throws {
+        let ops = "  - {name: ops, administrator: true, uids: [7]}\n"
+        let added = Examples.network("clients:\n", "clients:\n" + ops)
+        #expect(try clients(Examples.network, Examples.network) == [])
+        #expect(try clients(Examples.network, Examples.network("[1001, 0]", "[0, 1001]")) == [])
+        #expect(try clients(Examples.network, Examples.network("connections: 100", "connections: 101")) == [])
+        #expect(try clients(Examples.network, added) == ["ops added"])
+        #expect(try clients(added, Examples.network) == ["ops removed"])
+        #expect(try clients(added, added.replacing("perSecond: 0.5", with: "perSecond: 5")) == ["shop changed"])
+        #expect(
+            try clients(Examples.network, added.replacing("name: shop", with: "name: store")) == [
+                "ops added", "shop removed", "store added",
+            ])
+    }
+
+    private func clients(_ old: String, _ new: String) throws -> [String] {
+        try configuration(new).clientChanges(from: configuration(old)).map { "\($0.name) \($0.kind.rawValue)" }
+    }
+
     @Test("a change has its kind and both texts, and they come sorted by path")
     func parts() throws {
         let changes = try changes(Examples.network, Examples.least)

@@ -57,7 +57,10 @@ struct DocumentationTests {
             "trustRoots", "name", "administrator", "tokens", "certificates", "uids", "allow", "rate.perSecond",
             "rate.burst", "dailyQuota", "sha256", "expires", "fingerprint", "dnsName", "uri", "apps", "features",
             "products", "offers", "keyIds", "connections", "requestTimeout", "handshakeTimeout", "idleTimeout",
-            "headerBytes", "batchBodyBytes", "endpoint", "sampling", "serviceName",
+            "headerBytes", "batchBodyBytes", "endpoint", "sampling", "serviceName", "database", "origin",
+            "writeTimeout",
+            "reserve", "checkpoints.interval", "checkpoints.file", "checkpoints.output", "checkpoints.url",
+            "checkpoints.tokenFile", "checkpoints.cosigner",
         ] {
             #expect(text.contains("\n| `\(key)` |"))
         }

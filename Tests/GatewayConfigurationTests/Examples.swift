@@ -21,6 +21,7 @@ enum Examples {
                 features: ["*"]
                 products: ["*"]
                 offers: ["*"]
+        audit: off
 
         """
 
@@ -55,6 +56,19 @@ enum Examples {
             apps: [{bundleId: org.example.third, features: [promotional-offer]}]
             keys: [{keyId: ABCDEFGHIJ, uri: "file:/etc/privyseal/third.p8"}]
             activeKey: ABCDEFGHIJ
+        audit:
+          database: sqlite:/var/lib/privyseal/audit.db
+          key: /etc/privyseal/audit.key
+          origin: example.com/privyseal/shop-1
+          writeTimeout: 3
+          reserve: 512
+          checkpoints:
+            interval: 30
+            file: /mnt/worm/privyseal.checkpoints
+            output: syslog
+            url: https://witness.example.com/checkpoints
+            tokenFile: /etc/privyseal/witness.token
+            cosigner: "pkcs11:token=audit;object=log?pin-source=file:/run/audit-pin"
 
         """
 
@@ -69,6 +83,7 @@ enum Examples {
               - keyId: 2X9R4HXF34
                 uri: file:/etc/privyseal/AuthKey.p8
             activeKey: 2X9R4HXF34
+        audit: off
 
         """
 

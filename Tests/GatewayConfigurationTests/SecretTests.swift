@@ -110,6 +110,7 @@ struct SecretTests {
             ("/etc/privyseal/tls/key.pem", pem, "holds a private key; put it into a file that only the gateway reads"),
             ("http://127.0.0.1:4318", "http://me:sesame4711@127.0.0.1:4318", "holds a user, a password"),
             ("http://127.0.0.1:4318", "sesame4711", "must begin with http:// or https://"),
+            ("/etc/privyseal/tls/key.pem", "PRIVATE+KEY+log+01234567+sesame4711", "holds a private key; put it"),
             ("/v1/traces", "/v1/traces?key=sesame4711", "holds a user, a password, a query"),
             ("5e6f7a8b00000000000000000000000000000000000000000000000000000000", "sesame4711", "is not a SHA-256"),
             ("name: shop", "name: sesame4711!", "must be 1 to 63 lower-case letters"),

@@ -31,7 +31,7 @@ struct YAMLTests {
             ),
             Case(
                 Examples.least + "---\n" + Examples.least,
-                "gateway.yaml:11: begins a second document; the configuration is one, so remove the line \"---\"."),
+                "gateway.yaml:12: begins a second document; the configuration is one, so remove the line \"---\"."),
             Case(
                 "accounts:\n\t- issuerId: a\n", "gateway.yaml:2: is indented with a tab; YAML takes spaces only."),
             Case(

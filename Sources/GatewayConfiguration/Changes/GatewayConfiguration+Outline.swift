@@ -17,7 +17,8 @@ extension GatewayConfiguration {
                 .setting("shutdownGracePeriod", shutdownGracePeriod.outline, needsRestart: true),
                 .group("backends", backendOutline),
                 .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
-            ] + (tracing.map { [.group("tracing", $0.outline)] } ?? []))
+            ] + (tracing.map { [.group("tracing", $0.outline)] } ?? [])
+                + (audit.map { [.group("audit", $0.outline)] } ?? []))
     }
 
     private var backendOutline: [SettingOutline.Member] {
@@ -29,7 +30,7 @@ extension GatewayConfiguration {
 
 extension Duration {
     /// Whole seconds with their unit.
-    fileprivate var outline: String { "\(components.seconds) s" }
+    var outline: String { "\(components.seconds) s" }
 }
 
 extension GatewayConfiguration.Listener {

@@ -11,8 +11,8 @@ struct ConfigurationReader {
     }
 
     private static let keys = [
-        "listen", "listeners", "anonymous", "clients", "limits", "tracing", "verification", "validation", "logging",
-        "drainDelay", "shutdownGracePeriod", "backends", "accounts",
+        "listen", "listeners", "anonymous", "clients", "limits", "tracing", "audit", "verification", "validation",
+        "logging", "drainDelay", "shutdownGracePeriod", "backends", "accounts",
     ]
 
     func read(
@@ -20,6 +20,7 @@ struct ConfigurationReader {
     ) {
         guard let mapping = MappingReader(root, keys: Self.keys, findings) else { return }
         access(mapping, &configuration, &draft)
+        audit(mapping, &configuration)
         process(mapping, &configuration)
         let backends = BackendsReader(vocabulary, findings)
         configuration.backends = backends.read(mapping.optional("backends"))
@@ -45,6 +46,15 @@ struct ConfigurationReader {
         }
         mapping.optional("limits").map { LimitsReader(findings).read($0, into: &configuration.limits) }
         configuration.tracing = mapping.optional("tracing").flatMap { TracingReader(findings).read($0) }
+    }
+
+    private func audit(_ mapping: MappingReader, _ configuration: inout GatewayConfiguration) {
+        let reader = AuditSectionReader(vocabulary, findings)
+        if let node = mapping.optional("audit") {
+            reader.read(node, into: &configuration)
+        } else if !mapping.isMisspelt("audit") {
+            reader.warnOfSilence(at: mapping.origin)
+        }
     }
 
     private func process(_ mapping: MappingReader, _ configuration: inout GatewayConfiguration) {

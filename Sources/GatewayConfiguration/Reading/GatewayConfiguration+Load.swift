@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 public import SigningKit
 
@@ -36,7 +37,7 @@ extension GatewayConfiguration {
         let findings = Findings()
         let file = ConfigurationOrigin(source: name)
         let reader = ConfigurationReader(Vocabulary(features: features, backends: backends), findings)
-        var configuration = GatewayConfiguration(file: file)
+        var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)))
         var draft = ConfigurationDraft()
         if let source = YAMLSource(bytes, file, findings) {
             var yaml = YAMLReader(file, findings)
@@ -50,6 +51,7 @@ extension GatewayConfiguration {
         ListenerRules(findings).finish(draft, &configuration)
         try findings.throwFaults()
         AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
+        CosignerWarning.look(configuration, findings)
         configuration.warnings = findings.sortedWarnings
         return configuration
     }

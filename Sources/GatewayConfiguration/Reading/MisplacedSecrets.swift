@@ -31,7 +31,8 @@ struct MisplacedSecrets {
     }
 
     private static func fault(of text: String) -> String? {
-        if text.contains("PRIVATE KEY-----") {
+        // PEM (RFC 7468 §10), and the form of a log's key (Go note).
+        if text.contains("PRIVATE KEY-----") || text.contains("PRIVATE+KEY+") {
             return "holds a private key; put it into a file that only the gateway reads, and take it out here"
         }
         guard holdsToken(text) else { return nil }

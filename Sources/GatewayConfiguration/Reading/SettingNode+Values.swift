@@ -75,11 +75,19 @@ extension SettingNode {
     }
 
     /// The path of a file that is opened later.
-    func file(_ findings: Findings) -> GatewayConfiguration.File? {
-        let path = parsed(findings) { path throws(InvalidValue) in
+    ///
+    /// - Parameters:
+    ///   - example: for the error.
+    ///   - path: takes the path out of what is written.
+    func file(
+        _ findings: Findings, such example: String = "/etc/privyseal/tls/cert.pem",
+        path: (String) -> String = { $0 }
+    ) -> GatewayConfiguration.File? {
+        let path = parsed(findings) { text throws(InvalidValue) in
+            let path = path(text)
             let isSafe = path.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
             guard path.hasPrefix("/"), !path.hasSuffix("/"), isSafe, path.utf8.count < 4096 else {
-                throw InvalidValue("must be the absolute path of a file, such as /etc/privyseal/tls/cert.pem")
+                throw InvalidValue("must be the absolute path of a file, such as \(example)")
             }
             return path
         }

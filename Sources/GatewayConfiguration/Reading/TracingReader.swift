@@ -12,7 +12,7 @@ struct TracingReader {
         }
         let what = "where a collector takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces"
         let endpoint = mapping.required("endpoint", what)?.parsed(findings) { text throws(InvalidValue) in
-            try GatewayConfiguration.Endpoint(text)
+            try GatewayConfiguration.Endpoint(text, for: .traces)
         }
         let sampling = mapping.optional("sampling").map { $0.number(in: 0...1, findings) } ?? 1
         let name =

@@ -18,6 +18,10 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var limits = Limits()
     /// Nil when no traces are sent.
     public internal(set) var tracing: Tracing?
+    /// Nil when signatures leave no record.
+    public internal(set) var audit: Audit?
+    /// Whether the configuration says that there is to be no record; false also when it says nothing.
+    public internal(set) var isAuditOff = false
     public internal(set) var verification: Verification = .always
     public internal(set) var validation = Validation()
     public internal(set) var logging = Logging()
@@ -33,11 +37,14 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var accounts: [Account] = []
     /// What can be used but may not be meant; to be shown once at start.
     public internal(set) var warnings: [ConfigurationWarning] = []
+    /// SHA-256 of the file as it was read, 32 bytes: what the variables said is not in it.
+    public let digest: [UInt8]
     /// The file as a whole.
     let file: ConfigurationOrigin
 
-    init(file: ConfigurationOrigin) {
+    init(file: ConfigurationOrigin, digest: [UInt8]) {
         self.file = file
+        self.digest = digest
     }
 }
 

@@ -1,0 +1,223 @@
+import GatewayConfiguration
+import SigningKit
+import Testing
+
+@Suite("The audit log's section")
+struct AuditTests {
+    @Test("every setting that is given is kept, with its place")
+    func everySetting() throws {
+        let configuration = try configuration(Examples.full)
+        let audit = try #require(configuration.audit)
+        #expect(!configuration.isAuditOff)
+        #expect(configuration.warnings == [])
+        #expect(audit.database.path == "/var/lib/privyseal/audit.db")
+        #expect(audit.database.origin.description == "gateway.yaml:31: audit.database")
+        #expect(audit.key.path == "/etc/privyseal/audit.key")
+        #expect(audit.origin == "example.com/privyseal/shop-1")
+        #expect(audit.writeTimeout == .seconds(3))
+        #expect(audit.reserveBytes == 512 << 20)
+        #expect(audit.section.path == "audit")
+        let checkpoints = audit.checkpoints
+        #expect(checkpoints.interval == .seconds(30))
+        #expect(checkpoints.file.path == "/mnt/worm/privyseal.checkpoints")
+        #expect(checkpoints.output == .syslog)
+        #expect(checkpoints.endpoint?.text == "https://witness.example.com/checkpoints")
+        #expect(checkpoints.endpoint?.host == "witness.example.com")
+        #expect(checkpoints.tokenFile?.path == "/etc/privyseal/witness.token")
+        let cosigner = try #require(checkpoints.cosigner)
+        #expect(cosigner.uri.scheme == "pkcs11")
+        #expect(cosigner.origin.description == "gateway.yaml:42: audit.checkpoints.cosigner")
+        #expect(cosigner.description == "pkcs11:token=audit;object=log")
+    }
+
+    @Test("a database is enough; key and checkpoints lie beside it", arguments: ["", "sqlite:"])
+    func defaults(_ scheme: String) throws {
+        let audit = try #require(try read("{database: \"\(scheme)/a/b.db\"}").audit)
+        #expect(audit.database.path == "/a/b.db")
+        #expect(audit.key.path == "/a/b.db.key")
+        #expect(audit.key.origin.description == "gateway.yaml:1: audit.key")
+        #expect(audit.origin == nil)
+        #expect(audit.writeTimeout == .seconds(2))
+        #expect(audit.reserveBytes == 268_435_456)
+        #expect(audit.checkpoints.interval == .seconds(60))
+        #expect(audit.checkpoints.file.path == "/a/b.db.checkpoints")
+        #expect(audit.checkpoints.file.origin.path == "audit.checkpoints.file")
+        #expect(audit.checkpoints.output == .none)
+        #expect(audit.checkpoints.endpoint == nil)
+        #expect(audit.checkpoints.tokenFile == nil)
+        #expect(audit.checkpoints.cosigner == nil)
+    }
+
+    @Test("off is said with off or false", arguments: ["off", "false", "\"off\""])
+    func off(_ text: String) throws {
+        let configuration = try read(text)
+        #expect(configuration.audit == nil)
+        #expect(configuration.isAuditOff)
+        #expect(configuration.warnings == [])
+    }
+
+    @Test("who says nothing of a record gets none, and is told so")
+    func silence() throws {
+        let configuration = try configuration(Self.base)
+        #expect(configuration.audit == nil)
+        #expect(!configuration.isAuditOff)
+        #expect(
+            configuration.warnings.map(\.description) == [
+                "gateway.yaml:1: audit: is missing, so signatures leave no record; add audit: {database: "
+                    + "/var/lib/privyseal/audit.db}, or audit: off to say that this is meant."
+            ])
+    }
+
+    @Test("bounds are allowed themselves")
+    func bounds() throws {
+        let least = try read("{database: /d, writeTimeout: 1, reserve: 1, origin: a, checkpoints: {interval: 1}}").audit
+        #expect(least?.reserveBytes == 1_048_576)
+        #expect(least?.checkpoints.interval == .seconds(1))
+        let name = String(repeating: "~", count: 128)
+        let most = try read(
+            "{database: /d, writeTimeout: 60, reserve: 1048576, origin: \"\(name)\", checkpoints: {interval: 86400}}"
+        ).audit
+        #expect(most?.reserveBytes == 1 << 40)
+        #expect(most?.origin == name)
+    }
+
+    @Test(
+        "plain HTTP stays on this machine",
+        arguments: ["http://127.0.0.1:9/c", "http://localhost/c", "http://[::1]:9/c", "https://10.0.0.1/c"])
+    func endpoints(_ url: String) throws {
+        let audit = try read("{database: /d, checkpoints: {url: \"\(url)\"}}").audit
+        #expect(audit?.checkpoints.endpoint?.text == url)
+    }
+
+    @Test("a cosigner that signs offers, too, is used, with a warning")
+    func sharedKey() throws {
+        #expect(
+            try read("{database: /d, checkpoints: {cosigner: \"file:/etc/privyseal/AuthKey.p8\"}}")
+                .warnings.map(\.description) == [
+                    "gateway.yaml:1: audit.checkpoints.cosigner: is where a key for offers lives, too (gateway.yaml:8: "
+                        + "accounts[0].keys[0]); give a key of its own."
+                ])
+        #expect(try read("{database: /d, checkpoints: {cosigner: \"file:/etc/privyseal/log.p8\"}}").warnings == [])
+    }
+
+    private static let missing = "give the absolute path of the log's database, such as /var/lib/privyseal/audit.db."
+    private static let notOff =
+        "audit: must be off, or a mapping with the database, as in {database: /var/lib/privyseal/audit.db}."
+    private static let noPath =
+        "audit.database: must be the absolute path of a file, such as /var/lib/privyseal/audit.db."
+    private static let noOrigin =
+        "audit.origin: must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
+        + "example.com/privyseal/shop-1."
+
+    @Test(
+        "what cannot be used is refused with its cure",
+        arguments: [
+            ("on", notOff), ("true", notOff), ("\"false\"", notOff), ("postgresql://me:sesame4711@db/audit", notOff),
+            ("", "audit: has no value; give a mapping, or leave it out."),
+            (
+                "[off]",
+                "audit: must be a mapping, but is a list; write each key on a line of its own, as in \"key: value\"."
+            ),
+            ("{}", "audit.database: is missing; " + missing), ("{key: /k}", "audit.database: is missing; " + missing),
+            ("{database: audit.db}", noPath), ("{database: \"sqlite:audit.db\"}", noPath),
+            ("{database: \"sqlite:\"}", noPath), ("{database: /var/lib/}", noPath),
+            ("{database: \"postgresql://me:sesame4711@db/audit\"}", noPath),
+            (
+                "{database: /d, key: k}",
+                "audit.key: must be the absolute path of a file, such as /var/lib/privyseal/audit.db.key."
+            ),
+            (
+                "{database: /d, key: /d}",
+                "audit.key: is the path of audit.database, too; give each file a path of its own."
+            ),
+            (
+                "{database: /d, key: /d.checkpoints}",
+                "audit.checkpoints.file: is the path of audit.key, too; give each file a path of its own."
+            ),
+            ("{database: /d, origin: \"a b\"}", noOrigin), ("{database: /d, origin: a+b}", noOrigin),
+            ("{database: /d, origin: \"\"}", noOrigin), ("{database: /d, origin: ä}", noOrigin),
+            ("{database: /d, origin: \(String(repeating: "a", count: 129))}", noOrigin),
+            ("{database: /d, writeTimeout: 0}", "audit.writeTimeout: is 0; it must be from 1 to 60 seconds."),
+            ("{database: /d, writeTimeout: 61}", "audit.writeTimeout: is 61; it must be from 1 to 60 seconds."),
+            ("{database: /d, reserve: 0}", "audit.reserve: is 0; it must be from 1 to 1048576."),
+            ("{database: /d, reserve: 1048577}", "audit.reserve: is 1048577; it must be from 1 to 1048576."),
+            (
+                "{database: /d, databse: /e}",
+                "audit.databse: is not a key that is known here; did you mean database? The keys are database, key, origin, "
+                    + "writeTimeout, reserve, checkpoints."
+            ),
+            (
+                "{database: /d, checkpoints: {intervall: 60}}",
+                "audit.checkpoints.intervall: is not a key that is known here; did you mean interval? The keys are interval, "
+                    + "file, output, url, tokenFile, cosigner."
+            ),
+            (
+                "{database: /d, checkpoints: {interval: 86401}}",
+                "audit.checkpoints.interval: is 86401; it must be from 1 to 86400 seconds."
+            ),
+            (
+                "{database: /d, checkpoints: {output: std-out}}",
+                "audit.checkpoints.output: is \"std-out\", which is not known; did you mean stdout? The choices are none, "
+                    + "stdout, syslog."
+            ),
+            (
+                "{database: /d, checkpoints: {file: f}}",
+                "audit.checkpoints.file: must be the absolute path of a file, such as /mnt/worm/privyseal.checkpoints."
+            ),
+            (
+                "{database: /d, checkpoints: {file: /d}}",
+                "audit.checkpoints.file: is the path of audit.database, too; give each file a path of its own."
+            ),
+            (
+                "{database: /d, checkpoints: {url: \"http://witness.example.com/c\"}}",
+                "audit.checkpoints.url: goes to another machine without TLS, so others could change what is on its way; give an "
+                    + "https:// URL."
+            ),
+            (
+                "{database: /d, checkpoints: {url: \"https://me:sesame4711@witness.example.com/c\"}}",
+                "audit.checkpoints.url: holds a user, a password, a query or a fragment; give the address alone, such as "
+                    + "https://witness.example.com/checkpoints."
+            ),
+            (
+                "{database: /d, checkpoints: {url: \"https://witness.example.com\"}}",
+                "audit.checkpoints.url: has no path; say where checkpoints are taken, as in "
+                    + "https://witness.example.com/checkpoints."
+            ),
+            (
+                "{database: /d, checkpoints: {tokenFile: /t}}",
+                "audit.checkpoints.tokenFile: is used for nothing, because checkpoints are posted nowhere; give url, or remove it."
+            ),
+            (
+                "{database: /d, checkpoints: {url: \"https://w/c\", tokenFile: sesame4711}}",
+                "audit.checkpoints.tokenFile: must be the absolute path of a file, such as /etc/privyseal/witness.token."
+            ),
+            (
+                "{database: /d, checkpoints: {cosigner: \"pkcs11:token=a?pin-value=sesame4711\"}}",
+                "audit.checkpoints.cosigner: holds a PIN or a passphrase; put it into a file that only the gateway reads, and "
+                    + "name the file with pin-source=file:/path or passphrase-source=file:/path."
+            ),
+            (
+                "{database: /d, checkpoints: {cosigner: \"kms:sesame4711\"}}",
+                "audit.checkpoints.cosigner: cannot be used: no backend serves its scheme, kms; the schemes are pkcs11, file."
+            ),
+        ] as [(String, String)])
+    func refused(_ section: String, _ fault: String) throws {
+        let lines = faults(in: "audit: \(section)\n" + Self.base)
+        #expect(lines == ["gateway.yaml:1: " + fault])
+        #expect(!lines.joined().contains("sesame4711"))
+    }
+
+    @Test("a configuration that is dumped does not say where the cosigner's PIN is")
+    func dumps() throws {
+        let configuration = try configuration(Examples.full.replacing("/run/audit-pin", with: "/run/sesame4711"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!dumped.contains("sesame4711"))
+    }
+
+    private static let base = Examples.least("audit: off\n", "")
+
+    private func read(_ section: String) throws(ConfigurationError) -> GatewayConfiguration {
+        try configuration("audit: \(section)\n" + Self.base)
+    }
+}

@@ -1,0 +1,79 @@
+internal import CSQLite
+
+/// A connection to one database. For one thread at a time: SQLite is told not to guard it (`SQLITE_OPEN_NOMUTEX`).
+///
+/// It ends when it is not referred to any more. A statement refers to its connection.
+public final class Connection {
+    public enum Access: Hashable, Sendable {
+        /// What is there, and nothing is made.
+        case readWrite
+        /// A new database, where there is none yet.
+        case create
+        case readOnly
+        /// A file that nobody writes to while it is read: no lock, no file beside it (sqlite.org/uri.html#uriimmutable).
+        case immutable
+    }
+
+    let handle: OpaquePointer
+    /// Pages in the write-ahead log after the last commit of this connection; see `countLogPages()`.
+    public internal(set) var logPages = 0
+
+    /// - Parameter path: absolute, or `:memory:`.
+    public init(path: String, access: Access) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let name = access == .immutable ? "file:\(Self.escaped(path))?immutable=1" : path
+        let code = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error = SQLiteError(code, on: handle)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// How long to wait for a lock that another connection holds.
+    public func wait(milliseconds: Int) {
+        sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
+    }
+
+    /// Runs statements that give no rows, one after the other.
+    public func execute(_ sql: String) throws(SQLiteError) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// The database's file as SQLite opened it, symbolic links resolved.
+    public var path: String {
+        sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? ""
+    }
+
+    func check(_ code: Int32) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
+    }
+
+    /// As a URI's path wants it.
+    private static func escaped(_ path: String) -> String {
+        path.utf8.reduce(into: "") { text, byte in
+            let isPlain = byte > 0x20 && byte < 0x7f && !"%?#".utf8.contains(byte)
+            if isPlain {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+}
+
+extension Connection.Access {
+    fileprivate var flags: Int32 {
+        switch self {
+        case .readWrite: SQLITE_OPEN_READWRITE
+        case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .readOnly: SQLITE_OPEN_READONLY
+        case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        }
+    }
+}

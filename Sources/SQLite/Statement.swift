@@ -1,0 +1,88 @@
+internal import CSQLite
+
+/// A prepared statement, to be kept and used again and again.
+///
+/// Parameters are numbered from 1, columns from 0.
+public final class Statement {
+    let handle: OpaquePointer
+    /// A statement must not outlive it.
+    private let connection: Connection
+
+    public init(_ sql: String, on connection: Connection) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        try connection.check(
+            sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
+        guard let handle else { throw SQLiteError(.misuse, message: "there is no statement in the text") }
+        self.handle = handle
+        self.connection = connection
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// - Returns: whether there is a row to read.
+    public func step() throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        guard code == SQLITE_DONE else {
+            let error = SQLiteError(code, on: connection.handle)
+            sqlite3_reset(handle)
+            throw error
+        }
+        return false
+    }
+
+    /// Steps once and makes ready for the next time: for statements that give no rows.
+    public func run() throws(SQLiteError) {
+        _ = try step()
+        sqlite3_reset(handle)
+    }
+
+    /// Makes ready for the next time; what was bound stays. A statement that gave a row and was not reset holds its
+    /// transaction open.
+    public func reset() {
+        sqlite3_reset(handle)
+    }
+
+    // MARK: Parameters
+
+    public func bind(_ number: Int, at position: Int32) throws(SQLiteError) {
+        try connection.check(sqlite3_bind_int64(handle, position, Int64(number)))
+    }
+
+    /// As the signed number with the same bits.
+    public func bind(bits number: UInt64, at position: Int32) throws(SQLiteError) {
+        try connection.check(sqlite3_bind_int64(handle, position, Int64(bitPattern: number)))
+    }
+
+    public func bind(_ text: String, at position: Int32) throws(SQLiteError) {
+        let code = text.withCString {
+            sqlite3_bind_text(handle, position, $0, Int32(clamping: text.utf8.count), Self.copied)
+        }
+        try connection.check(code)
+    }
+
+    public func bind(_ bytes: [UInt8], at position: Int32) throws(SQLiteError) {
+        try connection.check(bytes.withUnsafeBytes { bind($0, at: position, Self.copied) })
+    }
+
+    /// Binds the bytes without a copy, runs the statement, and forgets them.
+    public func run(with bytes: [UInt8], at position: Int32) throws(SQLiteError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(SQLiteError) in
+            try connection.check(bind(UnsafeRawBufferPointer(buffer), at: position, nil))
+            defer { sqlite3_bind_null(handle, position) }
+            try run()
+        }
+    }
+
+    private func bind(
+        _ bytes: UnsafeRawBufferPointer, at position: Int32, _ destructor: sqlite3_destructor_type?
+    ) -> Int32 {
+        // No address would mean NULL.
+        bytes.isEmpty
+            ? sqlite3_bind_zeroblob(handle, position, 0)
+            : sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), destructor)
+    }
+
+    /// `SQLITE_TRANSIENT`, a cast in the header that does not reach Swift: SQLite makes its own copy.
+    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import SQLite
+
+@Suite("A connection to a database")
+struct ConnectionTests {
+    private func inMemory() throws -> Connection {
+        let connection = try Connection(path: ":memory:", access: .create)
+        try connection.execute("CREATE TABLE thing (number INTEGER, body BLOB, name TEXT) STRICT")
+        return connection
+    }
+
+    @Test("What was bound comes back, whatever it is")
+    func values() throws {
+        let connection = try inMemory()
+        let insert = try Statement("INSERT INTO thing VALUES (?, ?, ?)", on: connection)
+        let rows: [(UInt64, [UInt8], String)] = [
+            (0, [], ""), (.max, [0, 255, 0], "a\u{0}b"), (1 << 63, [1], "Größe 🦭"),
+        ]
+        for (number, body, name) in rows {
+            try insert.bind(bits: number, at: 1)
+            try insert.bind(name, at: 3)
+            try insert.run(with: body, at: 2)
+        }
+        let found = try connection.all("SELECT number, body, name FROM thing") { row in
+            (row.bits(0), row.bytes(1), row.text(2))
+        }
+        #expect(found.map(\.0) == rows.map(\.0))
+        #expect(found.map(\.1) == rows.map(\.1))
+        #expect(found.map(\.2) == rows.map(\.2))
+    }
+
+    @Test("An empty blob is not NULL, and a column that was not bound is")
+    func empty() throws {
+        let connection = try inMemory()
+        try Statement("INSERT INTO thing (body) VALUES (?)", on: connection).run(with: [], at: 1)
+        let isNull = try connection.first("SELECT body, number FROM thing") { ($0.isNull(0), $0.isNull(1)) }
+        #expect(isNull?.0 == false && isNull?.1 == true)
+    }
+
+    @Test("A statement is used again after it failed")
+    func again() throws {
+        let connection = try inMemory()
+        try connection.execute("CREATE UNIQUE INDEX once ON thing (number)")
+        let insert = try Statement("INSERT INTO thing (number) VALUES (?)", on: connection)
+        try insert.bind(1, at: 1)
+        try insert.run()
+        #expect(throws: SQLiteError.self) { try insert.run() }
+        try insert.bind(2, at: 1)
+        try insert.run()
+        #expect(try connection.number("page_count") != nil)
+        #expect(try connection.first("SELECT count(*) FROM thing") { $0.integer(0) } == 2)
+    }
+
+    @Test("An error names the extended code and no value")
+    func errors() throws {
+        let connection = try inMemory()
+        try connection.execute("CREATE UNIQUE INDEX once ON thing (name)")
+        let insert = try Statement("INSERT INTO thing (name) VALUES (?)", on: connection)
+        try insert.bind("secret", at: 1)
+        try insert.run()
+        let error = #expect(throws: SQLiteError.self) { try insert.run() }
+        #expect(error?.code.description == "SQLITE_CONSTRAINT_UNIQUE")
+        #expect(error?.code.primary == .constraint)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test("A code without a name still says what kind it is")
+    func names() {
+        #expect(ResultCode(rawValue: 10 | 4 << 8).description == "SQLITE_IOERR_FSYNC")
+        #expect(ResultCode(rawValue: 10 | 99 << 8).description == "SQLITE_IOERR (25354)")
+        #expect(ResultCode(rawValue: 77).description == "SQLITE 77")
+    }
+
+    @Test("Nothing is made where nothing is")
+    func missing() throws {
+        let path = FileManager.default.temporaryDirectory.path() + UUID().uuidString
+        for access in [Connection.Access.readWrite, .readOnly, .immutable] {
+            let error = #expect(throws: SQLiteError.self) { try Connection(path: path, access: access) }
+            #expect(error?.code.primary == .cannotOpen)
+            #expect(error?.systemError == ENOENT)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("A path may hold what means something in a URI")
+    func escaping() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.path() + "/a b%3f?mode=rw#ü.db"
+        try Connection(path: path, access: .create).execute("CREATE TABLE here (a)")
+        let copy = try Connection(path: path, access: .immutable)
+        #expect(try copy.first("SELECT name FROM sqlite_schema") { $0.text(0) } == "here")
+    }
+
+    @Test("The log's pages are counted at each commit, and copied on demand")
+    func log() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let connection = try Connection(path: directory.path() + "/a.db", access: .create)
+        #expect(try connection.pragma("journal_mode = WAL") == "wal")
+        connection.countLogPages()
+        try connection.execute("CREATE TABLE thing (a)")
+        #expect(connection.logPages > 0)
+        let progress = try connection.copyLog()
+        #expect(progress.pages == connection.logPages && progress.copied == connection.logPages)
+        #expect(!connection.hasMoved)
+        try FileManager.default.moveItem(atPath: connection.path, toPath: connection.path + ".moved")
+        #expect(connection.hasMoved)
+    }
+}

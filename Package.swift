@@ -68,6 +68,7 @@ let features: [Target.Dependency] = [
     "LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce",
 ]
 let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token"]
+let auditStores: [Target.Dependency] = ["SQLiteAuditStore"]
 
 let package = Package(
     name: "privyseal",
@@ -139,6 +140,7 @@ let package = Package(
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging, metrics]),
+        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "SigningKit", "TransparencyLog", "StrictJSON"]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
@@ -166,8 +168,8 @@ let package = Package(
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(
             name: "privyseal",
-            dependencies: features + keyBackends + [
-                "SigningKit", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
+            dependencies: features + keyBackends + auditStores + [
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
                 "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
                 argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
@@ -193,6 +195,9 @@ let package = Package(
         tests("StrictJSONTests", ["StrictJSON", "SigningKitTesting"]),
         tests("Base64Tests", ["Base64", "SigningKitTesting"]),
         tests("JWSTests", ["JWS"]),
+        tests("TransparencyLogTests", ["TransparencyLog", "Base64", crypto], resources: [.copy("Vectors")]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
         tests("SigningKitTests", ["SigningKit", "StrictJSON", crypto]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
@@ -211,8 +216,8 @@ let package = Package(
         tests(
             "SigningGatewayTests",
             [
-                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "StrictJSON",
-                "SigningKitTesting",
+                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "AuditKit", "TransparencyLog",
+                "StrictJSON", "SigningKitTesting",
                 crypto, lifecycle, metrics, metricsTestKit,
             ]),
         tests(

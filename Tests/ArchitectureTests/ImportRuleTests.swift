@@ -6,7 +6,10 @@ import Testing
 struct ImportRuleTests {
     /// What each target may import of ours. A target that is not here may not exist.
     static let allowed: [String: Set<String>] = [
-        "CP11Kit": [], "CLibCrypto": [],
+        "CP11Kit": [], "CLibCrypto": [], "CSQLite": [],
+        "SQLite": ["CSQLite"], "TransparencyLog": ["Base64"],
+        "AuditKit": ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"],
+        "SQLiteAuditStore": ["AuditKit", "SQLite", "SigningKit", "TransparencyLog", "StrictJSON"],
         "PKCS11": ["CP11Kit"], "StrictJSON": [], "Base64": [], "JWS": ["Base64"],
         "SigningKit": ["StrictJSON"],
         "AppStoreJWS": ["SigningKit", "StrictJSON", "JWS"],
@@ -16,9 +19,9 @@ struct ImportRuleTests {
         "PromotionalOffer": ["SigningKit", "StrictJSON", "AppStoreJWS"],
         "IntroductoryOfferEligibility": ["SigningKit", "StrictJSON", "AppStoreJWS"],
         "AdvancedCommerce": ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"],
-        "SigningGateway": ["SigningKit", "StrictJSON", "Base64"],
+        "SigningGateway": ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64"],
         "SignatureExplanation": ["SigningKit", "StrictJSON", "JWS", "Base64"],
-        "GatewayHTTP": ["SigningGateway", "SigningKit", "StrictJSON", "Base64", "TraceContext"],
+        "GatewayHTTP": ["SigningGateway", "AuditKit", "SigningKit", "StrictJSON", "Base64", "TraceContext"],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
@@ -30,11 +33,11 @@ struct ImportRuleTests {
     /// Who alone may import a module from outside, besides the benchmark, which measures against raw limits.
     static let reserved: [String: Set<String>] = [
         "CP11Kit": ["PKCS11"], "CLibCrypto": ["P8"], "Hummingbird": ["GatewayHTTP"], "HummingbirdCore": ["GatewayHTTP"],
-        "CPrctl": ["ServiceManager"], "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
+        "CPrctl": ["ServiceManager"], "CSQLite": ["SQLite"], "SQLite": ["SQLiteAuditStore"], "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
     ]
 
     static let plugins =
-        ["P8", "PKCS11Token"]
+        ["P8", "PKCS11Token", "SQLiteAuditStore"]
         + ["LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce"]
 
     @Test("Every import of ours points down", arguments: allowed.keys.sorted())
@@ -90,7 +93,7 @@ struct ImportRuleTests {
 
     private static func directories() throws -> [String: URL] {
         var directories: [String: URL] = [:]
-        for parent in ["Sources", "Plugins/KeyBackends", "Plugins/Features"] {
+        for parent in ["Sources", "Plugins/KeyBackends", "Plugins/AuditStores", "Plugins/Features"] {
             let url = root.appending(path: parent)
             for child in try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil) {
                 directories[child.lastPathComponent] = child

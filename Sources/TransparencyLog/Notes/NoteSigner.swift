@@ -5,7 +5,7 @@ public struct NoteSigner: Sendable {
     private static let beginning = "PRIVATE+KEY+"
 
     public let verifier: NoteVerifier
-    private let key: Curve25519.Signing.PrivateKey
+    let key: Curve25519.Signing.PrivateKey
 
     private init(name: String, key: Curve25519.Signing.PrivateKey) throws(NoteError) {
         verifier = try NoteVerifier(name: name, ed25519: key.publicKey)

@@ -230,7 +230,7 @@ final class Reloader: Service {
 }
 
 extension ChangeKind {
-    fileprivate init(_ kind: ClientChange.Kind) {
+    fileprivate init(_ kind: ConfigurationChange.Kind) {
         switch kind {
         case .added: self = .added
         case .removed: self = .removed

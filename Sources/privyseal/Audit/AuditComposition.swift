@@ -22,8 +22,8 @@ struct AuditComposition {
     /// The log, open to be written to. It is made where there is none yet, and so is its key.
     ///
     /// - Parameter isServing: whether checkpoints go out; a signature on the command line leaves them to the gateway.
-    /// - Throws: `AuditFault`.
-    func open(isServing: Bool) throws(AuditFault) -> AuditLog {
+    /// - Throws: `AuditSetupError`.
+    func open(isServing: Bool) throws(AuditSetupError) -> AuditLog {
         let signer = try foundOrMade()
         let file = CheckpointFile(audit.checkpoints.file.path)
         let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
@@ -37,7 +37,7 @@ struct AuditComposition {
             try store.open(at: location, patience: audit.writeTimeout)
         }
         do { try log.open() } catch {
-            throw AuditFault("\(audit.section): the audit log \(location) cannot be used. \(error)")
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be used. \(error)")
         }
         return log
     }
@@ -47,39 +47,39 @@ struct AuditComposition {
     /// - Throws: what is wrong, already said; the status is 78.
     static func open(_ configuration: GatewayConfiguration, isServing: Bool) throws -> AuditLog? {
         guard let audit = configuration.audit else { return nil }
-        do throws(AuditFault) { return try AuditComposition(audit, of: configuration).open(isServing: isServing) } catch {
+        do throws(AuditSetupError) { return try AuditComposition(audit, of: configuration).open(isServing: isServing) } catch {
             throw StandardError.failure(error.description, status: 78)
         }
     }
 
     // MARK: The log and its key
 
-    private func foundOrMade() throws(AuditFault) -> NoteSigner {
+    private func foundOrMade() throws(AuditSetupError) -> NoteSigner {
         let file = AuditKeyFile(audit.key.path)
         let hasStore: Bool
         do { hasStore = try store.exists(at: location) } catch {
-            throw AuditFault("\(audit.section): the audit log \(location) cannot be looked for. \(error)")
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be looked for. \(error)")
         }
         switch (hasStore, file.exists) {
         case (true, true): return try checked(try file.read())
         case (true, false):
-            throw AuditFault(
+            throw AuditSetupError(
                 "\(audit.section): there is an audit log at \(location), but not its key at \(audit.key.path). Put the "
                     + "key back; without it, nothing can be appended to the log.")
         case (false, true): return try make(under: try file.read())
         case (false, false):
             let signer: NoteSigner
             do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
-                throw AuditFault("\(audit.section): \(error)")
+                throw AuditSetupError("\(audit.section): \(error)")
             }
             try file.write(signer)
             return try make(under: signer)
         }
     }
 
-    private func checked(_ signer: NoteSigner) throws(AuditFault) -> NoteSigner {
+    private func checked(_ signer: NoteSigner) throws(AuditSetupError) -> NoteSigner {
         if let origin = audit.origin, origin != signer.name {
-            throw AuditFault(
+            throw AuditSetupError(
                 "\(audit.section): the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was "
                     + "when the log was made, or begin another log with another database and key.")
         }
@@ -87,15 +87,15 @@ struct AuditComposition {
     }
 
     /// A key without a log: a new one, or one whose database is gone. Checkpoints tell which.
-    private func make(under signer: NoteSigner) throws(AuditFault) -> NoteSigner {
+    private func make(under signer: NoteSigner) throws(AuditSetupError) -> NoteSigner {
         let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
         if let size = known.map(\.size).max(), size > 0 {
-            throw AuditFault(
+            throw AuditSetupError(
                 "\(audit.section): \(location) is not there, but \(audit.checkpoints.file.path) holds a checkpoint over "
                     + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away.")
         }
         do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
-            throw AuditFault("\(audit.section): the audit log \(location) cannot be made. \(error)")
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
         }
         return try checked(signer)
     }
@@ -132,7 +132,7 @@ struct AuditComposition {
 }
 
 /// Why there is no audit log; one sentence or two, with where it is configured.
-struct AuditFault: Error, CustomStringConvertible {
+struct AuditSetupError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {

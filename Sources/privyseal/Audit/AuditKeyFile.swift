@@ -14,32 +14,32 @@ struct AuditKeyFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
-    func read() throws(AuditFault) -> NoteSigner {
+    func read() throws(AuditSetupError) -> NoteSigner {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4096,
             let data = FileManager.default.contents(atPath: path)
         else {
-            throw AuditFault("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
+            throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
-            throw AuditFault(
+            throw AuditSetupError(
                 "The audit log's key \(path) can be used by others than its owner. Run chmod 600 \(path), and consider "
                     + "whether somebody has copied it.")
         }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         do { return try NoteSigner(text) } catch {
             // The error's own words may hold what stands in the file.
-            throw AuditFault("\(path) is not the key of an audit log, which begins with PRIVATE+KEY+.")
+            throw AuditSetupError("\(path) is not the key of an audit log, which begins with PRIVATE+KEY+.")
         }
     }
 
     /// Never over a file that is there.
-    func write(_ signer: NoteSigner) throws(AuditFault) {
+    func write(_ signer: NoteSigner) throws(AuditSetupError) {
         try Self.make(path, signer.text, mode: 0o600)
         try Self.make(publicPath, signer.verifier.text, mode: 0o644)
     }
 
-    private static func make(_ path: String, _ text: String, mode: mode_t) throws(AuditFault) {
+    private static func make(_ path: String, _ text: String, mode: mode_t) throws(AuditSetupError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { Glibc.close(descriptor) }
@@ -51,7 +51,7 @@ struct AuditKeyFile {
         }
     }
 
-    private static func refusal(_ path: String) -> AuditFault {
-        AuditFault("\(path) cannot be written: \(String(cString: strerror(errno))).")
+    private static func refusal(_ path: String) -> AuditSetupError {
+        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
 }

@@ -27,13 +27,13 @@ struct CheckpointFile: CheckpointDestination {
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else { throw refusal }
     }
 
-    private var refusal: AuditFault { AuditFault("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+    private var refusal: AuditSetupError { AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))") }
 
     /// What this log's key signed; of others' notes nothing. A note at the end that was not written whole does not count.
-    func heads(signedBy verifier: NoteVerifier) throws(AuditFault) -> [AuditHead] {
+    func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [AuditHead] {
         guard access(path, F_OK) == 0 else { return [] }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw AuditFault("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
+            throw AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         do throws(NoteError) {
             // Of many, the last is the longest: no other needs to be verified.
@@ -42,7 +42,7 @@ struct CheckpointFile: CheckpointDestination {
                 return AuditHead(size: checkpoint.size, note: note.description)
             }
         } catch {
-            throw AuditFault("\(path) does not hold checkpoints. \(error) Move it away if that is meant.")
+            throw AuditSetupError("\(path) does not hold checkpoints. \(error) Move it away if that is meant.")
         }
     }
 }

@@ -1,13 +1,16 @@
-import Glibc
+import Foundation
+import NIOPosix
 import SigningGateway
 
-/// Checkpoints on standard output, for whoever collects that.
+/// Checkpoints on standard output, for whoever collects that; an empty line behind each.
 struct StandardOutputCheckpoints: CheckpointDestination {
     var name: String { "stdout" }
 
     func send(_ note: String) async throws {
-        print(note)
-        fflush(stdout)
+        // A pipe that nobody reads makes its writer wait.
+        try await NIOThreadPool.singleton.runIfActive {
+            try FileHandle.standardOutput.write(contentsOf: Data("\(note)\n".utf8))
+        }
     }
 }
 
@@ -23,8 +26,8 @@ struct SyslogCheckpoints: CheckpointDestination {
 
     func send(_ note: String) async throws {
         let line = "checkpoint " + note.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "|")
-        line.withCString { text in
-            withVaList([text]) { vsyslog(LOG_NOTICE, "%s", $0) }
+        try await NIOThreadPool.singleton.runIfActive {
+            line.withCString { text in withVaList([text]) { vsyslog(LOG_NOTICE, "%s", $0) } }
         }
     }
 }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import SigningGateway
 
 /// Checkpoints as the bodies of HTTP requests, to a machine that others rule.
@@ -25,13 +26,13 @@ struct PostedCheckpoints: CheckpointDestination {
         request.body = .bytes(ByteBuffer(string: note))
         let answer = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
         guard (200..<300).contains(answer.status.code) else {
-            throw AuditFault("\(url) answered \(answer.status.code)")
+            throw AuditSetupError("\(url) answered \(answer.status.code)")
         }
     }
 
     private func token(_ path: String) throws -> String {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw AuditFault("the token in \(path) cannot be read")
+            throw AuditSetupError("the token in \(path) cannot be read")
         }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }

@@ -8,6 +8,7 @@ import NIOCore
 import NIOPosix
 import PrometheusMetrics
 import ServiceManager
+import SigningGateway
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

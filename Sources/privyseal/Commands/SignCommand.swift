@@ -49,8 +49,6 @@ struct SignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))
     var input: String?
 
-    private let request = RequestMark(id: "command-\(UUID().uuidString.lowercased())")
-
     private static let features = BuiltIns.features().map(\.descriptor).map { feature in
         let members = feature.fields.map { "    \($0.name)\($0.isRequired ? "" : " (optional)")" }
         return (["  \(feature.id)"] + members).joined(separator: "\n")
@@ -69,18 +67,19 @@ struct SignCommand: AsyncParsableCommand {
         let configuration = try config.load()
         let audit = try AuditComposition.open(configuration, isServing: false)
         let gateway = GatewayGeneration(configuration, audit: audit)
+        let request = RequestMark(id: "command-\(UUID().uuidString.lowercased())")
         do {
-            let answer = try await sign(with: gateway)
+            let answer = try await sign(with: gateway, request)
             await close(gateway)
             print(answer)
         } catch {
-            if let error = error as? GatewayError { await record(error, in: audit) }
+            if let error = error as? GatewayError { await record(error, request, in: audit) }
             await close(gateway)
             throw StandardError.failure("\(error)")
         }
     }
 
-    private func record(_ error: GatewayError, in audit: AuditLog?) async {
+    private func record(_ error: GatewayError, _ request: RequestMark, in audit: AuditLog?) async {
         let (reason, status) = error.refusal
         try? await audit?.record(
             .refusal(
@@ -92,7 +91,7 @@ struct SignCommand: AsyncParsableCommand {
         await gateway.dispatcher.audit?.close()
     }
 
-    private func sign(with gateway: GatewayGeneration) async throws -> String {
+    private func sign(with gateway: GatewayGeneration, _ request: RequestMark) async throws -> String {
         let route = try gateway.dispatcher.route(
             for: .operator, app: app, feature: feature, keyID: key,
             request: request)

@@ -1,11 +1,11 @@
 extension Connection {
     /// What a pragma says: its first row's first column. Nil when it gives no row.
-    public func pragma(_ name: StaticString) throws(SQLiteError) -> String? {
+    public func pragma(_ name: String) throws(SQLiteError) -> String? {
         try first("PRAGMA \(name)") { $0.text(0) }
     }
 
     /// As `pragma(_:)`, of one that is a number.
-    public func number(_ name: StaticString) throws(SQLiteError) -> Int? {
+    public func number(_ name: String) throws(SQLiteError) -> Int? {
         try first("PRAGMA \(name)") { $0.integer(0) }
     }
 

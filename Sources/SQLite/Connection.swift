@@ -45,6 +45,9 @@ public final class Connection {
 
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Whether nothing can be written: SQLite opens a file so when it may not open it otherwise.
+    public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") != 0 }
+
     /// The database's file as SQLite opened it, symbolic links resolved.
     public var path: String {
         sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? ""

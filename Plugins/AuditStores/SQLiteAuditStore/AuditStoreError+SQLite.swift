@@ -1,0 +1,39 @@
+import AuditKit
+import Glibc
+import SQLite
+
+extension AuditStoreError {
+    /// What SQLite's error means for the log at `path`.
+    init(_ error: SQLiteError, at path: String) {
+        switch error.code.primary {
+        case .full: self = .full("No space is left for the audit log \(path): \(error).")
+        case .readOnly where error.code.description == "SQLITE_READONLY_DBMOVED":
+            self = .replaced("The audit log \(path) is not the file that was opened any more: \(error).")
+        case .readOnly: self = .readOnly("The audit log \(path) cannot be written: \(error).")
+        case .busy, .locked, .protocolFailed:
+            self = .busy("Another process holds the audit log \(path): \(error).")
+        case .corrupt, .notADatabase: self = .damaged("The audit log \(path) is damaged: \(error).")
+        default: self = Self.refusal(error, at: path)
+        }
+    }
+
+    /// What the operating system did not want.
+    private static func refusal(_ error: SQLiteError, at path: String) -> AuditStoreError {
+        switch error.systemError {
+        case ENOSPC, EDQUOT: .full("No space is left for the audit log \(path): \(error).")
+        case EROFS: .readOnly("The audit log \(path) lies on a file system that is read-only: \(error).")
+        default: .failed("The audit log \(path) could not be used: \(error).")
+        }
+    }
+
+    /// Runs `body` on the log at `path`.
+    static func at<Value>(
+        _ path: String, _ body: () throws(SQLiteError) -> Value
+    ) throws(AuditStoreError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw AuditStoreError(error, at: path)
+        }
+    }
+}

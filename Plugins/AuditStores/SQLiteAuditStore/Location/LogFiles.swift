@@ -1,0 +1,66 @@
+import AuditKit
+import SQLite
+
+/// The three files of a log that is open: the database, its write-ahead log and the index of that, which processes share.
+struct LogFiles: Sendable {
+    enum Change {
+        case none
+        /// There is no database at the path.
+        case databaseGone
+        /// There is another one.
+        case databaseReplaced
+        /// The write-ahead log or its index is gone or another.
+        case companionReplaced
+    }
+
+    /// As the location names it; a symbolic link may lead elsewhere.
+    let path: String
+    private let logPath: String
+    private let sharedPath: String
+    private let database: FileMark
+    private let log: FileMark
+    private let shared: FileMark
+
+    /// - Parameter connection: one that has read from the database, so that all three are open.
+    init(at path: String, of connection: Connection) throws(AuditStoreError) {
+        self.path = path
+        logPath = connection.path + "-wal"
+        sharedPath = connection.path + "-shm"
+        guard let database = try FileMark(path), let log = try FileMark(logPath), let shared = try FileMark(sharedPath),
+            !connection.hasMoved
+        else { throw .replaced("The files of the audit log \(path) were moved while it was opened.") }
+        self.database = database
+        self.log = log
+        self.shared = shared
+    }
+
+    func change() throws(AuditStoreError) -> Change {
+        guard let now = try FileMark(path) else { return .databaseGone }
+        guard now.isSameFile(as: database) else { return .databaseReplaced }
+        guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
+            shared.isSameFile(as: self.shared)
+        else { return .companionReplaced }
+        return .none
+    }
+
+    /// Throws unless what was opened is what is there.
+    func checkInPlace() throws(AuditStoreError) {
+        switch try change() {
+        case .none: return
+        case .databaseGone: throw Self.gone(path)
+        case .databaseReplaced: throw .replaced("There is another file at \(path) than the audit log that was opened.")
+        case .companionReplaced:
+            throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
+        }
+    }
+
+    func checkWritable() throws(AuditStoreError) {
+        for path in [path, logPath] where try FileMark(path)?.isWritable == false { throw Self.readOnly(path) }
+    }
+
+    static func gone(_ path: String) -> AuditStoreError { .missing("There is no audit log at \(path).") }
+
+    static func readOnly(_ path: String) -> AuditStoreError {
+        .readOnly("The audit log's file \(path) is read-only: give its owner the right to write again.")
+    }
+}

@@ -1,0 +1,35 @@
+import AuditKit
+import Glibc
+
+/// Where a log is: a path, with or without `sqlite:` in front.
+struct LogLocation: Hashable, Sendable {
+    /// Absolute.
+    let path: String
+
+    init(_ text: String) throws(AuditStoreError) {
+        let prefix = SQLiteAuditStore.scheme + ":"
+        let path = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else {
+            throw .unfit("'\(text)' is no path of an audit log: give the path of a file, such as /var/lib/privyseal/audit.db.")
+        }
+        self.path = path.hasPrefix("/") ? path : try Self.workingDirectory() + "/" + path
+    }
+
+    var directory: String {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    /// The search index beside it: the path without `.db` at its end, and `.index.db`.
+    var index: String {
+        (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
+    }
+
+    private static func workingDirectory() throws(AuditStoreError) -> String {
+        guard let buffer = getcwd(nil, 0) else {
+            throw .failed("There is no working directory to find the audit log from: \(String(cString: strerror(errno))).")
+        }
+        defer { free(buffer) }
+        return String(cString: buffer)
+    }
+}

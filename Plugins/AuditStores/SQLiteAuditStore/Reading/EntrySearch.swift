@@ -1,0 +1,103 @@
+import AuditKit
+import SQLite
+
+/// One search: segment by segment where there is an index, entry by entry where there is none.
+struct EntrySearch {
+    /// A part of the log.
+    enum Span {
+        case indexed(segment: Int)
+        case scanned(Range<Int>)
+    }
+
+    /// Entries that are looked at together: few, because the first hits are often all that is wanted.
+    private static let batchSize = 128
+
+    let spans: [Span]
+    let query: AuditQuery
+    private let reader: SQLiteAuditReader
+    /// Nil as soon as the index turns out to be damaged.
+    private(set) var indexed: IndexedQuery?
+
+    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
+        self.query = query
+        self.reader = reader
+        let tables = try reader.tables()
+        let roots = try tables.segmentRoots()
+        let path = reader.location.index
+        if try FileMark(path) != nil, let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots) {
+            indexed = try? IndexedQuery(query, index)
+        }
+        let known = indexed?.index.segments.keys.sorted() ?? []
+        let spans = try Self.spans(of: tables.firstIndex(), tables.end(), indexed: known)
+        self.spans = query.isLatestFirst ? spans.reversed() : spans
+    }
+
+    private static func spans(of first: Int, _ end: Int, indexed: [Int]) -> [Span] {
+        var spans: [Span] = []
+        var next = first
+        for segment in indexed {
+            let begin = segment * AuditSegment.size
+            guard begin >= next, begin + AuditSegment.size <= end else { continue }
+            if begin > next { spans.append(.scanned(next..<begin)) }
+            spans.append(.indexed(segment: segment))
+            next = begin + AuditSegment.size
+        }
+        if next < end { spans.append(.scanned(next..<end)) }
+        return spans
+    }
+
+    /// - Returns: whether to go on.
+    mutating func visit(
+        _ span: Span, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        switch span {
+        case .scanned(let range): return try scan(range, visit)
+        case .indexed(let segment):
+            let range = segment * AuditSegment.size..<(segment + 1) * AuditSegment.size
+            // A damaged index is no reason to find nothing.
+            guard let candidates = (try? indexed?.candidates(in: segment)) ?? nil else {
+                indexed = nil
+                return try scan(range, visit)
+            }
+            if candidates == .all { return try scan(range, visit) }
+            return try look(at: candidates, from: range.lowerBound, visit)
+        }
+    }
+
+    private func look(
+        at candidates: Positions, from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        let positions = query.isLatestFirst ? candidates.ascending.reversed() : candidates.ascending
+        var rest = positions[...]
+        while !rest.isEmpty {
+            let entries = try reader.tables().entries(at: rest.prefix(Self.batchSize).lazy.map { begin + $0 })
+            rest = rest.dropFirst(Self.batchSize)
+            guard try show(entries, visit) else { return false }
+        }
+        return true
+    }
+
+    private func scan(
+        _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        var range = range
+        while !range.isEmpty {
+            let entries = try reader.tables().batch(
+                of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
+            guard try show(entries, visit) else { return false }
+            guard entries.count == Self.batchSize, let last = entries.last else { return true }
+            range = query.isLatestFirst ? range.lowerBound..<last.index : last.index + 1..<range.upperBound
+        }
+        return true
+    }
+
+    private func show(
+        _ entries: [StoredEntry], _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        // Looked at again whatever the index said: it is not trusted.
+        for entry in entries where EntryFields(entry.body)?.match(query) == true {
+            guard try visit(entry) else { return false }
+        }
+        return true
+    }
+}

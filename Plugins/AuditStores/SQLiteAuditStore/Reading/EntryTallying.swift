@@ -1,0 +1,46 @@
+import AuditKit
+import SQLite
+import SigningKit
+
+/// Adds up what the index has counted, and counts the rest.
+struct EntryTallying {
+    private var search: EntrySearch
+    private var counts: [TallyKey: Int] = [:]
+
+    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
+        search = try EntrySearch(query, reader)
+    }
+
+    /// By hour; within an hour in no order that means something, but always the same.
+    mutating func run() throws(AuditStoreError) -> [AuditTally] {
+        for span in search.spans where !addKept(span) {
+            var found: [TallyKey: Int] = [:]
+            _ = try search.visit(span) { entry in
+                guard let fields = EntryFields(entry.body) else { return true }
+                for (key, count) in TallyKey.counts(of: fields) { found[key, default: 0] &+= count }
+                return true
+            }
+            for (key, count) in found { add(key, count) }
+        }
+        return counts.map { $0.key.tally($0.value) }.sorted { left, right in
+            (left.begin.milliseconds, left.client ?? "", left.feature ?? "", left.key ?? "", left.outcome)
+                < (right.begin.milliseconds, right.client ?? "", right.feature ?? "", right.key ?? "", right.outcome)
+        }
+    }
+
+    /// - Returns: false when the index has not counted what was asked for.
+    private mutating func addKept(_ span: EntrySearch.Span) -> Bool {
+        guard case .indexed(let segment) = span, let index = search.indexed?.index,
+            index.segments[segment]?.isWithin(search.query) == true,
+            TallyKey.fields.isSuperset(of: search.query.terms.keys), let kept = try? index.tallies(in: segment)
+        else { return false }
+        for (key, count) in kept { add(key, count) }
+        return true
+    }
+
+    /// Refusals that were counted together are one entry with several outcomes, of which one may have been asked for.
+    private mutating func add(_ key: TallyKey, _ count: Int) {
+        let terms = search.query.terms.filter { TallyKey.fields.contains($0.key) }
+        if key.has(terms) { counts[key, default: 0] &+= count }
+    }
+}

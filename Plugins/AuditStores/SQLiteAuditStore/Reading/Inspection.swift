@@ -1,0 +1,61 @@
+import AuditKit
+import SQLite
+
+/// Looks at the store itself: SQLite's own check of its pages, the schema and the bookkeeping.
+struct Inspection {
+    /// Of SQLite's findings: the first ones say enough.
+    private static let limit = 20
+
+    private let tables: LogTables
+
+    init(_ tables: LogTables) {
+        self.tables = tables
+    }
+
+    func run() throws(AuditStoreError) -> [String] {
+        do {
+            let pages = try pages()
+            let schema = try AuditStoreError.at(tables.path) { () throws(SQLiteError) in
+                try LogSchema.differences(in: tables.connection)
+            }
+            return try pages + schema + bookkeeping()
+        } catch {
+            guard case .damaged(let sentence) = error else { throw error }
+            return [sentence]
+        }
+    }
+
+    private func pages() throws(AuditStoreError) -> [String] {
+        let findings = try tables.all("PRAGMA integrity_check(\(Self.limit))") { $0.text(0) }
+        return findings == ["ok"] ? [] : findings.map { "SQLite finds: \($0)." }
+    }
+
+    private func bookkeeping() throws(AuditStoreError) -> [String] {
+        var sentences: [String] = []
+        if try count("SELECT count(*) FROM log") != 1 { sentences.append("The log does not say once which it is.") }
+        let first = try tables.firstSegment()
+        let segments = try tables.segmentRoots().count
+        if first > segments {
+            sentences.append("\(first) segments were dropped, but only \(segments) were closed.")
+        }
+        let early = try count("SELECT count(*) FROM entry WHERE idx < \(first * AuditSegment.size)")
+        if early > 0 { sentences.append("\(early) entries are there that were dropped.") }
+        let heads = try count("SELECT count(*) FROM head")
+        let entries = try count("SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 1)") + first
+        if heads > 1 { sentences.append("The log has \(heads) heads.") }
+        if heads == 0 && entries > 0 { sentences.append("The log has entries and no head.") }
+        let roots = try count("SELECT count(*) FROM segment WHERE length(root) <> 32")
+        if roots > 0 { sentences.append("\(roots) roots of segments are no hashes.") }
+        return sentences + (try files())
+    }
+
+    private func files() throws(AuditStoreError) -> [String] {
+        let mode = try tables.first("PRAGMA journal_mode") { $0.text(0) }
+        // Where nobody writes, it is read as if there were no log: see `ReadingSource`.
+        return mode == "wal" || mode == "off" || mode == "delete" ? [] : ["The journal mode is \(mode ?? "unknown")."]
+    }
+
+    private func count(_ sql: String) throws(AuditStoreError) -> Int {
+        try tables.first(sql) { $0.integer(0) } ?? 0
+    }
+}

@@ -1,0 +1,146 @@
+import AuditKit
+import SQLite
+
+/// What can be read from a log's database, by statements that are prepared once.
+final class LogTables {
+    /// Entries that are taken at a time: nobody's visit happens while a statement holds its snapshot, because a snapshot
+    /// that stays keeps the write-ahead log from being used anew.
+    static let batchSize = 1024
+
+    let connection: Connection
+    let path: String
+    private let ascending: Statement
+    private let descending: Statement
+    private let single: Statement
+
+    init(_ connection: Connection, at path: String) throws(AuditStoreError) {
+        self.connection = connection
+        self.path = path
+        let columns = "SELECT idx, mark, body FROM entry WHERE"
+        (ascending, descending, single) = try AuditStoreError.at(path) { () throws(SQLiteError) in
+            (
+                try Statement("\(columns) idx >= ? AND idx < ? ORDER BY idx LIMIT ?", on: connection),
+                try Statement("\(columns) idx >= ? AND idx < ? ORDER BY idx DESC LIMIT ?", on: connection),
+                try Statement("\(columns) idx = ?", on: connection)
+            )
+        }
+    }
+
+    // MARK: Entries
+
+    /// The first entries of a range, or its last, the last first.
+    func batch(
+        of range: Range<Int>, isLatestFirst: Bool = false, limit: Int = batchSize
+    ) throws(AuditStoreError) -> [StoredEntry] {
+        let statement = isLatestFirst ? descending : ascending
+        defer { statement.reset() }
+        var entries: [StoredEntry] = []
+        do throws(SQLiteError) {
+            try statement.bind(range.lowerBound, at: 1)
+            try statement.bind(range.upperBound, at: 2)
+            try statement.bind(limit, at: 3)
+            while try statement.step() { entries.append(Self.entry(in: statement)) }
+        } catch {
+            let last = entries.last?.index
+            throw failure(error, near: last ?? (isLatestFirst ? range.upperBound : range.lowerBound))
+        }
+        return entries
+    }
+
+    /// Those of the indexes that are there, in the same order, read in one snapshot.
+    func entries(at indexes: some Sequence<Int>) throws(AuditStoreError) -> [StoredEntry] {
+        try snapshot { () throws(AuditStoreError) in
+            var entries: [StoredEntry] = []
+            for index in indexes {
+                defer { single.reset() }
+                do throws(SQLiteError) {
+                    try single.bind(index, at: 1)
+                    if try single.step() { entries.append(Self.entry(in: single)) }
+                } catch {
+                    throw failure(error, near: index)
+                }
+            }
+            return entries
+        }
+    }
+
+    func visit(
+        _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) {
+        var range = range
+        while !range.isEmpty {
+            let entries = try batch(of: range)
+            for entry in entries where try !visit(entry) { return }
+            guard entries.count == Self.batchSize, let last = entries.last else { return }
+            range = last.index + 1..<range.upperBound
+        }
+    }
+
+    private static func entry(in row: Statement) -> StoredEntry {
+        StoredEntry(index: row.integer(0), body: row.bytes(2), mark: row.bits(1))
+    }
+
+    private func failure(_ error: SQLiteError, near index: Int) -> AuditStoreError {
+        guard case .damaged = AuditStoreError(error, at: path) else { return AuditStoreError(error, at: path) }
+        return .damaged("The audit log \(path) is damaged at or after entry \(index): \(error).")
+    }
+
+    /// Without it each statement would take and give back its lock.
+    private func snapshot<Value>(_ body: () throws(AuditStoreError) -> Value) throws(AuditStoreError) -> Value {
+        guard !connection.isInTransaction else { return try body() }
+        try execute("BEGIN")
+        defer { try? connection.execute("ROLLBACK") }
+        return try body()
+    }
+
+    func execute(_ sql: String) throws(AuditStoreError) {
+        try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.execute(sql) }
+    }
+
+    // MARK: Bookkeeping
+
+    func head() throws(AuditStoreError) -> AuditHead? {
+        try first("SELECT size, note FROM head") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+    }
+
+    /// One past the last entry.
+    func end() throws(AuditStoreError) -> Int {
+        let last = try first("SELECT max(idx) FROM entry") { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
+        guard let last else { return try firstIndex() }
+        guard (0..<Int.max).contains(last) else {
+            throw .damaged("The audit log \(path) holds an entry \(last), which no log can have.")
+        }
+        return last + 1
+    }
+
+    /// Those before were dropped.
+    func firstSegment() throws(AuditStoreError) -> Int {
+        let number = try first("SELECT first_segment FROM log") { $0.integer(0) }
+        guard let number, (0...Int.max / AuditSegment.size).contains(number) else {
+            throw .damaged("The audit log \(path) does not say where it begins.")
+        }
+        return number
+    }
+
+    func firstIndex() throws(AuditStoreError) -> Int { try firstSegment() * AuditSegment.size }
+
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] {
+        let rows = try all("SELECT number, root FROM segment ORDER BY number") { ($0.integer(0), $0.bytes(1)) }
+        for (position, row) in rows.enumerated() where row.0 != position {
+            throw .damaged("The audit log \(path) lacks the root of segment \(position).")
+        }
+        return rows.map(\.1)
+    }
+
+    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
+        try all("SELECT size, note FROM checkpoint ORDER BY size") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+    }
+
+    func first<Value>(_ sql: String, _ read: (Statement) -> Value) throws(AuditStoreError) -> Value? {
+        try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.first(sql, read) }
+    }
+
+    func all<Value>(_ sql: String, _ read: (Statement) -> Value) throws(AuditStoreError) -> [Value] {
+        try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.all(sql, read) }
+    }
+}

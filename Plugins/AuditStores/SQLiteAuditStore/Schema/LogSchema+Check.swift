@@ -1,0 +1,60 @@
+import AuditKit
+import SQLite
+
+extension LogSchema {
+    /// Throws `.unfit` unless the file is a log of a version that this program knows.
+    static func checkKind(of connection: Connection, at path: String) throws(AuditStoreError) {
+        let kind: (application: Int?, version: Int?)
+        do {
+            kind = (try connection.number("application_id"), try connection.number("user_version"))
+        } catch {
+            guard error.code.primary == .notADatabase else { throw AuditStoreError(error, at: path) }
+            throw .unfit("\(path) is no audit log: \(error).")
+        }
+        guard kind.application == applicationID else { throw .unfit("\(path) is a database, but no audit log.") }
+        guard kind.version == version else {
+            throw .unfit("The audit log \(path) has version \(kind.version ?? 0) of the store; this program knows \(version).")
+        }
+    }
+
+    static func identity(in connection: Connection, at path: String) throws(AuditStoreError) -> AuditIdentity {
+        let identity = try AuditStoreError.at(path) { () throws(SQLiteError) in
+            try connection.first("SELECT origin, format FROM log") {
+                AuditIdentity(origin: $0.text(0), formatVersion: $0.integer(1))
+            }
+        }
+        guard let identity else { throw .damaged("The audit log \(path) does not say which log it is.") }
+        guard identity.formatVersion == AuditIdentity.currentFormat else {
+            throw .unfit(
+                "The entries of the audit log \(path) have format \(identity.formatVersion); this program knows "
+                    + "\(AuditIdentity.currentFormat).")
+        }
+        return identity
+    }
+
+    /// A sentence for each table, trigger or index that is missing, foreign or otherwise made.
+    static func differences(in connection: Connection) throws(SQLiteError) -> [String] {
+        // SQLite keeps the text of each statement: that of a database of our own is what must be there.
+        let model = try Connection(path: ":memory:", access: .create)
+        for statement in statements { try model.execute(statement) }
+        let expected = try objects(in: model)
+        let found = try objects(in: connection)
+        var sentences: [String] = []
+        for (name, text) in expected.sorted(by: { $0.key < $1.key }) where found[name] != text {
+            sentences.append(
+                found[name] == nil ? "The \(name) is missing." : "The \(name) is not as it was made: somebody changed it.")
+        }
+        for name in found.keys.sorted() where expected[name] == nil {
+            sentences.append("The \(name) does not belong into an audit log.")
+        }
+        return sentences
+    }
+
+    /// By kind and name.
+    private static func objects(in connection: Connection) throws(SQLiteError) -> [String: String] {
+        let rows = try connection.all("SELECT type, name, tbl_name, sql FROM sqlite_schema") {
+            (name: "\($0.text(0)) '\($0.text(1))'", text: "\($0.text(2)): \($0.text(3))")
+        }
+        return Dictionary(rows.map { ($0.name, $0.text) }) { first, second in first + "; " + second }
+    }
+}

@@ -1,0 +1,58 @@
+import AuditKit
+import SQLite
+
+/// What a log's database consists of.
+enum LogSchema {
+    /// `PSal`: tells such files from other databases (`PRAGMA application_id`).
+    static let applicationID = 0x5053_616c
+    /// `PRAGMA user_version`.
+    static let version = 1
+    /// Bytes. Bodies have some 500: larger pages leave less over at their ends, smaller ones make a commit of few entries cheaper.
+    static let pageSize = 8192
+
+    /// In this order. Entries, segments and checkpoints stay as they were written: what somebody changes by mistake or with
+    /// a tool is stopped here, what somebody changes on purpose is found by the tree.
+    static let statements = tables + triggers
+
+    private static let tables = [
+        """
+        CREATE TABLE log (
+            id INTEGER PRIMARY KEY CHECK (id = 1), origin TEXT NOT NULL, format INTEGER NOT NULL,
+            first_segment INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE TABLE entry (idx INTEGER PRIMARY KEY, mark INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
+        "CREATE TABLE segment (number INTEGER PRIMARY KEY, root BLOB NOT NULL) STRICT",
+        "CREATE TABLE checkpoint (size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT",
+        """
+        CREATE TABLE head (
+            id INTEGER PRIMARY KEY CHECK (id = 1), size INTEGER NOT NULL, note TEXT NOT NULL
+        ) STRICT
+        """,
+    ]
+
+    private static let triggers = [
+        trigger("log_stays", "UPDATE OF id, origin, format ON log", says: "a log stays what it is"),
+        trigger("log_remains", "DELETE ON log", says: "a log stays what it is"),
+        trigger(
+            "segment_drops_forward", "UPDATE OF first_segment ON log", says: "only closed segments are dropped, in order",
+            when: "NEW.first_segment < OLD.first_segment OR NEW.first_segment > (SELECT count(*) FROM segment)"),
+        trigger("entry_stays", "UPDATE ON entry", says: "entries are never changed"),
+        trigger(
+            "entry_remains", "DELETE ON entry", says: "entries are dropped by whole segments",
+            when: "OLD.idx >= (SELECT first_segment FROM log) * \(AuditSegment.size)"),
+        trigger("segment_stays", "UPDATE ON segment", says: "segments are never changed"),
+        trigger("segment_remains", "DELETE ON segment", says: "segments are never removed"),
+        trigger(
+            "checkpoint_stays", "UPDATE ON checkpoint", says: "checkpoints are never changed",
+            when: "NEW.size IS NOT OLD.size"),
+        trigger("checkpoint_remains", "DELETE ON checkpoint", says: "checkpoints are never removed"),
+        trigger("head_grows", "UPDATE ON head", says: "a log never shrinks", when: "NEW.size < OLD.size"),
+        trigger("head_remains", "DELETE ON head", says: "a log never shrinks"),
+    ]
+
+    private static func trigger(_ name: String, _ event: String, says: String, when: String? = nil) -> String {
+        let condition = when.map { " WHEN \($0)" } ?? ""
+        return "CREATE TRIGGER \(name) BEFORE \(event)\(condition) BEGIN SELECT RAISE(ABORT, '\(says)'); END"
+    }
+}

@@ -1,0 +1,94 @@
+import AuditKit
+import SQLite
+
+/// What is written between `BEGIN` and `COMMIT`.
+final class SQLiteTransaction: AuditTransaction {
+    /// Nil when it is over: whoever keeps it can do nothing with it.
+    private var open: (tables: LogTables, statements: WritingStatements)?
+    /// Where the next entry goes; nil until the first one comes.
+    private var next: Int?
+
+    init(_ tables: LogTables, _ statements: WritingStatements) {
+        open = (tables, statements)
+    }
+
+    func end() { open = nil }
+
+    private func tables() throws(AuditStoreError) -> LogTables {
+        guard let open else { throw .closed }
+        return open.tables
+    }
+
+    private func following() throws(AuditStoreError) -> Int {
+        if let next { return next }
+        return try tables().end()
+    }
+
+    private func write(_ body: (WritingStatements) throws(SQLiteError) -> Void) throws(AuditStoreError) {
+        guard let open else { throw .closed }
+        do {
+            try body(open.statements)
+        } catch {
+            throw AuditStoreError(error, at: open.tables.path)
+        }
+    }
+
+    // MARK: Reading
+
+    func head() throws(AuditStoreError) -> AuditHead? { try tables().head() }
+
+    func entries(
+        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) {
+        try tables().visit(range, visit)
+    }
+
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { try tables().segmentRoots() }
+
+    // MARK: Writing
+
+    func append(_ entry: StoredEntry) throws(AuditStoreError) {
+        let next = try following()
+        guard entry.index == next else {
+            throw .failed("Entry \(entry.index) does not follow: the next one of the audit log is \(next).")
+        }
+        try write { (statements) throws(SQLiteError) in
+            try statements.entry.bind(entry.index, at: 1)
+            try statements.entry.bind(bits: entry.mark, at: 2)
+            try statements.entry.run(with: entry.body, at: 3)
+        }
+        self.next = next + 1
+    }
+
+    func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
+        try write { (statements) throws(SQLiteError) in
+            try statements.segment.bind(segment, at: 1)
+            try statements.segment.run(with: root, at: 2)
+        }
+    }
+
+    func setHead(_ head: AuditHead) throws(AuditStoreError) {
+        try write { (statements) throws(SQLiteError) in try statements.head.run(head) }
+    }
+
+    func keep(_ checkpoint: AuditHead) throws(AuditStoreError) {
+        try write { (statements) throws(SQLiteError) in try statements.checkpoint.run(checkpoint) }
+    }
+
+    func drop(segmentsBefore segment: Int) throws(AuditStoreError) {
+        // The triggers of the database see to it that it is closed segments, and in order.
+        try write { (statements) throws(SQLiteError) in
+            try statements.begin.bind(segment, at: 1)
+            try statements.begin.run()
+            try statements.drop.run()
+        }
+    }
+}
+
+extension Statement {
+    fileprivate func run(_ head: AuditHead) throws(SQLiteError) {
+        try bind(head.size, at: 1)
+        try bind(head.note, at: 2)
+        try run()
+    }
+}

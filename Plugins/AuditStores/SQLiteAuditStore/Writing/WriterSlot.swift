@@ -1,0 +1,73 @@
+import AuditKit
+import SQLite
+import Synchronization
+
+/// What maintenance has to know of the writer, without waiting for it.
+final class SharedWriterState: Sendable {
+    private let state: Mutex<(files: LogFiles, copying: LogCopying)>
+
+    init(_ writer: Writer) {
+        state = Mutex((writer.files, writer.copying))
+    }
+
+    func replace(with writer: Writer) {
+        let state = (files: writer.files, copying: writer.copying)
+        self.state.withLock { $0 = state }
+    }
+
+    var current: (files: LogFiles, copying: LogCopying) { state.withLock { $0 } }
+}
+
+/// The place of the writer, which is another one when the files are.
+struct WriterSlot {
+    private var writer: Writer?
+    private let shared: SharedWriterState
+    private var isClosed = false
+
+    init(writer: Writer, shared: SharedWriterState) {
+        self.writer = writer
+        self.shared = shared
+    }
+
+    mutating func close() {
+        isClosed = true
+        writer = nil
+    }
+
+    /// The writer of the file that is at the path now.
+    mutating func ready(
+        for identity: AuditIdentity, at path: String, patience: Duration
+    ) throws(AuditStoreError) -> Writer {
+        guard !isClosed else { throw .closed }
+        guard let writer, !writer.isSpoiled else { return try reopen(for: identity, at: path, patience: patience) }
+        switch try writer.files.change() {
+        case .none: return writer
+        // It stays open: the file may come back.
+        case .databaseGone: throw LogFiles.gone(path)
+        case .databaseReplaced: break
+        case .companionReplaced: writer.rescueLog()
+        }
+        return try reopen(for: identity, at: path, patience: patience)
+    }
+
+    private mutating func reopen(
+        for identity: AuditIdentity, at path: String, patience: Duration
+    ) throws(AuditStoreError) -> Writer {
+        // The one before goes first: SQLite shares the index of the write-ahead log within the process.
+        writer = nil
+        let opened: Writer
+        do throws(AuditStoreError) {
+            opened = try Writer(at: path, patience: patience)
+            try opened.checkWhole()
+        } catch {
+            guard case .unfit(let sentence) = error else { throw error }
+            throw .replaced(sentence)
+        }
+        guard opened.identity == identity else {
+            throw .replaced("At \(path) there is the audit log of \(opened.identity.origin) instead of \(identity.origin).")
+        }
+        shared.replace(with: opened)
+        writer = opened
+        return opened
+    }
+}

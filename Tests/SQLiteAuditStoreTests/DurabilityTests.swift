@@ -1,0 +1,110 @@
+import AuditKit
+import Foundation
+import SQLite
+import Synchronization
+import Testing
+
+@testable import SQLiteAuditStore
+
+@Suite("Durability", .serialized)
+struct DurabilityTests {
+    let log: TestLog
+
+    init() throws { log = try TestLog() }
+
+    private func durability(of store: SQLiteAuditStore) throws -> Durability? {
+        var durability: Durability?
+        try store.withWriter { writer in durability = try? Durability(of: writer.connection) }
+        return durability
+    }
+
+    @Test("The connection that writes synchronizes at every commit, and copies at none")
+    func pragmas() throws {
+        let store = try log.open()
+        #expect(try durability(of: store) == .required)
+        try store.append("a")
+        #expect(try durability(of: store) == .required)
+        #expect(Durability.required.synchronous == 2)
+        #expect(Durability.required.journalMode == "wal")
+    }
+
+    @Test("A log that somebody took out of WAL mode is put back into it")
+    func journalMode() throws {
+        try log.tamper("PRAGMA journal_mode = DELETE")
+        let store = try log.open()
+        #expect(try durability(of: store) == .required)
+    }
+
+    @Test("The connection that takes the place of another writes as durably")
+    func reopened() throws {
+        let store = try log.open()
+        try store.append("a")
+        try log.remove("audit.db-wal")
+        try store.append("b")
+        #expect(try durability(of: store) == .required)
+    }
+
+    @Test("Under continuous writing the write-ahead log stays small")
+    func bounded() throws {
+        let store = try log.open()
+        let isOver = Atomic(false)
+        let stopped = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            while !isOver.load(ordering: .relaxed) {
+                try? store.maintain()
+                usleep(10_000)
+            }
+            stopped.signal()
+        }
+        thread.start()
+        let bodies = [[UInt8]](repeating: [UInt8](repeating: 65, count: 500), count: 100)
+        var largest = 0
+        // Some 150 MB through the log.
+        for _ in 0..<3000 {
+            try store.append(bodies)
+            largest = max(largest, log.size("audit.db-wal"))
+        }
+        isOver.store(true, ordering: .relaxed)
+        stopped.wait()
+        #expect(largest < 64 << 20)
+        #expect(largest > LogCopying.threshold)
+        #expect(log.size("audit.db") > 100 << 20)
+    }
+
+    @Test("Without maintenance too, and it shrinks again")
+    func alone() throws {
+        let store = try log.open()
+        let bodies = [[UInt8]](repeating: [UInt8](repeating: 65, count: 500), count: 1000)
+        var largest = 0
+        for _ in 0..<150 {
+            try store.append(bodies)
+            largest = max(largest, log.size("audit.db-wal"))
+        }
+        #expect(largest > LogCopying.limit && largest < 64 << 20)
+        while log.size("audit.db-wal") > Durability.keptLogSize, largest < 64 << 20 {
+            try store.append(bodies)
+            largest = max(largest, log.size("audit.db-wal"))
+        }
+        #expect(log.size("audit.db-wal") <= Durability.keptLogSize)
+    }
+
+    @Test("A reader that holds its snapshot makes the log grow, and does not stop the writer")
+    func slowReader() throws {
+        let store = try log.open()
+        try store.append("a")
+        let reader = try Connection(path: log.path, access: .readOnly)
+        try reader.execute("BEGIN; SELECT * FROM head")
+        let bodies = [[UInt8]](repeating: [UInt8](repeating: 65, count: 500), count: 1000)
+        for _ in 0..<20 {
+            try store.append(bodies)
+            try store.maintain()
+        }
+        let grown = log.size("audit.db-wal")
+        try reader.execute("COMMIT")
+        for _ in 0..<20 {
+            try store.append(bodies)
+            try store.maintain()
+        }
+        #expect(log.size("audit.db-wal") <= grown + 2 << 20)
+    }
+}

@@ -1,0 +1,155 @@
+import AuditKit
+import Foundation
+import SQLite
+import Testing
+
+@testable import SQLiteAuditStore
+
+@Suite("Reading a log")
+struct ReaderTests {
+    let log: TestLog
+
+    init() throws { log = try TestLog() }
+
+    @Test("A copy of the database alone is read without leaving anything beside it")
+    func plainCopy() throws {
+        let store = try log.open()
+        try store.append("a")
+        store.close()
+        let reader = try log.read()
+        #expect(try reader.bodies() == ["a"])
+        #expect(try reader.inspect() == [])
+        #expect(log.files == ["audit.db"])
+    }
+
+    @Test("A copy with its write-ahead log is read with what is in it")
+    func copyWithLog() throws {
+        let store = try log.open()
+        try store.append("a")
+        try log.copy("audit.db", "copy.db")
+        try log.copy("audit.db-wal", "copy.db-wal")
+        try store.append("b")
+        let reader = try SQLiteAuditStore.read(at: log.directory + "/copy.db")
+        #expect(try reader.bodies() == ["a"])
+    }
+
+    @Test("A live log is read as it grows")
+    func live() throws {
+        let store = try log.open()
+        let reader = try log.read()
+        #expect(try reader.head() == nil)
+        #expect(try reader.storedEnd() == 0)
+        try store.append("a")
+        #expect(try reader.bodies() == ["a"])
+        try store.append("b")
+        #expect(try reader.bodies() == ["a", "b"])
+        #expect(try reader.head()?.size == 2)
+    }
+
+    @Test("A reader that was there first sees the writer that comes later")
+    func writerComes() throws {
+        let reader = try log.read()
+        #expect(try reader.head() == nil)
+        let store = try log.open()
+        try store.append("a")
+        #expect(try reader.bodies() == ["a"])
+        store.close()
+        #expect(try reader.bodies() == ["a"])
+    }
+
+    @Test("A visit that takes long does not keep the write-ahead log from starting anew")
+    func noLongSnapshot() throws {
+        let store = try log.open()
+        try store.append((0..<10).map { [UInt8($0)] })
+        let reader = try log.read()
+        var isHeld: Bool?
+        try reader.entries(in: 0..<10) { _ in
+            let progress = try? store.withWriter { writer in try? writer.connection.copyLog() }
+            // Another transaction now starts at the log's begin: nobody reads from it.
+            try store.append("x")
+            isHeld = try? store.withWriter { writer in writer.connection.logPages > 8 }
+            return progress == nil
+        }
+        #expect(isHeld == false)
+    }
+
+    @Test("Another file in its place is seen, and another log refused")
+    func replaced() throws {
+        let reader = try log.read()
+        try log.move("audit.db", "away.db")
+        expect(.missing) { () throws(AuditStoreError) in try reader.head() }
+        try SQLiteAuditStore.create(at: log.path, identity: AuditIdentity(origin: "other"))
+        expect(.replaced) { () throws(AuditStoreError) in try reader.head() }
+        try log.move("away.db", "audit.db")
+        #expect(try reader.head() == nil)
+    }
+
+    @Test("A damaged page is named by an entry near it")
+    func damagedPage() throws {
+        let store = try log.open()
+        try store.append((0..<2000).map { _ in [UInt8](repeating: 65, count: 500) })
+        store.close()
+        let file = try FileHandle(forUpdating: URL(filePath: log.path))
+        try file.seek(toOffset: UInt64(60 * LogSchema.pageSize))
+        try file.write(contentsOf: Data(repeating: 0xa5, count: LogSchema.pageSize))
+        try file.close()
+        let reader = try log.read()
+        expect(.damaged) { () throws(AuditStoreError) in try reader.entries(in: 0..<2000) { _ in true } }
+        do throws(AuditStoreError) {
+            try reader.entries(in: 0..<2000) { _ in true }
+        } catch {
+            let number = error.description.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.first
+            #expect((500...1100).contains(number ?? 0), "\(error)")
+        }
+        #expect(try !reader.inspect().isEmpty)
+    }
+
+    @Test("An entry with a number that no log can have is damage, and no trap", arguments: [Int.max, -5])
+    func impossibleIndex(_ index: Int) throws {
+        let store = try log.open()
+        if index < 0 {
+            try log.tamper("DROP TRIGGER entry_stays", "INSERT INTO entry VALUES (\(index), 0, x'00')")
+        } else {
+            try log.tamper("INSERT INTO entry VALUES (\(index), 0, x'00')")
+        }
+        store.close()
+        expect(.damaged) { () throws(AuditStoreError) in try log.read().storedEnd() }
+        _ = try log.read().bodies()
+        _ = try? log.read().search(AuditQuery()) { _ in true }
+    }
+}
+
+@Suite("Inspecting a log")
+struct InspectionTests {
+    @Test(
+        "What somebody did to the store itself is found",
+        arguments: [
+            ["DROP TRIGGER entry_stays"],
+            ["DROP TRIGGER head_grows", "CREATE TRIGGER head_grows BEFORE UPDATE ON head BEGIN SELECT 1; END"],
+            ["CREATE TABLE mine (a)"], ["CREATE INDEX mine ON entry (mark)"], ["ALTER TABLE entry ADD COLUMN a TEXT"],
+            ["DROP TABLE head"], ["DROP TRIGGER head_remains", "DELETE FROM head"],
+            ["DROP TRIGGER segment_drops_forward", "UPDATE log SET first_segment = 1"],
+            ["DROP TRIGGER segment_stays", "UPDATE segment SET root = x'00'"],
+            ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'ABORT', 'IGNORE')"],
+        ])
+    func tampering(_ statements: [String]) throws {
+        let log = try TestLog()
+        let store = try log.open()
+        try store.append([[UInt8]](repeating: [1], count: AuditSegment.size))
+        store.close()
+        #expect(try log.read().inspect() == [])
+        for statement in [statements.joined(separator: ";")] { try log.tamper(statement) }
+        let sentences = try log.read().inspect()
+        #expect(!sentences.isEmpty)
+        #expect(sentences.allSatisfy { $0.hasSuffix(".") })
+    }
+
+    @Test("A segment's root that is missing is found")
+    func missingRoot() throws {
+        let log = try TestLog()
+        try log.open().append([[UInt8]](repeating: [1], count: 2 * AuditSegment.size))
+        try log.tamper("DROP TRIGGER segment_remains", "DELETE FROM segment WHERE number = 0")
+        expect(.damaged) { () throws(AuditStoreError) in try log.read().segmentRoots() }
+        #expect(try !log.read().inspect().isEmpty)
+    }
+}

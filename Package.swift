@@ -140,7 +140,7 @@ let package = Package(
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging, metrics]),
-        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "SigningKit", "TransparencyLog", "StrictJSON"]),
+        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
@@ -178,8 +178,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "privyseal-bench",
-            dependencies: features + keyBackends + [
-                "SigningKit", "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser,
+            dependencies: features + keyBackends + auditStores + [
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser,
                 crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
             ],
             swiftSettings: strict
@@ -197,6 +197,8 @@ let package = Package(
         tests("JWSTests", ["JWS"]),
         tests("TransparencyLogTests", ["TransparencyLog", "Base64", crypto], resources: [.copy("Vectors")]),
         tests("SQLiteTests", ["SQLite"]),
+        tests(
+            "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
         tests("SigningKitTests", ["SigningKit", "StrictJSON", crypto]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),

@@ -9,7 +9,7 @@ struct ImportRuleTests {
         "CP11Kit": [], "CLibCrypto": [], "CSQLite": [],
         "SQLite": ["CSQLite"], "TransparencyLog": ["Base64"],
         "AuditKit": ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"],
-        "SQLiteAuditStore": ["AuditKit", "SQLite", "SigningKit", "TransparencyLog", "StrictJSON"],
+        "SQLiteAuditStore": ["AuditKit", "SQLite", "SigningKit", "TransparencyLog"],
         "PKCS11": ["CP11Kit"], "StrictJSON": [], "Base64": [], "JWS": ["Base64"],
         "SigningKit": ["StrictJSON"],
         "AppStoreJWS": ["SigningKit", "StrictJSON", "JWS"],

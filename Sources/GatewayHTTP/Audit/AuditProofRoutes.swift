@@ -1,0 +1,84 @@
+import AuditKit
+import Hummingbird
+import StrictJSON
+
+/// Checkpoints and proofs, as the texts that `privyseal audit check-proof` and others check.
+struct AuditProofRoutes {
+    let desk: AuditRoutes
+
+    /// `GET /v1/audit/checkpoint`: the newest.
+    @Sendable func checkpoint(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        guard let head = try await desk.read({ try $0.head() }) else {
+            throw Problem(.notFound, "The log has no entries yet, and so no checkpoint.")
+        }
+        return AuditRoutes.text(head.note)
+    }
+
+    /// `GET /v1/audit/checkpoints`: those that went out.
+    @Sendable func checkpoints(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let kept = try await desk.read { try $0.checkpoints() }
+        var writer = JSONWriter(capacity: 320 * (kept.count + 1))
+        writer.object { writer in
+            writer.name("checkpoints")
+            writer.array { writer in
+                for checkpoint in kept {
+                    writer.object { writer in
+                        writer.member("size", checkpoint.size)
+                        writer.member("note", checkpoint.note)
+                    }
+                }
+            }
+        }
+        return .json(writer.bytes)
+    }
+
+    /// `GET /v1/audit/entries/{index}/proof?size=…`: that an entry is in the log which a checkpoint covers.
+    @Sendable func inclusion(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let index = try AuditRoutes.index(context)
+        let sizes = try sizes(request, ["size"])
+        return try await prove { prover throws(AuditProofError) in
+            try prover.inclusion(of: index, in: try prover.checkpoint(size: sizes["size"])).text
+        }
+    }
+
+    /// `GET /v1/audit/consistency?old=…&new=…`: that the log of one checkpoint is the beginning of that of another.
+    @Sendable func consistency(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let sizes = try sizes(request, ["old", "new"])
+        guard let old = sizes["old"] else {
+            throw Problem(.missingParameter, "The parameter \"old\" is missing: the size of a checkpoint.", field: "old")
+        }
+        return try await prove { prover throws(AuditProofError) in
+            try prover.consistency(
+                from: try prover.checkpoint(size: old), to: try prover.checkpoint(size: sizes["new"])
+            ).text
+        }
+    }
+
+    private func prove(
+        _ body: @escaping @Sendable (AuditProver) throws(AuditProofError) -> String
+    ) async throws -> Response {
+        do {
+            return AuditRoutes.text(try await desk.read { reader in try body(try AuditProver(reader)) })
+        } catch let error as AuditProofError {
+            throw Problem(.notFound, error.description)
+        }
+    }
+
+    private func sizes(_ request: Request, _ names: [String]) throws -> [String: Int] {
+        let parameters = try QueryString(request.uri.query)
+        var sizes: [String: Int] = [:]
+        for name in parameters.names {
+            guard names.contains(name) else {
+                throw Problem(
+                    .invalidParameter,
+                    "The parameter \"\(name)\" is not known here; there are \(names.joined(separator: ", ")).",
+                    field: name)
+            }
+            guard let size = Int(try parameters.required(name)), size >= 0 else {
+                throw Problem(.invalidParameter, "The parameter \"\(name)\" is the size of a checkpoint.", field: name)
+            }
+            sizes[name] = size
+        }
+        return sizes
+    }
+}

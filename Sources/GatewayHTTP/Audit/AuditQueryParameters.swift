@@ -1,0 +1,66 @@
+import AuditKit
+import Hummingbird
+import SigningGateway
+
+/// A query of the audit log as the parameters of a URL: the names of `AuditTerm`, `since`, `until` and `day`.
+struct AuditQueryParameters {
+    let query: AuditQuery
+    let limit: Int
+    let interval: AuditInterval
+
+    private static let standardLimit = 100
+    private static let limits = 1...1000
+
+    init(_ request: Request, allowing others: Set<String>) throws {
+        let parameters = try QueryString(request.uri.query)
+        let terms = AuditTerm.allCases.map(\.rawValue)
+        let known = Set(terms).union(["since", "until", "day"]).union(others)
+        if let unknown = parameters.names.first(where: { !known.contains($0) }) {
+            throw Problem(
+                .invalidParameter,
+                "The parameter \"\(unknown)\" is not known here; there are \(known.sorted().joined(separator: ", ")).",
+                field: unknown)
+        }
+        func value(_ name: String) throws(Problem) -> String? {
+            parameters.names.contains(name) ? try parameters.required(name) : nil
+        }
+        var text = AuditQueryText()
+        text.since = try value("since")
+        text.until = try value("until")
+        text.day = try value("day")
+        for term in AuditTerm.allCases { text.terms[term] = try value(term.rawValue) }
+        text.isLatestFirst = try Self.order(try value("order"))
+        limit = try Self.limit(try value("limit"))
+        interval = try Self.interval(try value("by"))
+        do { query = try text.query(at: GrantIssuer.systemTime()) } catch {
+            throw Problem(.invalidParameter, error.description)
+        }
+    }
+
+    private static func order(_ text: String?) throws(Problem) -> Bool {
+        switch text {
+        case nil, "latest": return true
+        case "oldest": return false
+        default: throw Problem(.invalidParameter, "The parameter \"order\" is latest or oldest.", field: "order")
+        }
+    }
+
+    private static func limit(_ text: String?) throws(Problem) -> Int {
+        guard let text else { return standardLimit }
+        guard let limit = Int(text), limits.contains(limit) else {
+            throw Problem(
+                .invalidParameter, "The parameter \"limit\" is a number from \(limits.lowerBound) to \(limits.upperBound).",
+                field: "limit")
+        }
+        return limit
+    }
+
+    private static func interval(_ text: String?) throws(Problem) -> AuditInterval {
+        guard let text else { return .day }
+        guard let interval = AuditInterval(rawValue: text) else {
+            let names = AuditInterval.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(.invalidParameter, "The parameter \"by\" is one of \(names).", field: "by")
+        }
+        return interval
+    }
+}

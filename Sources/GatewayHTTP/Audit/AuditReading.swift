@@ -1,0 +1,14 @@
+public import AuditKit
+public import TransparencyLog
+
+/// Where the admin listener reads the audit log.
+public protocol AuditReading: Sendable {
+    /// A reader for one request. Blocks.
+    func reader() throws(AuditStoreError) -> any AuditReader
+
+    /// The log's public key, and the co-signer's where it is known.
+    var verifiers: [NoteVerifier] { get }
+
+    /// Checkpoints that were kept elsewhere, to verify the log against. Blocks.
+    func externals() throws -> [SignedNote]
+}

@@ -1,0 +1,129 @@
+import AuditKit
+import Hummingbird
+import NIOCore
+import NIOPosix
+import SigningGateway
+import StrictJSON
+
+/// What an administrator may read of the audit log. Nothing here changes an entry; a verification adds one.
+struct AuditRoutes {
+    let reading: any AuditReading
+    let gateway: LiveGateway
+
+    func add(to table: inout RouteTable, _ guardian: Guardian) {
+        let proofs = AuditProofRoutes(desk: self)
+        let export = AuditExportRoute(desk: self)
+        table.get("/v1/audit/entries", guardian.guarding(entries))
+        table.get("/v1/audit/entries/{index}", guardian.guarding(entry))
+        table.get("/v1/audit/entries/{index}/proof", guardian.guarding(proofs.inclusion))
+        table.get("/v1/audit/consistency", guardian.guarding(proofs.consistency))
+        table.get("/v1/audit/checkpoint", guardian.guarding(proofs.checkpoint))
+        table.get("/v1/audit/checkpoints", guardian.guarding(proofs.checkpoints))
+        table.get("/v1/audit/export", guardian.guarding(export.respond))
+        table.get("/v1/audit/stats", guardian.guarding(stats))
+        table.post("/v1/audit/verification", guardian.guarding(AuditVerificationRoute(desk: self).respond))
+    }
+
+    // MARK: Reading
+
+    /// On a thread that may wait for a disk.
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any AuditReader) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { [reading] in
+                let reader = try reading.reader()
+                defer { reader.close() }
+                return try body(reader)
+            }
+        } catch let error as AuditStoreError {
+            throw Problem(.auditUnavailable, "The audit log cannot be read. \(error)")
+        }
+    }
+
+    // MARK: Routes
+
+    /// `GET /v1/audit/entries?since=…&product=…&limit=…`: those that match, the latest first.
+    @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let query = try AuditQueryParameters(request, allowing: ["limit", "order"])
+        let (found, isComplete) = try await read { reader in
+            var found: [StoredEntry] = []
+            try reader.search(query.query) { (entry) throws(AuditStoreError) in
+                // One more tells that there are more.
+                found.append(entry)
+                return found.count <= query.limit
+            }
+            return (Array(found.prefix(query.limit)), found.count <= query.limit)
+        }
+        var writer = JSONWriter(capacity: 640 * (found.count + 1))
+        writer.object { writer in
+            writer.name("entries")
+            writer.array { writer in for entry in found { Self.write(entry, &writer) } }
+            writer.member("complete", isComplete)
+        }
+        return .json(writer.bytes)
+    }
+
+    /// `GET /v1/audit/entries/{index}`.
+    @Sendable private func entry(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let index = try Self.index(context)
+        let entry = try await read { reader -> StoredEntry? in
+            var found: StoredEntry?
+            try reader.entries(in: index..<index + 1) { (entry) throws(AuditStoreError) in
+                found = entry
+                return false
+            }
+            return found
+        }
+        guard let entry else { throw Problem(.notFound, "The log has no entry \(index) in its database.") }
+        var writer = JSONWriter(capacity: 640)
+        Self.write(entry, &writer)
+        return .json(writer.bytes)
+    }
+
+    /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
+    @Sendable private func stats(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let query = try AuditQueryParameters(request, allowing: ["by"])
+        let tallies = query.interval.sums(try await read { try $0.tallies(query.query) })
+        var writer = JSONWriter(capacity: 160 * (tallies.count + 1))
+        writer.object { writer in
+            writer.member("by", query.interval.rawValue)
+            writer.name("counts")
+            writer.array { writer in for tally in tallies { Self.write(tally, &writer) } }
+        }
+        return .json(writer.bytes)
+    }
+
+    static func index(_ context: GatewayContext) throws -> Int {
+        let text = try context.parameters.require("index")
+        guard let index = Int(text), index >= 0, index < .max else {
+            throw Problem(.notFound, "\"\(text)\" is not the index of an entry; they are whole numbers from 0.")
+        }
+        return index
+    }
+
+    static func text(_ text: String) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private static func write(_ entry: StoredEntry, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("index", entry.index)
+            writer.name("entry")
+            writer.raw(entry.body)
+        }
+    }
+
+    private static func write(_ tally: AuditTally, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("begin", unescaped: tally.begin.rfc3339)
+            if let client = tally.client { writer.member("client", client) }
+            if let feature = tally.feature { writer.member("feature", feature) }
+            if let key = tally.key { writer.member("key", key) }
+            writer.member("outcome", tally.outcome)
+            writer.member("count", tally.count)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import AuditKit
+import Hummingbird
+import StrictJSON
+
+/// `POST /v1/audit/verification`: has the gateway check its own log, and records that it did. Who does not trust the
+/// gateway runs `privyseal audit verify` on a copy.
+struct AuditVerificationRoute {
+    let desk: AuditRoutes
+
+    @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let reading = desk.reading
+        let report = try await desk.read { reader in
+            try AuditVerifier(reading.verifiers, externals: try reading.externals()).verify(reader)
+        }
+        let actor = context.exchange.known.client ?? ""
+        desk.gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writer in
+            writer.member("outcome", report.isIntact ? "intact" : "broken")
+            writer.member("origin", report.origin)
+            writer.member("size", report.size)
+            writer.member("checkpoints", report.keptChecked)
+            writer.member("externalCheckpoints", report.externalChecked)
+            writer.member("archived", report.archived)
+            writer.member("faultCount", report.faultCount)
+            writer.name("faults")
+            writer.array { writer in for fault in report.faults { writer.string(fault.description) } }
+        }
+        return .json(writer.bytes)
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import AuditKit
+import Crypto
+import Foundation
+import SQLiteAuditStore
+import SigningGateway
+import SigningKit
+import Synchronization
+import TransparencyLog
+
+/// Makes an audit log with as many entries as are wanted, through the gateway's own writer: what an operator has after a
+/// month.
+struct LedgerFill: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ledger", abstract: "Fills an audit log with signatures of 30 days.")
+
+    @Option(help: "The database, which must not be there yet; the key is put beside it.")
+    var database: String
+
+    @Option(help: "Signatures.")
+    var count: Int
+
+    /// The days that the signatures are spread over, up to now.
+    private static let days = 30
+    private static let writers = 512
+
+    func run() async throws {
+        let signer = try NoteSigner.generate(name: "example.com/bench")
+        try SQLiteAuditStore.create(at: database, identity: AuditIdentity(origin: signer.name))
+        let key = "\(signer.text)\n"
+        guard FileManager.default.createFile(
+            atPath: database + ".key", contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown) }
+        try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
+        let clock = Atomic<Int64>(0)
+        let end = GrantIssuer.systemTime().milliseconds
+        let step = Int64(Self.days * 86_400_000 / max(1, count))
+        let begin = end - step * Int64(count)
+        let log = AuditLog(signer: signer, now: {
+            Timestamp(milliseconds: begin + clock.wrappingAdd(step, ordering: .relaxed).newValue)
+        }) { [database] () throws(AuditStoreError) in
+            try SQLiteAuditStore.open(at: database, patience: .seconds(5))
+        }
+        try log.open()
+        let next = Atomic(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<Self.writers {
+                group.addTask {
+                    while true {
+                        let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                        guard number < count else { return }
+                        try await log.record(.signature(Self.record(number)))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await log.close()
+    }
+
+    /// Few products sell well, and many hardly at all.
+    private static func record(_ number: Int) -> SignatureRecord {
+        let product = number % 10 < 7 ? number % 5 : number % 199
+        return SignatureRecord(
+            client: ["shop", "support", "web"][number % 3], app: "com.example.app", feature: "promotional-offer",
+            keyID: "2X9R4HXF34", fingerprint: Array("CUrONARA7wFoqq147j0ibkTCI-wzq6cQnY1M7e1qmpM".utf8),
+            tokenSerial: "d2f1b07c5e9a4c31",
+            subject: OfferSubject(
+                products: ["com.example.app.product\(product)"], offers: ["winback.\(number % 4)months"]),
+            user: Array("q8VxTnY0R2mWc1bZ4hKe9w".utf8), digest: SHA256.hash(data: Array("\(number)".utf8)),
+            nonce: Nonce(random: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, UInt64(number)),
+            requestID: "9f86d081884c7d65" + String(format: "%012x", number), item: nil, keyMicroseconds: 45,
+            requestMicroseconds: 120)
+    }
+}

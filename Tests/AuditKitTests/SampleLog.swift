@@ -89,4 +89,16 @@ extension MemoryAuditReader {
         }
         roots[segment] = tree.root.bytes
     }
+
+    /// Numbers the entries anew as they stand, and recomputes their marks and the roots of segments.
+    func makeFit() {
+        stored = stored.enumerated().map { index, entry in
+            StoredEntry(index: index, body: entry.body, mark: StoredEntry.mark(of: .leaf(entry.body), at: index))
+        }
+        roots = []
+        for segment in 0..<stored.count / AuditSegment.size {
+            roots.append([])
+            recomputeRoot(of: segment)
+        }
+    }
 }

@@ -190,6 +190,30 @@ struct VerificationTests {
         "Entries \(entries) are not all what was recorded: one or more were changed, and their marks made to fit."
     }
 
+    @Test(
+        "finds whatever somebody does to the entries, also when marks and roots are made to fit",
+        arguments: [false, true])
+    func anyEdit(_ isClever: Bool) throws {
+        let log = try SampleLog(size: 4500, checkpoints: [4200])
+        let (reader, stored, roots) = (log.reader, log.reader.stored, log.reader.roots)
+        for edit in 0..<50 {
+            (reader.stored, reader.roots) = (stored, roots)
+            let (first, second) = (Int.random(in: 0..<4499), Int.random(in: 0..<4499))
+            switch edit % 5 {
+            case 0:
+                var body = stored[first].body
+                body[Int.random(in: body.indices)] ^= 1 << UInt8.random(in: 0..<8)
+                reader.change(first, to: body)
+            case 1: reader.stored.remove(at: first)
+            case 2: reader.stored.swapAt(first, first == second ? 4499 : second)
+            case 3: reader.stored.insert(StoredEntry(index: 0, body: [0x7B, 0x7D], mark: 0), at: first)
+            default: reader.stored.removeLast(Int.random(in: 1...4500))
+            }
+            if isClever { reader.makeFit() }
+            #expect(!(try log.verify().isIntact), "edit \(edit) at \(first), \(second)")
+        }
+    }
+
     @Test("finds an older copy put back by a checkpoint from outside")
     func rollback() throws {
         let signer = try NoteSigner.generate(name: SampleLog.origin)

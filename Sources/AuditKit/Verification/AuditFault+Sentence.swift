@@ -1,0 +1,87 @@
+extension AuditFault: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .store(let sentence): sentence
+        case .headless(let count):
+            "The log has \(Sentence.number(count)) entries, but no head: nobody signed for them."
+        case .checkpoint(let size, let source, let reason):
+            "The \(source.name) of \(Sentence.number(size)) entries cannot be believed: \(reason)"
+        case .truncated(let size, let checkpoint, let source):
+            "The log ends at \(Sentence.number(size)), but a \(source.name) covers \(Sentence.number(checkpoint)) "
+                + "entries: it was truncated, or an older copy was put back."
+        case .changed(let entries):
+            entries.count == 1
+                ? "\(Sentence.entries(entries)) is not what was recorded: its bytes were changed."
+                : "\(Sentence.entries(entries)) are not what was recorded: their bytes were changed."
+        case .moved(let entries, let from):
+            entries.count == 1
+                ? "Entry \(Sentence.number(from)) stands where \(Sentence.entries(entries, isFirst: false)) was recorded."
+                : "\(Sentence.entries(from..<from + entries.count)) stand where "
+                    + "\(Sentence.entries(entries, isFirst: false)) were recorded."
+        case .missing(let entries):
+            "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") missing."
+        case .repeated(let index): "Entry \(Sentence.number(index)) is there more than once."
+        case .unreadable(let entries, let reason): "\(Sentence.entries(entries)) cannot be read: \(reason)"
+        case .surplus(let entries):
+            "\(Sentence.entries(entries)) \(entries.count == 1 ? "stands" : "stand") behind the log's end: nobody signed "
+                + "for \(entries.count == 1 ? "it" : "them")."
+        case .forged(let entries):
+            "\(Sentence.entries(entries)) are not all what was recorded: one or more were changed, and their marks made "
+                + "to fit."
+        case .rewritten(let entries, let checkpoint, let source):
+            "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") not what the \(source.name) of "
+                + "\(Sentence.number(checkpoint)) entries covers: the log was rewritten."
+        case .mark(let entries):
+            entries.count == 1
+                ? "The mark of \(Sentence.entries(entries, isFirst: false)) was changed; the entry itself is right."
+                : "The marks of \(Sentence.entries(entries, isFirst: false)) were changed; the entries themselves are right."
+        case .segmentRoot(let segment):
+            "The root recorded for "
+                + "\(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) was changed; the entries "
+                + "themselves are right."
+        case .segmentCount(let count, let expected):
+            "The roots of \(Sentence.number(count)) segments are recorded, but the log has "
+                + "\(Sentence.number(expected)) that are full."
+        case .unarchived(let entries):
+            "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") gone, and the log does not say that they "
+                + "were archived."
+        case .archive(let segment):
+            "What the archive holds for \(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) is not "
+                + "what was recorded."
+        }
+    }
+}
+
+extension AuditFault.Source {
+    /// As a sentence calls it.
+    var name: String {
+        switch self {
+        case .kept: "checkpoint kept in the log"
+        case .head: "head"
+        case .external: "checkpoint"
+        }
+    }
+}
+
+/// Parts of sentences.
+enum Sentence {
+    /// With a comma between thousands.
+    static func number(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = number < 0 ? "-" : ""
+        for (position, digit) in digits.enumerated() {
+            if position > 0, (digits.count - position).isMultiple(of: 3) { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// `Entry 7`, or `Entries 7 to 9`.
+    static func entries(_ entries: Range<Int>, isFirst: Bool = true) -> String {
+        let text =
+            entries.count == 1
+            ? "entry \(number(entries.lowerBound))"
+            : "entries \(number(entries.lowerBound)) to \(number(entries.upperBound - 1))"
+        return isFirst ? "E" + text.dropFirst() : text
+    }
+}

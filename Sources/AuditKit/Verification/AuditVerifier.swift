@@ -1,0 +1,97 @@
+public import TransparencyLog
+
+/// Checks a log against what was signed: each entry, their marks, the roots of segments and every checkpoint. Reads all
+/// entries once, and keeps none.
+public struct AuditVerifier {
+    private let verifiers: [NoteVerifier]
+    private let externals: [SignedNote]
+    private let archive: AuditArchive
+    private let faultLimit: Int
+
+    /// - Parameters:
+    ///   - verifiers: the log's key, whose name is its origin, and those of co-signers.
+    ///   - externals: checkpoints from a second place, in any order.
+    ///   - archive: where archived segments can be had.
+    ///   - faultLimit: how many faults are told; all are counted.
+    public init(
+        _ verifiers: [NoteVerifier], externals: [SignedNote] = [],
+        archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil }, faultLimit: Int = 100
+    ) {
+        self.verifiers = verifiers
+        self.externals = externals
+        self.archive = archive
+        self.faultLimit = faultLimit
+    }
+
+    /// - Parameter progress: is told how many entries have been read, of how many.
+    /// - Throws: when the store cannot be read at all. Damaged parts of it are faults.
+    public func verify(
+        _ reader: any AuditReader, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) throws(AuditStoreError) -> AuditReport {
+        var faults = FaultList()
+        for sentence in try salvage([], &faults, { () throws(AuditStoreError) in try reader.inspect() }) {
+            faults.add(.store(sentence))
+        }
+        let roots = try salvage([], &faults) { () throws(AuditStoreError) in try reader.segmentRoots() }
+        let kept = try salvage([], &faults) { () throws(AuditStoreError) in try reader.checkpoints() }
+        let head = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.head() }
+        let end = max(try reader.storedEnd(), 0)
+
+        var plan = CheckpointPlan(origin: reader.identity.origin, verifiers: verifiers)
+        let size = head.map { plan.add(head: $0, &faults) } ?? end
+        if head == nil, end > 0 { faults.add(.headless(entries: end)) }
+        for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
+        for note in externals { plan.add(external: note, &faults) }
+        plan.findTruncation(at: size, &faults)
+        if roots.count != size / AuditSegment.size {
+            faults.add(.segmentCount(roots.count, expected: size / AuditSegment.size))
+        }
+        if end > size { faults.add(.surplus(size..<end)) }
+
+        var walk = VerificationWalk(
+            roots: roots.map { MerkleHash(bytes: $0) }, plan: plan.inOrder, size: size, faults: faults)
+        try walk.passArchive(before: try reader.firstIndex(), archive)
+        try read(reader, until: end, &walk, progress)
+        return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
+    }
+
+    /// Reads all entries. Where the store is damaged, it goes on with the next segment.
+    private func read(
+        _ reader: any AuditReader, until end: Int, _ walk: inout VerificationWalk, _ progress: (Int, Int) -> Void
+    ) throws(AuditStoreError) {
+        var attempts = 0
+        var position = walk.next
+        while position < end {
+            do throws(AuditStoreError) {
+                try reader.entries(in: position..<end) { (entry) throws(AuditStoreError) in
+                    walk.visit(entry)
+                    if entry.index % AuditSegment.size == 0 { progress(entry.index, end) }
+                    return true
+                }
+                break
+            } catch .damaged(let reason) {
+                attempts += 1
+                let reached = max(walk.next, position)
+                let rest = AuditSegment.size - reached % AuditSegment.size
+                // A store of which nothing can be read any more is not asked for each segment.
+                position = attempts < Self.maximumAttempts && rest < end - reached ? reached + rest : end
+                walk.skip(to: position, because: reason)
+            }
+        }
+        progress(end, end)
+    }
+
+    private static let maximumAttempts = 1000
+
+    /// What can be read, or else a fault and something in its place.
+    private func salvage<Value>(
+        _ fallback: Value, _ faults: inout FaultList, _ read: () throws(AuditStoreError) -> Value
+    ) throws(AuditStoreError) -> Value {
+        do throws(AuditStoreError) {
+            return try read()
+        } catch .damaged(let sentence) {
+            faults.add(.store(sentence))
+            return fallback
+        }
+    }
+}

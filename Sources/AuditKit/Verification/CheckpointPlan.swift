@@ -1,0 +1,82 @@
+import TransparencyLog
+
+/// The checkpoints that can be believed, for the walk along the entries.
+struct CheckpointPlan {
+    struct Stop {
+        let size: Int
+        let root: MerkleHash
+        let source: AuditFault.Source
+    }
+
+    private let origin: String
+    private let verifiers: [NoteVerifier]
+    private var stops: [Stop] = []
+
+    init(origin: String, verifiers: [NoteVerifier]) {
+        self.origin = origin
+        self.verifiers = verifiers
+    }
+
+    /// - Returns: the log's size.
+    mutating func add(head: AuditHead, _ faults: inout FaultList) -> Int {
+        do throws(NoteError) {
+            let checkpoint = try Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
+            add(checkpoint, recorded: head.size, .head, &faults)
+            return checkpoint.size
+        } catch {
+            faults.add(.checkpoint(size: head.size, .head, error.description))
+            return max(head.size, 0)
+        }
+    }
+
+    mutating func add(kept head: AuditHead, _ faults: inout FaultList) {
+        do throws(NoteError) {
+            let note = try SignedNote(parsing: head.note)
+            try note.verify(with: verifiers)
+            add(try Checkpoint(parsing: note.text), recorded: head.size, .kept, &faults)
+        } catch {
+            faults.add(.checkpoint(size: head.size, .kept, error.description))
+        }
+    }
+
+    mutating func add(external note: SignedNote, _ faults: inout FaultList) {
+        var size = 0
+        do throws(NoteError) {
+            let checkpoint = try Checkpoint(parsing: note.text)
+            size = checkpoint.size
+            try note.verify(with: verifiers)
+            add(checkpoint, recorded: size, .external, &faults)
+        } catch {
+            faults.add(.checkpoint(size: size, .external, error.description))
+        }
+    }
+
+    private mutating func add(
+        _ checkpoint: Checkpoint, recorded size: Int, _ source: AuditFault.Source, _ faults: inout FaultList
+    ) {
+        guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
+            return faults.add(
+                .checkpoint(
+                    size: checkpoint.size, source, "It is of another log, \(checkpoint.origin), and not of \(origin)."))
+        }
+        if checkpoint.size != size {
+            faults.add(
+                .checkpoint(
+                    size: checkpoint.size, source, "It is recorded as one of \(Sentence.number(size)) entries."))
+        }
+        stops.append(Stop(size: checkpoint.size, root: checkpoint.root, source: source))
+    }
+
+    /// The largest of each source is told: the others would say the same.
+    func findTruncation(at size: Int, _ faults: inout FaultList) {
+        for source in [AuditFault.Source.kept, .external] {
+            let largest = stops.filter { $0.source == source }.map(\.size).max()
+            if let largest, largest > size { faults.add(.truncated(size: size, checkpoint: largest, source)) }
+        }
+    }
+
+    /// By size; at one size, those from outside last.
+    var inOrder: [Stop] {
+        stops.sorted { ($0.size, $0.source.rawValue) < ($1.size, $1.source.rawValue) }
+    }
+}

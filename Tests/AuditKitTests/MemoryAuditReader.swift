@@ -1,0 +1,53 @@
+import AuditKit
+
+/// A log in memory, to be spoiled at will.
+final class MemoryAuditReader: AuditReader {
+    var identity: AuditIdentity
+    var storedHead: AuditHead?
+    var stored: [StoredEntry] = []
+    var roots: [[UInt8]] = []
+    var kept: [AuditHead] = []
+    var first = 0
+    var remarks: [String] = []
+    /// Reading one of these fails.
+    var damage: Set<Int> = []
+
+    init(origin: String) {
+        identity = AuditIdentity(origin: origin)
+    }
+
+    func head() throws(AuditStoreError) -> AuditHead? { storedHead }
+    func firstIndex() throws(AuditStoreError) -> Int { first }
+    func storedEnd() throws(AuditStoreError) -> Int { stored.last.map { $0.index + 1 } ?? first }
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { roots }
+    func checkpoints() throws(AuditStoreError) -> [AuditHead] { kept }
+    func inspect() throws(AuditStoreError) -> [String] { remarks }
+    func close() {}
+
+    func entries(
+        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) {
+        // They are in order, so that the beginning is found by halves.
+        var (low, high) = (0, stored.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if stored[middle].index < range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        for entry in stored[low...] {
+            guard entry.index < range.upperBound else { return }
+            if damage.contains(entry.index) { throw .damaged("A page is damaged.") }
+            guard try visit(entry) else { return }
+        }
+    }
+
+    func search(
+        _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) {
+        for entry in query.isLatestFirst ? stored.reversed() : stored {
+            guard let fields = EntryFields(entry.body), fields.match(query) else { continue }
+            guard try visit(entry) else { return }
+        }
+    }
+
+    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally] { [] }
+}

@@ -1,0 +1,350 @@
+import AuditKit
+import Crypto
+import Testing
+import TransparencyLog
+
+@Suite("Verifying a log")
+struct VerificationTests {
+    @Test("finds nothing wrong with one that is whole", arguments: [0, 1, 7, 4095, 4096, 4097, 9000])
+    func intact(_ size: Int) throws {
+        let log = try SampleLog(size: size, checkpoints: [1, 7, 4096, 5000])
+        let report = try log.verify(externals: log.reader.kept)
+        #expect(report.faults.isEmpty && report.isIntact)
+        #expect(report.size == size)
+        #expect(report.keptChecked == log.reader.kept.count + (size > 0 ? 1 : 0))
+        #expect(report.externalChecked == log.reader.kept.count)
+        #expect(report.root == (try log.reader.storedHead.map { try root(of: $0) } ?? .empty))
+    }
+
+    /// What is done to a log of 9,000 entries with checkpoints at 1,000, 4,096, 5,000 and 8,500, and what is said about it.
+    struct Tampering: Sendable, CustomTestStringConvertible {
+        let name: String
+        let sentences: [String]
+        let act: @Sendable (MemoryAuditReader) throws -> Void
+        var testDescription: String { name }
+    }
+
+    @Test("tells what was done to it", arguments: tamperings)
+    func tampering(_ tampering: Tampering) throws {
+        let log = try SampleLog(size: 9000, checkpoints: [1000, 4096, 5000, 8500])
+        try tampering.act(log.reader)
+        let report = try log.verify()
+        #expect(report.faults.map(\.description) == tampering.sentences)
+        #expect(report.faultCount == tampering.sentences.count)
+        #expect(!report.isIntact)
+    }
+
+    private static let other = Array("{}".utf8)
+
+    static let tamperings: [Tampering] = [
+        .init(name: "a changed entry", sentences: [changed("4,711")]) { $0.change(4711, to: other) },
+        .init(name: "a changed bit in the first", sentences: [changed("0")]) { reader in
+            var body = reader.stored[0].body
+            body[5] ^= 1
+            reader.change(0, to: body)
+        },
+        .init(name: "the last changed", sentences: [changed("8,999")]) { $0.change(8999, to: other) },
+        .init(name: "several changed", sentences: [changed("3"), changeds("10 to 12"), changed("8,700")]) { reader in
+            for index in [3, 10, 11, 12, 8700] { reader.change(index, to: other) }
+        },
+        .init(name: "a changed entry whose mark fits, in a full segment", sentences: [forged("5,000 to 8,191")]) {
+            $0.change(6000, to: other, isMarked: true)
+        },
+        .init(
+            name: "a changed entry whose mark and segment's root fit",
+            sentences: [
+                "Entries 4,096 to 4,999 are not what the checkpoint kept in the log of 5,000 entries covers: the log "
+                    + "was rewritten."
+            ]
+        ) { reader in
+            reader.change(4711, to: other, isMarked: true)
+            reader.recomputeRoot(of: 1)
+        },
+        .init(
+            name: "a changed entry whose mark fits, at the end",
+            sentences: ["Entries 8,500 to 8,999 are not what the head of 9,000 entries covers: the log was rewritten."]
+        ) { $0.change(8800, to: other, isMarked: true) },
+        .init(name: "missing entries", sentences: ["Entries 10 to 12 are missing."]) {
+            $0.stored.removeSubrange(10...12)
+        },
+        .init(name: "a missing entry", sentences: ["Entry 0 is missing."]) { $0.stored.removeFirst() },
+        .init(name: "a missing end", sentences: ["Entries 8,990 to 8,999 are missing."]) { $0.stored.removeLast(10) },
+        .init(name: "more than a segment missing", sentences: ["Entries 100 to 8,899 are missing."]) {
+            $0.stored.removeSubrange(100..<8900)
+        },
+        .init(
+            name: "a removed entry, and the rest moved up",
+            sentences: [
+                "Entries 5,001 to 8,999 stand where entries 5,000 to 8,998 were recorded.", "Entry 8,999 is missing.",
+            ]
+        ) { reader in
+            reader.stored.remove(at: 5000)
+            for position in 5000..<8999 { reader.move(position, to: position) }
+        },
+        .init(
+            name: "two swapped, with their marks",
+            sentences: ["Entry 9 stands where entry 7 was recorded.", "Entry 7 stands where entry 9 was recorded."]
+        ) { reader in
+            reader.move(7, to: 9)
+            reader.move(9, to: 7)
+            reader.stored.swapAt(7, 9)
+        },
+        .init(name: "two swapped, their marks left", sentences: [changed("7"), changed("9")]) { reader in
+            let body = reader.stored[7].body
+            reader.change(7, to: reader.stored[9].body)
+            reader.change(9, to: body)
+        },
+        .init(name: "an entry twice", sentences: ["Entry 7 is there more than once."]) { reader in
+            reader.stored.insert(reader.stored[7], at: 8)
+        },
+        .init(
+            name: "an entry behind the end",
+            sentences: ["Entry 9,000 stands behind the log's end: nobody signed for it."]
+        ) {
+            $0.stored.append(StoredEntry(index: 9000, body: other, mark: StoredEntry.mark(of: .leaf(other), at: 9000)))
+        },
+        .init(
+            name: "an entry far behind the end",
+            sentences: [
+                "Entries 9,000 to 4,611,686,018,427,387,904 stand behind the log's end: nobody signed for them.",
+                "Entry 4,611,686,018,427,387,904 is not what was recorded: its bytes were changed.",
+            ]
+        ) { $0.stored.append(StoredEntry(index: 1 << 62, body: other, mark: 0)) },
+        .init(name: "a changed mark", sentences: ["The mark of entry 5 was changed; the entry itself is right."]) {
+            reader in
+            reader.stored[5] = StoredEntry(index: 5, body: reader.stored[5].body, mark: 5)
+        },
+        .init(
+            name: "a changed mark behind a changed entry",
+            sentences: [
+                changed("5"), "The marks of entries 8,600 to 8,601 were changed; the entries themselves are right.",
+            ]
+        ) { reader in
+            reader.change(5, to: other)
+            for index in 8600...8601 {
+                reader.stored[index] = StoredEntry(index: index, body: SampleLog.body(index), mark: 5)
+            }
+        },
+        .init(
+            name: "a changed root of a segment",
+            sentences: ["The root recorded for entries 4,096 to 8,191 was changed; the entries themselves are right."]
+        ) { $0.roots[1] = $0.roots[0] },
+        .init(
+            name: "a root removed",
+            sentences: ["The roots of 1 segments are recorded, but the log has 2 that are full."]
+        ) {
+            $0.roots.removeLast()
+        },
+        .init(name: "no head", sentences: ["The log has 9,000 entries, but no head: nobody signed for them."]) {
+            $0.storedHead = nil
+        },
+        .init(
+            name: "an older head",
+            sentences: [
+                "The roots of 2 segments are recorded, but the log has 1 that are full.",
+                "The log ends at 5,000, but a checkpoint kept in the log covers 8,500 entries: it was truncated, or an "
+                    + "older copy was put back.",
+                "Entries 5,000 to 8,999 stand behind the log's end: nobody signed for them.",
+            ]
+        ) { $0.storedHead = $0.kept[2] },
+        .init(
+            name: "a head by another key",
+            sentences: [
+                "The head of 9,000 entries cannot be believed: None of the known keys signed the note; its signatures "
+                    + "are by example.com/log."
+            ]
+        ) { reader in
+            reader.storedHead = try SampleLog(size: 9000).reader.storedHead
+        },
+        .init(
+            name: "a kept checkpoint with another size",
+            sentences: [
+                "The checkpoint kept in the log of 1,000 entries cannot be believed: The signature by example.com/log "
+                    + "is wrong: the note is not what was signed."
+            ]
+        ) { reader in
+            let note = reader.kept[0].note.replacing("\n1000\n", with: "\n1001\n")
+            reader.kept[0] = AuditHead(size: 1000, note: note)
+        },
+        .init(
+            name: "a kept checkpoint recorded under another size",
+            sentences: [
+                "The checkpoint kept in the log of 1,000 entries cannot be believed: It is recorded as one of 999 entries."
+            ]
+        ) { reader in
+            reader.kept[0] = AuditHead(size: 999, note: reader.kept[0].note)
+        },
+        .init(name: "a damaged page", sentences: ["Entries 300 to 4,095 cannot be read: A page is damaged."]) {
+            $0.damage = [300]
+        },
+        .init(name: "a store that complains", sentences: ["Row 7 is odd."]) { $0.remarks = ["Row 7 is odd."] },
+    ]
+
+    private static func changed(_ entry: String) -> String {
+        "Entry \(entry) is not what was recorded: its bytes were changed."
+    }
+    private static func changeds(_ entries: String) -> String {
+        "Entries \(entries) are not what was recorded: their bytes were changed."
+    }
+    private static func forged(_ entries: String) -> String {
+        "Entries \(entries) are not all what was recorded: one or more were changed, and their marks made to fit."
+    }
+
+    @Test(
+        "finds whatever somebody does to the entries, also when marks and roots are made to fit",
+        arguments: [false, true])
+    func anyEdit(_ isClever: Bool) throws {
+        let log = try SampleLog(size: 4500, checkpoints: [4200])
+        let (reader, stored, roots) = (log.reader, log.reader.stored, log.reader.roots)
+        for edit in 0..<50 {
+            (reader.stored, reader.roots) = (stored, roots)
+            let (first, second) = (Int.random(in: 0..<4499), Int.random(in: 0..<4499))
+            switch edit % 5 {
+            case 0:
+                var body = stored[first].body
+                body[Int.random(in: body.indices)] ^= 1 << UInt8.random(in: 0..<8)
+                reader.change(first, to: body)
+            case 1: reader.stored.remove(at: first)
+            case 2: reader.stored.swapAt(first, first == second ? 4499 : second)
+            case 3: reader.stored.insert(StoredEntry(index: 0, body: [0x7B, 0x7D], mark: 0), at: first)
+            default: reader.stored.removeLast(Int.random(in: 1...4500))
+            }
+            if isClever { reader.makeFit() }
+            #expect(!(try log.verify().isIntact), "edit \(edit) at \(first), \(second)")
+        }
+    }
+
+    @Test("finds an older copy put back by a checkpoint from outside")
+    func rollback() throws {
+        let signer = try NoteSigner.generate(name: SampleLog.origin)
+        let old = try SampleLog(size: 4000, signer: signer)
+        let new = try SampleLog(size: 5000, signer: signer)
+        let report = try old.verify(externals: [try new.head()])
+        #expect(
+            report.faults.map(\.description) == [
+                "The log ends at 4,000, but a checkpoint covers 5,000 entries: it was truncated, or an older copy was "
+                    + "put back."
+            ])
+    }
+
+    @Test("finds a log that was rewritten and signed again by a checkpoint from outside")
+    func rewritten() throws {
+        let signer = try NoteSigner.generate(name: SampleLog.origin)
+        let first = try SampleLog(size: 3000, checkpoints: [1000, 2000], signer: signer)
+        var second = try SampleLog(size: 1500, checkpoints: [1000], signer: signer)
+        for _ in 1500..<3000 { second.append(Array("{}".utf8)) }
+        second.reader.storedHead = try second.head()
+        #expect(try second.verify().isIntact)
+        let report = try second.verify(externals: first.reader.kept + [try first.head()])
+        #expect(
+            report.faults.map(\.description) == [
+                "Entries 1,000 to 1,999 are not what the checkpoint of 2,000 entries covers: the log was rewritten."
+            ])
+        #expect(report.externalChecked == 3)
+    }
+
+    @Test("does not take another log's checkpoint, nor its own under another name")
+    func otherLog() throws {
+        let log = try SampleLog(size: 10)
+        let text = try Checkpoint(origin: "example.com/other", size: 10, root: .empty).text
+        let foreign = AuditHead(size: 10, note: try log.signer.sign(text).description)
+        #expect(try log.verify(externals: [foreign]).faults.count == 1)
+        log.reader.identity = AuditIdentity(origin: "example.com/other")
+        let report = try log.verify()
+        #expect(report.faults.count == 1)
+        #expect("\(report.faults)".contains("It is of another log, example.com/log"))
+    }
+
+    @Test("takes a token's signature beside the log's, and minds when it is wrong")
+    func cosigned() throws {
+        let log = try SampleLog(size: 10)
+        let token = P256.Signing.PrivateKey()
+        let verifier = try NoteVerifier(name: "token", p256: token.publicKey)
+        let note = try SignedNote(parsing: try log.head().note)
+        func cosigned(_ text: String) throws -> AuditHead {
+            let bytes = Array(try token.signature(for: Array(text.utf8)).derRepresentation)
+            let signature = try NoteSignature(name: verifier.name, keyID: verifier.keyID, bytes: bytes)
+            return AuditHead(size: 10, note: try note.adding(signature).description)
+        }
+        let both = AuditVerifier(log.verifiers + [verifier])
+        log.reader.kept = [try cosigned(note.text)]
+        #expect(try both.verify(log.reader).isIntact)
+        log.reader.kept = [try cosigned("other\n")]
+        #expect(try both.verify(log.reader).faults.first?.description.contains("by token is wrong") == true)
+        #expect(try log.verify().isIntact)
+    }
+
+    @Test("takes archived segments by their roots, and says which checkpoints it could not check")
+    func archived() throws {
+        var log = try SampleLog(size: 13_000, checkpoints: [1000, 4096, 5000, 12_500])
+        let bodies = try log.archive(segments: 2)
+        let report = try log.verify()
+        #expect(report.isIntact)
+        #expect(report.archived == 8192)
+        #expect((report.keptChecked, report.uncheckable, report.archivedChecked) == (3, 2, 0))
+
+        let whole = try log.verify(archive: { segment throws(AuditStoreError) in bodies[segment] })
+        #expect(whole.isIntact)
+        #expect((whole.keptChecked, whole.uncheckable, whole.archivedChecked) == (5, 0, 8192))
+
+        let spoiled = try log.verify(archive: { segment throws(AuditStoreError) in
+            segment == 1 ? Array(bodies[1].reversed()) : nil
+        })
+        #expect(
+            spoiled.faults.map(\.description) == [
+                "What the archive holds for entries 4,096 to 8,191 is not what was recorded."
+            ])
+    }
+
+    @Test("finds a changed root of an archived segment")
+    func archivedRoot() throws {
+        var log = try SampleLog(size: 13_000, checkpoints: [12_500])
+        _ = try log.archive(segments: 1)
+        log.reader.roots[0] = log.reader.roots[1]
+        #expect(
+            try log.verify().faults.map(\.description) == [
+                "Entries 0 to 12,499 are not what the checkpoint kept in the log of 12,500 entries covers: the log was "
+                    + "rewritten."
+            ])
+    }
+
+    @Test("does not take segments for archived that the log says nothing of")
+    func unarchived() throws {
+        var log = try SampleLog(size: 13_000)
+        _ = try log.archive(segments: 2, isRecorded: false)
+        #expect(
+            try log.verify().faults.map(\.description) == [
+                "Entries 0 to 8,191 are gone, and the log does not say that they were archived."
+            ])
+        var half = try SampleLog(size: 13_000)
+        _ = try half.archive(segments: 1)
+        half.reader.stored.removeFirst(4096)
+        half.reader.first = 8192
+        #expect(try half.verify().faults == [.unarchived(4096..<8192)])
+    }
+
+    @Test("tells no more faults than were asked for, and counts them all")
+    func bounded() throws {
+        let log = try SampleLog(size: 1000)
+        for index in stride(from: 0, to: 1000, by: 2) { log.reader.change(index, to: [0x7B, 0x7D]) }
+        let report = try log.verify(faultLimit: 10)
+        #expect(report.faults.count == 10)
+        #expect(report.faultCount == 500)
+        #expect(report.faults.first == .changed(0..<1))
+    }
+
+    @Test("tells how far it is")
+    func progress() throws {
+        let log = try SampleLog(size: 9000)
+        var steps: [Int] = []
+        _ = try AuditVerifier(log.verifiers).verify(log.reader) { done, total in
+            steps.append(done)
+            #expect(total == 9000)
+        }
+        #expect(steps == [0, 4096, 8192, 9000])
+    }
+
+    private func root(of head: AuditHead) throws -> MerkleHash {
+        try Checkpoint(parsing: SignedNote(parsing: head.note).text).root
+    }
+}

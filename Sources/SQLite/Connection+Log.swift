@@ -30,6 +30,17 @@ extension Connection {
         return LogProgress(pages: pages < 0 ? nil : Int(pages), copied: max(0, Int(copied)))
     }
 
+    /// Copies all of the write-ahead log into the database and lets it start anew (`SQLITE_CHECKPOINT_TRUNCATE`). Waits for
+    /// others as `wait(milliseconds:)` says.
+    ///
+    /// - Returns: false when somebody still reads from it.
+    public func emptyLog() throws(SQLiteError) -> Bool {
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code & 0xff == SQLITE_BUSY { return false }
+        try check(code)
+        return true
+    }
+
     /// Whether the file that is open is not the one at its path any more.
     public var hasMoved: Bool {
         var moved: Int32 = 0

@@ -67,6 +67,23 @@ struct FailureTests {
         #expect(try log.read().inspect() == [])
     }
 
+    @Test("A write-ahead log that was removed while somebody reads from it is given up only when it is empty")
+    func removedWhileRead() throws {
+        let store = try log.open()
+        try store.append("a")
+        let reader = try Connection(path: log.path, access: .readOnly)
+        try reader.execute("BEGIN; SELECT * FROM head")
+        try store.append("b")
+        try log.remove("audit.db-wal")
+        for _ in 0..<2 { expect(.replaced) { () throws(AuditStoreError) in try store.append("no") } }
+        try reader.execute("COMMIT")
+        try store.append("c")
+        // What a crash would leave.
+        try log.copy("audit.db", "crash.db")
+        try log.copy("audit.db-wal", "crash.db-wal")
+        #expect(try SQLiteAuditStore.read(at: log.directory + "/crash.db").bodies() == ["a", "b", "c"])
+    }
+
     @Test("A whole copy that was put in the file's place is gone on with")
     func copyPutBack() throws {
         let store = try log.open()

@@ -62,15 +62,15 @@ struct ReaderTests {
         let store = try log.open()
         try store.append((0..<10).map { [UInt8($0)] })
         let reader = try log.read()
-        var isHeld: Bool?
-        try reader.entries(in: 0..<10) { _ in
-            let progress = try? store.withWriter { writer in try? writer.connection.copyLog() }
-            // Another transaction now starts at the log's begin: nobody reads from it.
+        var pages = Int.max
+        try reader.entries(in: 0..<10) { (_) throws(AuditStoreError) in
+            try store.withWriter { writer in _ = try? writer.connection.copyLog() }
+            // The next transaction starts at the log's begin, as nobody reads from it.
             try store.append("x")
-            isHeld = try? store.withWriter { writer in writer.connection.logPages > 8 }
-            return progress == nil
+            try store.withWriter { writer in pages = writer.connection.logPages }
+            return false
         }
-        #expect(isHeld == false)
+        #expect(pages <= 4)
     }
 
     @Test("Another file in its place is seen, and another log refused")
@@ -98,7 +98,7 @@ struct ReaderTests {
         do throws(AuditStoreError) {
             try reader.entries(in: 0..<2000) { _ in true }
         } catch {
-            let number = error.description.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.first
+            let number = error.description.split(separator: "entry ").last.flatMap { Int($0.prefix { $0.isNumber }) }
             #expect((500...1100).contains(number ?? 0), "\(error)")
         }
         #expect(try !reader.inspect().isEmpty)
@@ -113,7 +113,8 @@ struct ReaderTests {
             try log.tamper("INSERT INTO entry VALUES (\(index), 0, x'00')")
         }
         store.close()
-        expect(.damaged) { () throws(AuditStoreError) in try log.read().storedEnd() }
+        let reader = try log.read()
+        expect(.damaged) { () throws(AuditStoreError) in try reader.storedEnd() }
         _ = try log.read().bodies()
         _ = try? log.read().search(AuditQuery()) { _ in true }
     }
@@ -130,7 +131,7 @@ struct InspectionTests {
             ["DROP TABLE head"], ["DROP TRIGGER head_remains", "DELETE FROM head"],
             ["DROP TRIGGER segment_drops_forward", "UPDATE log SET first_segment = 1"],
             ["DROP TRIGGER segment_stays", "UPDATE segment SET root = x'00'"],
-            ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'ABORT', 'IGNORE')"],
+            ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'are never', 'might be')"],
         ])
     func tampering(_ statements: [String]) throws {
         let log = try TestLog()
@@ -138,7 +139,7 @@ struct InspectionTests {
         try store.append([[UInt8]](repeating: [1], count: AuditSegment.size))
         store.close()
         #expect(try log.read().inspect() == [])
-        for statement in [statements.joined(separator: ";")] { try log.tamper(statement) }
+        try log.tamper(statements.joined(separator: ";"))
         let sentences = try log.read().inspect()
         #expect(!sentences.isEmpty)
         #expect(sentences.allSatisfy { $0.hasSuffix(".") })
@@ -149,7 +150,8 @@ struct InspectionTests {
         let log = try TestLog()
         try log.open().append([[UInt8]](repeating: [1], count: 2 * AuditSegment.size))
         try log.tamper("DROP TRIGGER segment_remains", "DELETE FROM segment WHERE number = 0")
-        expect(.damaged) { () throws(AuditStoreError) in try log.read().segmentRoots() }
+        let reader = try log.read()
+        expect(.damaged) { () throws(AuditStoreError) in try reader.segmentRoots() }
         #expect(try !log.read().inspect().isEmpty)
     }
 }

@@ -12,6 +12,8 @@ extension AuditStoreError {
         case .readOnly: self = .readOnly("The audit log \(path) cannot be written: \(error).")
         case .busy, .locked, .protocolFailed:
             self = .busy("Another process holds the audit log \(path): \(error).")
+        // The statements are right: it is the tables that are not.
+        case .error: self = .damaged("The audit log \(path) is not as it was made: \(error).")
         case .corrupt, .notADatabase: self = .damaged("The audit log \(path) is damaged: \(error).")
         default: self = Self.refusal(error, at: path)
         }

@@ -42,7 +42,8 @@ extension SQLiteAuditStore {
 
     private static func failure(_ verb: String, _ location: LogLocation) -> AuditStoreError {
         let error = errno
-        let sentence = "The audit log \(location.path) could not be \(verb == "make" ? "made" : "synchronized"): "
+        let sentence =
+            "The audit log \(location.path) could not be \(verb == "make" ? "made" : "synchronized"): "
             + "\(String(cString: strerror(error)))."
         return switch error {
         case ENOSPC, EDQUOT: .full(sentence)

@@ -56,7 +56,8 @@ struct TallyKey: Hashable {
 
     func tally(_ count: Int) -> AuditTally {
         AuditTally(
-            begin: Timestamp(milliseconds: Int64(hour).multipliedReportingOverflow(by: Self.millisecondsPerHour).partialValue),
+            begin: Timestamp(
+                milliseconds: Int64(hour).multipliedReportingOverflow(by: Self.millisecondsPerHour).partialValue),
             client: client?.text, feature: feature?.text, key: key?.text, outcome: outcome.text, count: count)
     }
 }

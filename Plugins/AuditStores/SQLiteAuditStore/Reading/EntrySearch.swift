@@ -24,7 +24,9 @@ struct EntrySearch {
         let tables = try reader.tables()
         let roots = try tables.segmentRoots()
         let path = reader.location.index
-        if try FileMark(path) != nil, let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots) {
+        if try FileMark(path) != nil,
+            let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
+        {
             indexed = try? IndexedQuery(query, index)
         }
         let known = indexed?.index.segments.keys.sorted() ?? []

@@ -13,15 +13,24 @@ struct Inspection {
     }
 
     func run() throws(AuditStoreError) -> [String] {
-        do {
-            let pages = try pages()
-            let schema = try AuditStoreError.at(tables.path) { () throws(SQLiteError) in
-                try LogSchema.differences(in: tables.connection)
-            }
-            return try pages + schema + bookkeeping()
+        try damage { () throws(AuditStoreError) in try pages() }
+            + damage { () throws(AuditStoreError) in try schema() }
+            + damage { () throws(AuditStoreError) in try bookkeeping() }
+    }
+
+    /// Damage that ends a look is a finding too.
+    private func damage(_ look: () throws(AuditStoreError) -> [String]) throws(AuditStoreError) -> [String] {
+        do throws(AuditStoreError) {
+            return try look()
         } catch {
             guard case .damaged(let sentence) = error else { throw error }
             return [sentence]
+        }
+    }
+
+    private func schema() throws(AuditStoreError) -> [String] {
+        try AuditStoreError.at(tables.path) { () throws(SQLiteError) in
+            try LogSchema.differences(in: tables.connection)
         }
     }
 

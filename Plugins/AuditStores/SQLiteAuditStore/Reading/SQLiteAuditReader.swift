@@ -5,62 +5,92 @@ import SQLite
 final class SQLiteAuditReader: AuditReader {
     let identity: AuditIdentity
     let location: LogLocation
+    /// Only while something is read: a connection that is kept would hold on to files that were removed.
     private var source: ReadingSource?
+    private var isClosed = false
 
     init(at location: LogLocation) throws(AuditStoreError) {
         self.location = location
-        let source = try ReadingSource(at: location.path)
-        identity = source.identity
-        self.source = source
+        identity = try ReadingSource(at: location.path).identity
     }
 
-    func close() { source = nil }
+    func close() { isClosed = true }
+
+    private func reading<Value>(
+        _ body: (LogTables) throws(AuditStoreError) -> Value
+    ) throws(AuditStoreError) -> Value {
+        // A visit may read something else.
+        let isOutermost = source == nil
+        defer { if isOutermost { source = nil } }
+        return try body(tables())
+    }
 
     /// The tables of the files that are there now.
     func tables() throws(AuditStoreError) -> LogTables {
-        guard let source else { throw .closed }
-        if try source.isCurrent() { return source.tables }
-        let renewed = try ReadingSource(at: location.path)
-        guard renewed.identity == identity else {
-            throw .replaced("At \(location.path) there is another audit log now: of \(renewed.identity.origin).")
+        guard !isClosed else { throw .closed }
+        if let source, try source.isCurrent() { return source.tables }
+        let opened = try ReadingSource(at: location.path)
+        guard opened.identity == identity else {
+            throw .replaced("At \(location.path) there is another audit log now: of \(opened.identity.origin).")
         }
-        self.source = renewed
-        return renewed.tables
+        source = opened
+        return opened.tables
     }
 
-    func head() throws(AuditStoreError) -> AuditHead? { try tables().head() }
+    // MARK: AuditReader
 
-    func firstIndex() throws(AuditStoreError) -> Int { try tables().firstIndex() }
+    func head() throws(AuditStoreError) -> AuditHead? {
+        try reading { (tables) throws(AuditStoreError) in try tables.head() }
+    }
+
+    func firstIndex() throws(AuditStoreError) -> Int {
+        try reading { (tables) throws(AuditStoreError) in try tables.firstIndex() }
+    }
 
     func entries(
         in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) {
-        var range = range
-        while !range.isEmpty {
-            // Looked up for each batch: reading all of a log takes a while, and a writer may come.
-            let entries = try tables().batch(of: range)
-            for entry in entries where try !visit(entry) { return }
-            guard entries.count == LogTables.batchSize, let last = entries.last else { return }
-            range = last.index + 1..<range.upperBound
+        try reading { (_) throws(AuditStoreError) in
+            var range = range
+            while !range.isEmpty {
+                // Looked up for each batch: reading all of a log takes a while, and a writer may come.
+                let entries = try self.tables().batch(of: range)
+                for entry in entries where try !visit(entry) { return }
+                guard entries.count == LogTables.batchSize, let last = entries.last else { return }
+                range = last.index + 1..<range.upperBound
+            }
         }
     }
 
-    func storedEnd() throws(AuditStoreError) -> Int { try tables().end() }
+    func storedEnd() throws(AuditStoreError) -> Int {
+        try reading { (tables) throws(AuditStoreError) in try tables.end() }
+    }
 
-    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { try tables().segmentRoots() }
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] {
+        try reading { (tables) throws(AuditStoreError) in try tables.segmentRoots() }
+    }
 
-    func checkpoints() throws(AuditStoreError) -> [AuditHead] { try tables().checkpoints() }
+    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
+        try reading { (tables) throws(AuditStoreError) in try tables.checkpoints() }
+    }
+
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) {
-        var search = try EntrySearch(query, self)
-        for span in search.spans where try !search.visit(span, visit) { return }
+        try reading { (_) throws(AuditStoreError) in
+            var search = try EntrySearch(query, self)
+            for span in search.spans where try !search.visit(span, visit) { return }
+        }
     }
 
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally] {
-        var tallying = try EntryTallying(query, self)
-        return try tallying.run()
+        try reading { (_) throws(AuditStoreError) in
+            var tallying = try EntryTallying(query, self)
+            return try tallying.run()
+        }
     }
 
-    func inspect() throws(AuditStoreError) -> [String] { try Inspection(tables()).run() }
+    func inspect() throws(AuditStoreError) -> [String] {
+        try reading { (tables) throws(AuditStoreError) in try Inspection(tables).run() }
+    }
 }

@@ -13,7 +13,8 @@ extension LogSchema {
         }
         guard kind.application == applicationID else { throw .unfit("\(path) is a database, but no audit log.") }
         guard kind.version == version else {
-            throw .unfit("The audit log \(path) has version \(kind.version ?? 0) of the store; this program knows \(version).")
+            throw .unfit(
+                "The audit log \(path) has version \(kind.version ?? 0) of the store; this program knows \(version).")
         }
     }
 
@@ -42,7 +43,8 @@ extension LogSchema {
         var sentences: [String] = []
         for (name, text) in expected.sorted(by: { $0.key < $1.key }) where found[name] != text {
             sentences.append(
-                found[name] == nil ? "The \(name) is missing." : "The \(name) is not as it was made: somebody changed it.")
+                found[name] == nil
+                    ? "The \(name) is missing." : "The \(name) is not as it was made: somebody changed it.")
         }
         for name in found.keys.sorted() where expected[name] == nil {
             sentences.append("The \(name) does not belong into an audit log.")

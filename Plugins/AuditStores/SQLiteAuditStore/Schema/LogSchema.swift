@@ -35,7 +35,8 @@ enum LogSchema {
         trigger("log_stays", "UPDATE OF id, origin, format ON log", says: "a log stays what it is"),
         trigger("log_remains", "DELETE ON log", says: "a log stays what it is"),
         trigger(
-            "segment_drops_forward", "UPDATE OF first_segment ON log", says: "only closed segments are dropped, in order",
+            "segment_drops_forward", "UPDATE OF first_segment ON log",
+            says: "only closed segments are dropped, in order",
             when: "NEW.first_segment < OLD.first_segment OR NEW.first_segment > (SELECT count(*) FROM segment)"),
         trigger("entry_stays", "UPDATE ON entry", says: "entries are never changed"),
         trigger(

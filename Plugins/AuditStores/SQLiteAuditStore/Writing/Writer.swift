@@ -87,8 +87,14 @@ final class Writer {
         if connection.isInTransaction { isSpoiled = true }
     }
 
-    /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go.
-    func rescueLog() { _ = try? connection.copyLog() }
+    /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of
+    /// it, and so that the log's index says so: SQLite shares the index between the connections of a process, and the next
+    /// writer would go on in the middle of a file that is new.
+    func rescueLog() throws(AuditStoreError) {
+        let isEmpty = try AuditStoreError.at(files.path) { () throws(SQLiteError) in try connection.emptyLog() }
+        // Somebody reads from it still: the next write tries again.
+        if !isEmpty { try files.checkInPlace() }
+    }
 
     /// After files were put back from somewhere: a database beside a write-ahead log that is not its own looks whole where
     /// one looks first, and lacks pages elsewhere.

@@ -39,22 +39,28 @@ struct WriterSlot {
         for identity: AuditIdentity, at path: String, patience: Duration
     ) throws(AuditStoreError) -> Writer {
         guard !isClosed else { throw .closed }
-        guard let writer, !writer.isSpoiled else { return try reopen(for: identity, at: path, patience: patience) }
-        switch try writer.files.change() {
-        case .none: return writer
+        switch try change() {
+        case .none?: if let writer { return writer }
         // It stays open: the file may come back.
-        case .databaseGone: throw LogFiles.gone(path)
-        case .databaseReplaced: break
-        case .companionReplaced: writer.rescueLog()
+        case .databaseGone?: throw LogFiles.gone(path)
+        case .companionReplaced?: try writer?.rescueLog()
+        case .databaseReplaced?, nil: break
         }
+        // The one before goes first, and nothing may refer to it: SQLite shares the index of the write-ahead log within the
+        // process.
+        writer = nil
         return try reopen(for: identity, at: path, patience: patience)
+    }
+
+    /// Nil when there is no writer, or none that can be relied on.
+    private func change() throws(AuditStoreError) -> LogFiles.Change? {
+        guard let writer, !writer.isSpoiled else { return nil }
+        return try writer.files.change()
     }
 
     private mutating func reopen(
         for identity: AuditIdentity, at path: String, patience: Duration
     ) throws(AuditStoreError) -> Writer {
-        // The one before goes first: SQLite shares the index of the write-ahead log within the process.
-        writer = nil
         let opened: Writer
         do throws(AuditStoreError) {
             opened = try Writer(at: path, patience: patience)
@@ -64,7 +70,8 @@ struct WriterSlot {
             throw .replaced(sentence)
         }
         guard opened.identity == identity else {
-            throw .replaced("At \(path) there is the audit log of \(opened.identity.origin) instead of \(identity.origin).")
+            throw .replaced(
+                "At \(path) there is the audit log of \(opened.identity.origin) instead of \(identity.origin).")
         }
         shared.replace(with: opened)
         writer = opened

@@ -1,0 +1,211 @@
+import AuditKit
+import Foundation
+import SQLite
+import SigningKit
+import Testing
+
+@testable import SQLiteAuditStore
+
+@Suite("Searching a log")
+struct SearchTests {
+    let log: TestLog
+    private let bodies: [[UInt8]]
+    private let fields: [EntryFields?]
+    private let store: SQLiteAuditStore
+    private var entries: RandomEntries
+
+    init() throws {
+        log = try TestLog()
+        entries = RandomEntries(seed: 4)
+        bodies = entries.bodies(2 * AuditSegment.size + 200)
+        fields = bodies.map { EntryFields($0) }
+        store = try log.open()
+        try store.append(bodies)
+    }
+
+    // MARK: What must come out
+
+    private func expected(_ query: AuditQuery, from first: Int = 0) -> [Int] {
+        let hits = bodies.indices.filter { $0 >= first && fields[$0]?.match(query) == true }
+        return query.isLatestFirst ? hits.reversed() : hits
+    }
+
+    private func expectedTallies(_ query: AuditQuery) -> [AuditTally] {
+        var counts: [TallyKey: Int] = [:]
+        let terms = query.terms.filter { TallyKey.fields.contains($0.key) }
+        for index in expected(query) {
+            guard let fields = fields[index] else { continue }
+            for (key, count) in TallyKey.counts(of: fields) where key.has(terms) { counts[key, default: 0] += count }
+        }
+        return counts.map { $0.key.tally($0.value) }
+    }
+
+    private func found(_ query: AuditQuery) throws -> [Int] {
+        var found: [Int] = []
+        try log.read().search(query) { entry in
+            found.append(entry.index)
+            return true
+        }
+        return found
+    }
+
+    private mutating func checkQueries(_ count: Int = 8, from first: Int = 0) throws {
+        for _ in 0..<count {
+            let query = entries.query()
+            #expect(try found(query) == expected(query, from: first), "\(query)")
+        }
+    }
+
+    private func index() throws -> Set<Int> {
+        guard
+            let reader = try IndexReader(
+                at: log.index, origin: TestLog.identity.origin, roots: (0..<2).map(TestRoot.of))
+        else { return [] }
+        return Set(reader.segments.keys)
+    }
+
+    // MARK: With, without and with half of an index
+
+    @Test("It finds what looking at every entry finds, whatever is indexed")
+    mutating func property() throws {
+        #expect(!log.files.contains("audit.index.db"))
+        try checkQueries()
+        try store.maintain()
+        #expect(try index() == [0, 1])
+        try checkQueries(25)
+        let connection = try Connection(path: log.index, access: .readWrite)
+        try connection.execute("DELETE FROM segment WHERE number = 1")
+        #expect(try index() == [0])
+        try checkQueries()
+    }
+
+    @Test("Counts are those of the entries, whatever is indexed")
+    mutating func tallies() throws {
+        for round in 0..<2 {
+            for _ in 0..<8 {
+                let query = entries.query()
+                let tallies = try log.read().tallies(query)
+                #expect(Set(tallies) == Set(expectedTallies(query)), "\(query)")
+                #expect(tallies.map(\.begin) == tallies.map(\.begin).sorted())
+            }
+            if round == 0 { try store.maintain() }
+        }
+    }
+
+    @Test("It stops when it is told to")
+    func stops() throws {
+        try store.maintain()
+        var query = AuditQuery()
+        query.terms = [.kind: "signature"]
+        var hits = 0
+        try log.read().search(query) { _ in
+            hits += 1
+            return hits < 7
+        }
+        #expect(hits == 7)
+    }
+
+    // MARK: The index is thrown away rather than trusted
+
+    @Test("An index that is gone, damaged, of another version or of another log is made again")
+    mutating func rebuilt() throws {
+        try store.maintain()
+        let damages: [(String) throws -> Void] = [
+            { path in try FileManager.default.removeItem(atPath: path) },
+            { path in try Data(repeating: 7, count: 5000).write(to: URL(filePath: path)) },
+            { path in
+                let file = try FileHandle(forUpdating: URL(filePath: path))
+                for page in 2..<12 {
+                    try file.seek(toOffset: UInt64(page * 4096))
+                    try file.write(contentsOf: Data(repeating: 0x5a, count: 4096))
+                }
+                try file.close()
+            },
+            { path in try Connection(path: path, access: .readWrite).execute("PRAGMA user_version = 99") },
+            { path in try Connection(path: path, access: .readWrite).execute("UPDATE log SET origin = 'other'") },
+            { path in try Connection(path: path, access: .readWrite).execute("UPDATE segment SET root = x'00'") },
+        ]
+        for damage in damages {
+            try damage(log.index)
+            // Nothing is missed meanwhile.
+            try checkQueries(2)
+            // As after a start: that is when it is looked into.
+            let store = try log.open()
+            try store.maintain()
+            try store.maintain()
+            #expect(try index() == [0, 1])
+            try checkQueries(1)
+        }
+    }
+
+    @Test("Postings that mean nothing are no reason to find nothing")
+    mutating func nonsense() throws {
+        try store.maintain()
+        let connection = try Connection(path: log.index, access: .readWrite)
+        try connection.execute("UPDATE posting SET positions = x'ffffffffff'")
+        try connection.execute("UPDATE hashed SET numbers = x'0102' WHERE id % 2 = 0 AND id < 0")
+        try checkQueries()
+    }
+
+    @Test("An index is no place to add hits")
+    func forgedHits() throws {
+        try store.maintain()
+        let connection = try Connection(path: log.index, access: .readWrite)
+        try connection.execute("UPDATE posting SET positions = x''")
+        var query = AuditQuery()
+        query.terms = [.client: "client-1"]
+        #expect(try found(query) == expected(query))
+    }
+
+    @Test("Dropped segments leave the index, and a copy without one is searched")
+    mutating func dropped() throws {
+        try store.maintain()
+        try store.write { (transaction) throws(AuditStoreError) in try transaction.drop(segmentsBefore: 1) }
+        try checkQueries(4, from: AuditSegment.size)
+        try store.maintain()
+        #expect(try index() == [1])
+        try checkQueries(4, from: AuditSegment.size)
+        store.close()
+        try FileManager.default.removeItem(atPath: log.index)
+        try checkQueries(2, from: AuditSegment.size)
+        #expect(log.files == ["audit.db"])
+    }
+}
+
+@Suite("What the index is made of")
+struct IndexPartTests {
+    @Test("Positions are the same after encoding, and short", arguments: [0, 1, 2, 40, 300, 1500, 4000, 4096])
+    func positions(_ count: Int) throws {
+        var generator = SplitMix(state: UInt64(count))
+        var positions = Positions()
+        for position in (0..<AuditSegment.size).shuffled(using: &generator).prefix(count) { positions.insert(position) }
+        let encoded = positions.encoded
+        #expect(encoded.count <= 512)
+        // No entry at all has no encoding of its own: it is not written.
+        #expect(encoded.isEmpty == (count == AuditSegment.size || count == 0))
+        if count > 0 { #expect(Positions(encoded: encoded) == positions) }
+        #expect(positions.ascending.count == count)
+    }
+
+    @Test(
+        "Bytes that are no positions are refused", arguments: [[0xff], [0xff, 0xff, 0xff, 0x01], [0xff, 0xff, 0x03]])
+    func nonsense(_ bytes: [UInt8]) {
+        #expect(Positions(encoded: bytes) == nil)
+    }
+
+    @Test("Each hashed value is found, and hardly another")
+    func hashed() {
+        var values = HashedValues()
+        for position in 0..<AuditSegment.size { values.insert("value \(position)", at: position) }
+        values.insert("value 7", at: 4000)
+        let encoded = values.encoded
+        encoded.withUnsafeBytes { bytes in
+            for position in 0..<AuditSegment.size {
+                #expect(HashedValues.positions(of: "value \(position)", in: bytes).ascending.contains(position))
+            }
+            #expect(HashedValues.positions(of: "value 7", in: bytes).ascending == [7, 4000])
+            let wrong = (0..<1000).count { !HashedValues.positions(of: "other \($0)", in: bytes).isEmpty }
+            #expect(wrong < 30)
+        }
+    }
+}

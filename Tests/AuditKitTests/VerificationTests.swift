@@ -68,6 +68,13 @@ struct VerificationTests {
             $0.stored.removeSubrange(10...12)
         },
         .init(name: "a missing entry", sentences: ["Entry 0 is missing."]) { $0.stored.removeFirst() },
+        .init(
+            name: "a changed entry in a segment with a missing one",
+            sentences: [changed("5,100"), "Entry 5,200 is missing."]
+        ) { reader in
+            reader.change(5100, to: other)
+            reader.stored.remove(at: 5200)
+        },
         .init(name: "a missing end", sentences: ["Entries 8,990 to 8,999 are missing."]) { $0.stored.removeLast(10) },
         .init(name: "more than a segment missing", sentences: ["Entries 100 to 8,899 are missing."]) {
             $0.stored.removeSubrange(100..<8900)

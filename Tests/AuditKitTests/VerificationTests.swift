@@ -340,6 +340,35 @@ struct VerificationTests {
         #expect(report.faults.first == .changed(0..<1))
     }
 
+    @Test("takes no harm from a log that grows meanwhile")
+    func growing() throws {
+        var log = try SampleLog(size: 4090)
+        let (reader, verifiers) = (log.reader, log.verifiers)
+        reader.meanwhile = {
+            for _ in 0..<3000 { log.append(Array("{}".utf8)) }
+            guard let head = try? log.head() else { return }
+            reader.storedHead = head
+            reader.kept.append(head)
+        }
+        let report = try AuditVerifier(verifiers).verify(reader)
+        #expect(report.faults.isEmpty)
+        #expect(report.size > 4096)
+    }
+
+    @Test("takes no harm from segments that are archived meanwhile")
+    func archivedMeanwhile() throws {
+        var log = try SampleLog(size: 9000)
+        let (reader, verifiers) = (log.reader, log.verifiers)
+        var calls = 0
+        reader.meanwhile = {
+            calls += 1
+            if calls == 4 { _ = try? log.archive(segments: 1) }
+        }
+        let report = try AuditVerifier(verifiers).verify(reader)
+        #expect(report.faults.isEmpty)
+        #expect(report.archived == 4096)
+    }
+
     @Test("tells how far it is")
     func progress() throws {
         let log = try SampleLog(size: 9000)

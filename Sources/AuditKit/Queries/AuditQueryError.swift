@@ -1,0 +1,28 @@
+/// Why a query cannot be understood. Each with a sentence that names the parameter and the cure.
+public enum AuditQueryError: Error, Hashable, Sendable {
+    /// The value of this parameter says no moment.
+    case notMoment(parameter: String, text: String)
+    case notDay(String)
+    /// `day` is a period itself.
+    case dayAndPeriod
+    /// `until` is not after `since`.
+    case emptyPeriod(since: String, until: String)
+    /// A text to look for that is empty: no entry has such a value.
+    case emptyValue(parameter: String)
+}
+
+extension AuditQueryError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notMoment(let parameter, let text):
+            "\"\(PlainText.of(text))\" is no moment for \(parameter): give a time such as 2026-11-21T13:27:00Z, a date "
+                + "such as 2026-11-21, or how long ago, such as 24h or 7d."
+        case .notDay(let text):
+            "\"\(PlainText.of(text))\" is no day: give a date of the calendar in UTC, such as 2026-11-21."
+        case .dayAndPeriod: "A day is a period itself: give either day, or since and until."
+        case .emptyPeriod(let since, let until):
+            "Nothing lies between since (\(since)) and until (\(until)): until must be later, and is not included itself."
+        case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all."
+        }
+    }
+}

@@ -1,0 +1,52 @@
+public import SigningKit
+
+/// A query as it is asked for, on a command line or in a URL: all texts.
+public struct AuditQueryText: Hashable, Sendable {
+    /// See `AuditMoment`. From this moment on.
+    public var since: String?
+    /// Before this moment.
+    public var until: String?
+    /// One day in UTC, in place of `since` and `until`.
+    public var day: String?
+    /// What entries must say, byte by byte.
+    public var terms: [AuditTerm: String] = [:]
+    public var isLatestFirst = true
+
+    public init() {}
+
+    /// - Parameter now: from where "ago" counts.
+    public func query(at now: Timestamp) throws(AuditQueryError) -> AuditQuery {
+        var query = AuditQuery()
+        query.isLatestFirst = isLatestFirst
+        query.since = try moment(since, "since", now)
+        query.until = try moment(until, "until", now)
+        if let day {
+            guard since == nil, until == nil else { throw .dayAndPeriod }
+            guard let range = AuditMoment.day(day) else { throw .notDay(day) }
+            (query.since, query.until) = (range.lowerBound, range.upperBound)
+        }
+        if let since = query.since, let until = query.until, since >= until {
+            throw .emptyPeriod(since: since.text, until: until.text)
+        }
+        for term in AuditTerm.allCases where terms[term]?.isEmpty == true {
+            throw .emptyValue(parameter: term.rawValue)
+        }
+        query.terms = terms
+        return query
+    }
+
+    private func moment(
+        _ text: String?, _ parameter: String, _ now: Timestamp
+    ) throws(AuditQueryError) -> Timestamp? {
+        guard let text else { return nil }
+        guard let moment = AuditMoment.parse(text, at: now) else {
+            throw .notMoment(parameter: parameter, text: text)
+        }
+        return moment
+    }
+}
+
+extension Timestamp {
+    /// RFC 3339 in UTC, with three decimals.
+    var text: String { String(decoding: rfc3339, as: UTF8.self) }
+}

@@ -1,0 +1,26 @@
+import StrictJSON
+
+/// The members of an entry in the order in which they stand, for those who show all of them.
+struct EntryMembers {
+    /// `value` is JSON.
+    let all: [(name: String, value: [UInt8])]
+
+    /// Nil for what is no entry in canonical form. Canonical bytes have no control characters, so that an entry is a line.
+    init?(_ body: [UInt8]) {
+        var scanner = EntryScanner(body)
+        guard body.allSatisfy({ $0 >= 0x20 }), let members = scanner.members() else { return nil }
+        all = members.map { (String(decoding: body[$0.name], as: UTF8.self), Array(body[$0.value])) }
+    }
+
+    /// What a person reads for a value: the text of a string, the elements of a list, the members of an object, or else
+    /// the JSON itself.
+    static func text(_ value: [UInt8]) -> String {
+        switch value.first {
+        case UInt8(ascii: "\""): EntryScanner.text(value[...]) ?? String(decoding: value, as: UTF8.self)
+        case UInt8(ascii: "["): EntryScanner.elements(of: value[...]).map { text(Array($0)) }.joined(separator: ", ")
+        case UInt8(ascii: "{"):
+            (EntryMembers(value)?.all ?? []).map { "\($0.name) \(text($0.value))" }.joined(separator: ", ")
+        default: String(decoding: value, as: UTF8.self)
+        }
+    }
+}

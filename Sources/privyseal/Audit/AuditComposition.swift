@@ -47,7 +47,9 @@ struct AuditComposition {
     /// - Throws: what is wrong, already said; the status is 78.
     static func open(_ configuration: GatewayConfiguration, isServing: Bool) throws -> AuditLog? {
         guard let audit = configuration.audit else { return nil }
-        do throws(AuditSetupError) { return try AuditComposition(audit, of: configuration).open(isServing: isServing) } catch {
+        do throws(AuditSetupError) {
+            return try AuditComposition(audit, of: configuration).open(isServing: isServing)
+        } catch {
             throw StandardError.failure(error.description, status: 78)
         }
     }
@@ -92,7 +94,8 @@ struct AuditComposition {
         if let size = known.map(\.size).max(), size > 0 {
             throw AuditSetupError(
                 "\(audit.section): \(location) is not there, but \(audit.checkpoints.file.path) holds a checkpoint over "
-                    + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away.")
+                    + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
+            )
         }
         do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
             throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
@@ -102,7 +105,9 @@ struct AuditComposition {
 
     /// Different for every log that is made, also on machines that have the same name.
     private static var standardOrigin: String {
-        let host = ProcessInfo.processInfo.hostName.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) }
+        let host = ProcessInfo.processInfo.hostName.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0))
+        }
         let random = String(UInt32.random(in: .min ... .max), radix: 36)
         return "\(host.isEmpty ? "localhost" : host)/privyseal/\(random)"
     }
@@ -123,7 +128,8 @@ struct AuditComposition {
         return destinations
     }
 
-    private func cosigner(of origin: String) -> KeyCosigner? {
+    /// Nil where none is configured; its key is not open yet.
+    func cosigner(of origin: String) -> KeyCosigner? {
         guard let cosigner = audit.checkpoints.cosigner else { return nil }
         return KeyCosigner(
             cosigner, name: "\(origin)/cosigner", settings: configuration.backends[cosigner.uri.scheme],

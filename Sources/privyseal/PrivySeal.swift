@@ -15,13 +15,14 @@ struct PrivySeal: AsyncParsableCommand {
               privyseal sign promotional-offer --config gateway.yaml \\
                 --app com.example.app productId=monthly offerIdentifier=winback
               privyseal verify --explain …                 what is wrong with a signature
+              privyseal audit verify --config gateway.yaml whether the record of signatures is whole
 
             Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
             """,
         version: Version.text,
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
-            CheckCommand.self, KeysCommand.self, ClientsCommand.self, PolicyCommand.self,
+            CheckCommand.self, KeysCommand.self, ClientsCommand.self, PolicyCommand.self, AuditCommand.self,
         ]
     )
 }

@@ -28,7 +28,9 @@ public struct AuditQueryText: Hashable, Sendable {
         if let since = query.since, let until = query.until, since >= until {
             throw .emptyPeriod(since: since.text, until: until.text)
         }
-        for term in AuditTerm.allCases where terms[term]?.isEmpty == true { throw .emptyValue(parameter: term.rawValue) }
+        for term in AuditTerm.allCases where terms[term]?.isEmpty == true {
+            throw .emptyValue(parameter: term.rawValue)
+        }
         query.terms = terms
         return query
     }

@@ -2,7 +2,9 @@
 /// what was recorded.
 public enum CSV {
     /// With the line's end.
-    public static func row(_ cells: [String]) -> [UInt8] { Array((cells.map(cell).joined(separator: ",") + "\r\n").utf8) }
+    public static func row(_ cells: [String]) -> [UInt8] {
+        Array((cells.map(cell).joined(separator: ",") + "\r\n").utf8)
+    }
 
     private static func cell(_ text: String) -> String {
         // By bytes: for characters, a carriage return and a line feed are one.

@@ -24,7 +24,9 @@ public enum EntryDetail {
         let label = labels[name] ?? PlainText.of(name)
         switch name {
         case "digest", "fingerprint", "configuration":
-            guard let text = EntryScanner.text(value[...]), let bytes = Base64.url.decode(Array(text.utf8)) else { break }
+            guard let text = EntryScanner.text(value[...]), let bytes = Base64.url.decode(Array(text.utf8)) else {
+                break
+            }
             return [(label, text), ("", Hexadecimal.text(bytes))]
         case "took":
             let parts = (EntryMembers(value)?.all ?? []).map { "\($0.name) \(EntryMembers.text($0.value)) µs" }
@@ -38,7 +40,8 @@ public enum EntryDetail {
         "actor": "Actor", "app": "App", "change": "Change", "changes": "Changes", "client": "Client",
         "configuration": "Configuration's SHA-256", "counts": "Refused", "digest": "Signing input's SHA-256",
         "event": "Event", "feature": "Feature", "fingerprint": "Key's fingerprint", "from": "From entry",
-        "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token", "lostEvents": "Events not recorded",
+        "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token",
+        "lostEvents": "Events not recorded",
         "milliseconds": "Milliseconds", "minute": "Minute", "nonce": "Nonce", "offers": "Offers", "outcome": "Outcome",
         "products": "Products", "reason": "Reason", "refused": "Requests refused", "requestId": "Request ID",
         "size": "Entries checked", "state": "State", "status": "HTTP status", "time": "Time", "to": "To before entry",

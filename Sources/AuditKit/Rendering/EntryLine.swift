@@ -23,7 +23,8 @@ public enum EntryLine {
         let subject = [fields.texts("products"), fields.texts("offers")].filter { !$0.isEmpty }
         return [
             fields.text("client"), fields.text("app"), fields.text("feature"),
-            subject.isEmpty ? nil : subject.map { $0.joined(separator: ",") }.joined(separator: "/"), fields.text("key"),
+            subject.isEmpty ? nil : subject.map { $0.joined(separator: ",") }.joined(separator: "/"),
+            fields.text("key"),
             fields.values(of: .outcome).first, fields.text("requestId").map { $0 + item(fields) },
         ].map { $0 ?? "-" }
     }

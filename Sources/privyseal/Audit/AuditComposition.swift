@@ -128,7 +128,8 @@ struct AuditComposition {
         return destinations
     }
 
-    private func cosigner(of origin: String) -> KeyCosigner? {
+    /// Nil where none is configured; its key is not open yet.
+    func cosigner(of origin: String) -> KeyCosigner? {
         guard let cosigner = audit.checkpoints.cosigner else { return nil }
         return KeyCosigner(
             cosigner, name: "\(origin)/cosigner", settings: configuration.backends[cosigner.uri.scheme],

@@ -27,11 +27,13 @@ final class KeyCosigner: CheckpointCosigner {
     }
 
     func signature(for text: String) async throws -> NoteSignature {
-        let key = try await key()
-        let verifier = try NoteVerifier(name: name, p256: key.publicKey)
-        let signature = try await key.sign(SHA256.hash(data: Array(text.utf8)))
+        let verifier = try await verifier()
+        let signature = try await key().sign(SHA256.hash(data: Array(text.utf8)))
         return try NoteSignature(name: name, keyID: verifier.keyID, bytes: signature.derRepresentation)
     }
+
+    /// The public key, with the name that signatures have.
+    func verifier() async throws -> NoteVerifier { try NoteVerifier(name: name, p256: try await key().publicKey) }
 
     private func key() async throws(KeyError) -> any SigningKey {
         if let key = open.withLock({ $0?.key }) { return key }

@@ -1,0 +1,29 @@
+import Glibc
+import TransparencyLog
+
+/// A file of checkpoints that were kept elsewhere than the log, read whole.
+struct CheckpointCollection {
+    let path: String
+    let notes: [SignedNote]
+
+    /// - Parameter isRequired: whether there must be such a file; else one that is missing holds nothing.
+    init(_ path: String, isRequired: Bool = true) throws(AuditSetupError) {
+        self.path = path
+        guard isRequired || access(path, F_OK) == 0 else {
+            notes = []
+            return
+        }
+        var bytes = try EvidenceFile.contents(of: path)
+        // One note alone, as `privyseal audit checkpoint` prints it, has no empty line behind it.
+        if bytes.last == UInt8(ascii: "\n"), !bytes.hasSuffix("\n\n") { bytes.append(UInt8(ascii: "\n")) }
+        do throws(NoteError) {
+            notes = try NoteList(parsing: bytes).notes
+        } catch {
+            throw AuditSetupError("\(path) does not hold checkpoints. \(error)")
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+}

@@ -1,0 +1,85 @@
+import AuditKit
+import Glibc
+import TransparencyLog
+
+/// A directory of archived segments: a file for each, with one canonical entry in each line.
+struct SegmentArchive {
+    private let directory: String
+
+    init(_ directory: String) {
+        self.directory = directory
+    }
+
+    private func path(of segment: Int) -> String {
+        let digits = String(segment)
+        return "\(directory)/segment-\(String(repeating: "0", count: max(0, 8 - digits.count)))\(digits).jsonl"
+    }
+
+    /// In order; nil when there is no such file. Whether they are the right ones is for the caller to check.
+    func bodies(of segment: Int) throws(AuditStoreError) -> [[UInt8]]? {
+        let path = path(of: segment)
+        guard access(path, F_OK) == 0 else { return nil }
+        do throws(AuditSetupError) {
+            return try Self.bodies(in: path)
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func bodies(in path: String) throws(AuditSetupError) -> [[UInt8]] {
+        let bytes = try EvidenceFile.contents(of: path)
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // What stands behind the last newline is no line; a file without one was cut off, and does not fit.
+        return lines.dropLast().map(Array.init)
+    }
+
+    /// The file is durable and has been read back when this returns; it is never there in part.
+    ///
+    /// - Parameter root: of the segment's subtree, as the log has it.
+    func write(_ bodies: [[UInt8]], of segment: Int, root: [UInt8]) throws(AuditSetupError) {
+        let path = path(of: segment)
+        guard Self.root(of: bodies) == root else {
+            throw AuditSetupError("Segment \(segment) of the log is not what it was.")
+        }
+        if access(path, F_OK) == 0 {
+            guard Self.root(of: try Self.bodies(in: path)) == root else {
+                throw AuditSetupError(
+                    "\(path) is there already, and holds other entries. Move it away if that is meant.")
+            }
+            return
+        }
+        let draft = path + ".part"
+        unlink(draft)
+        defer { unlink(draft) }
+        let output = try AuditOutput.open(draft)
+        for body in bodies { output.write(body + "\n".utf8) }
+        try output.finish()
+        guard Self.root(of: try Self.bodies(in: draft)) == root else {
+            throw AuditSetupError("\(draft) does not hold what was written to it: look after the disk.")
+        }
+        // Unlike rename(2), link(2) replaces nothing.
+        guard link(draft, path) == 0 else {
+            throw AuditSetupError("\(path) cannot be made: \(String(cString: strerror(errno))).")
+        }
+        try synchronize()
+    }
+
+    private func synchronize() throws(AuditSetupError) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refusal }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw refusal }
+    }
+
+    private var refusal: AuditSetupError {
+        AuditSetupError("\(directory) cannot be synchronized: \(String(cString: strerror(errno))).")
+    }
+
+    /// Nil unless it is a whole segment.
+    private static func root(of bodies: [[UInt8]]) -> [UInt8]? {
+        guard bodies.count == AuditSegment.size else { return nil }
+        var tree = GrowingTree()
+        for body in bodies { tree.append(MerkleHash.leaf(body)) }
+        return tree.root.bytes
+    }
+}

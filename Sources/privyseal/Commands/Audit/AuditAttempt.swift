@@ -1,0 +1,23 @@
+import ArgumentParser
+import AuditKit
+
+/// What a command tries, and says when it fails.
+enum AuditAttempt {
+    /// - Throws: the status 1, with the error's sentence already said.
+    static func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw StandardError.failure("\(error)")
+        }
+    }
+
+    /// The same for what was asked for in the wrong way: the status is 64.
+    static func parse<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw StandardError.failure("\(error)", status: ExitCode.validationFailure.rawValue)
+        }
+    }
+}

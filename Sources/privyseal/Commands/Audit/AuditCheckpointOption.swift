@@ -1,0 +1,32 @@
+import ArgumentParser
+import GatewayConfiguration
+import TransparencyLog
+
+/// `--checkpoints FILE`: checkpoints that were kept elsewhere.
+struct AuditCheckpointOption: ParsableArguments {
+    @Option(
+        name: .customLong("checkpoints"),
+        help: ArgumentHelp(
+            """
+            A file with checkpoints that were kept elsewhere, each followed by an empty line. Give it once for each file; \
+            with --config, the configured file is used too.
+            """, valueName: "file"),
+        completion: .file())
+    var files: [String] = []
+
+    /// - Throws: what is wrong, already said; the status is 64.
+    func collections(for source: AuditSource) throws -> [CheckpointCollection] {
+        var collections = try AuditAttempt.parse { () throws(AuditSetupError) in
+            var collections: [CheckpointCollection] = []
+            for path in files { collections.append(try CheckpointCollection(path)) }
+            return collections
+        }
+        if let path = source.settings?.audit.checkpoints.file.path, !files.contains(path) {
+            collections.insert(
+                try AuditAttempt.parse { () throws(AuditSetupError) in try CheckpointCollection(path, isRequired: false)
+                },
+                at: 0)
+        }
+        return collections.filter { !$0.notes.isEmpty }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import AuditKit
+
+extension AuditCommand {
+    struct ShowCheckpoint: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "checkpoint",
+            abstract: "Print the newest signed checkpoint, for keeping elsewhere.",
+            discussion: """
+                  privyseal audit checkpoint --config gateway.yaml > checkpoint-$(date +%F)
+
+                A checkpoint is a signed note: the log's name, how many entries it has, the root of the tree over them, and \
+                signatures (C2SP tlog-checkpoint). --all prints those that the log keeps, by size, each followed by an \
+                empty line; the file is one for --checkpoints.
+                """)
+
+        @OptionGroup var log: AuditLogOption
+
+        @Flag(help: "All that the log keeps, and the newest.")
+        var all = false
+
+        func run() throws {
+            let reader = try log.open().reader
+            let (head, kept) = try AuditAttempt.run { () throws(AuditStoreError) in
+                (try reader.head(), all ? try reader.checkpoints() : [])
+            }
+            guard let head else { throw StandardError.failure("The log holds no entries, and so no checkpoint.") }
+            let output = AuditOutput.standard
+            if all {
+                for checkpoint in kept where checkpoint.size < head.size {
+                    output.write(Array((checkpoint.note + "\n").utf8))
+                }
+                // A kept one may have a cosigner's signature, which the head never has.
+                let last = kept.last { $0.size == head.size } ?? head
+                output.write(Array((last.note + "\n").utf8))
+            } else {
+                output.write(Array(head.note.utf8))
+            }
+            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import AuditKit
+import TransparencyLog
+
+extension AuditCommand {
+    struct Prove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "prove",
+            abstract: "Prove that an entry is in the log, or that the log only grew between two checkpoints.",
+            discussion: """
+                  privyseal audit prove 41234 --config gateway.yaml --out proof
+                  privyseal audit prove 41234 --against 50000 --config gateway.yaml
+                  privyseal audit prove --between 40000 50000 --config gateway.yaml
+
+                The proof of an entry holds the entry, the hashes that lead from it to the root, and the signed checkpoint. \
+                Whoever has the log's public key can check it with privyseal audit check-proof, or with twenty lines of \
+                any language. Sizes are those of the head, of checkpoints that the log keeps (privyseal audit checkpoint \
+                --all), or of those in --checkpoints.
+                """)
+
+        @Argument(help: ArgumentHelp("The entry's index, from 0.", valueName: "index"))
+        var index: Int?
+
+        @Option(
+            parsing: .upToNextOption,
+            help: ArgumentHelp("The sizes of two checkpoints, the old one first.", valueName: "size"))
+        var between: [Int] = []
+
+        @Option(help: ArgumentHelp("The size of the checkpoint; else the newest.", valueName: "size"))
+        var against: Int?
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var checkpoints: AuditCheckpointOption
+        @OptionGroup var archive: AuditArchiveOption
+
+        @Option(
+            help: ArgumentHelp("A new file for the proof; else standard output.", valueName: "file"),
+            completion: .file())
+        var out: String?
+
+        func validate() throws {
+            guard (index == nil) != between.isEmpty else {
+                throw ValidationError("Give either the INDEX of an entry or --between OLD NEW.")
+            }
+            guard between.isEmpty || between.count == 2 else {
+                throw ValidationError("--between takes two sizes: --between OLD NEW.")
+            }
+            guard index != nil || against == nil else {
+                throw ValidationError("--against is for the proof of an entry; --between names both sizes.")
+            }
+        }
+
+        func run() throws {
+            let source = try log.open()
+            let collections = checkpoints.files.isEmpty ? [] : try checkpoints.collections(for: source)
+            let proof = try AuditAttempt.run { () throws(AuditProofError) in
+                let prover = try AuditProver(source.reader, archive: archive.bodies)
+                if let index {
+                    return try prover.inclusion(of: index, in: checkpoint(against, prover, collections)).text
+                }
+                return try prover.consistency(
+                    from: checkpoint(between[0], prover, collections), to: checkpoint(between[1], prover, collections)
+                ).text
+            }
+            let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            output.write(Array(proof.utf8))
+            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        }
+
+        private func checkpoint(
+            _ size: Int?, _ prover: AuditProver, _ collections: [CheckpointCollection]
+        ) throws(AuditProofError) -> AuditHead {
+            for note in collections.flatMap(\.notes) {
+                guard let size, let checkpoint = try? Checkpoint(parsing: note.text), checkpoint.size == size else {
+                    continue
+                }
+                return AuditHead(size: size, note: note.description)
+            }
+            return try prover.checkpoint(size: size)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import AuditKit
+import GatewayHTTP
+import SigningKit
+import StrictJSON
+
+extension AuditCommand {
+    struct Stats: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "stats",
+            abstract: "Count signatures and refusals by client, key, feature and outcome over time.",
+            discussion: """
+                  privyseal audit stats --since 30d --config gateway.yaml
+                  privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
+
+                Hours, days and months are those of UTC.
+                """)
+
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case text, json, csv
+        }
+
+        enum Interval: String, CaseIterable, ExpressibleByArgument {
+            case hour, day, month
+
+            var counted: AuditInterval {
+                switch self {
+                case .hour: .hour
+                case .day: .day
+                case .month: .month
+                }
+            }
+        }
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var period: AuditPeriodOption
+
+        @Option(help: "What is put together: a whole hour, day or month.")
+        var by = Interval.day
+
+        @Option(help: "How to print the answer.")
+        var format = Format.text
+
+        func run() throws {
+            let query = try AuditPeriodOption.query(period.text)
+            let reader = try log.open().reader
+            let tallies = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }
+            let sums = interval.sums(tallies)
+            let standard = AuditOutput.standard
+            switch format {
+            case .text: standard.write(Array((table(sums) + "\n").utf8))
+            case .json: standard.write(json(sums) + "\n".utf8)
+            case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
+            }
+            try AuditAttempt.run { () throws(AuditSetupError) in try standard.finish() }
+        }
+
+        private var interval: AuditInterval { by.counted }
+
+        private func table(_ sums: [AuditTally]) -> String {
+            let rows = sums.map { tally in
+                [
+                    interval.label(of: tally.begin), tally.client ?? "-", tally.key ?? "-", tally.feature ?? "-",
+                    tally.outcome, "\(tally.count)",
+                ].map(PlainText.of)
+            }
+            return TextTable(
+                header: [interval.rawValue.uppercased(), "CLIENT", "KEY", "FEATURE", "OUTCOME", "COUNT"], rows: rows
+            ).text
+        }
+
+        private func csv(_ sums: [AuditTally]) -> [[String]] {
+            [["begin", "client", "key", "feature", "outcome", "count"]]
+                + sums.map { tally in
+                    [
+                        moment(tally), tally.client ?? "", tally.key ?? "", tally.feature ?? "", tally.outcome,
+                        "\(tally.count)",
+                    ]
+                }
+        }
+
+        private func json(_ sums: [AuditTally]) -> [UInt8] {
+            var writer = JSONWriter(capacity: 4096)
+            writer.object { writer in
+                writer.member("by", interval.rawValue)
+                writer.name("counts")
+                writer.array { writer in for tally in sums { write(tally, &writer) } }
+            }
+            return writer.bytes
+        }
+
+        private func write(_ tally: AuditTally, _ writer: inout JSONWriter) {
+            writer.object { writer in
+                writer.member("begin", moment(tally))
+                if let client = tally.client { writer.member("client", client) }
+                if let key = tally.key { writer.member("key", key) }
+                if let feature = tally.feature { writer.member("feature", feature) }
+                writer.member("outcome", tally.outcome)
+                writer.member("count", tally.count)
+            }
+        }
+
+        private func moment(_ tally: AuditTally) -> String { String(decoding: tally.begin.rfc3339, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import AuditKit
+import TransparencyLog
+
+extension AuditCommand {
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify",
+            abstract: "Tell whether an entry was changed, removed, moved, added or put back, and which.",
+            discussion: """
+                Reads every entry, computes the tree, and compares it with each checkpoint in the log and with those that \
+                were kept elsewhere. Nothing but public keys is needed, and nothing is written: it works on a copy, on \
+                another machine, and beside a running gateway.
+
+                  privyseal audit verify --config gateway.yaml
+                  privyseal audit verify --database copy.db --key audit.key.pub --checkpoints from-witness
+
+                An older copy of the whole log is right in itself. Only a checkpoint that was kept elsewhere tells it from \
+                the newer one.
+                """)
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var keys: AuditKeyOption
+        @OptionGroup var checkpoints: AuditCheckpointOption
+        @OptionGroup var archive: AuditArchiveOption
+        @OptionGroup var output: OutputOption
+
+        @Flag(help: "No progress bar.")
+        var quiet = false
+
+        func run() throws {
+            let source = try log.open()
+            let verifiers = try keys.verifiers(for: source)
+            let collections = try checkpoints.collections(for: source)
+            let verifier = AuditVerifier(verifiers, externals: collections.flatMap(\.notes), archive: archive.bodies)
+            let progress = ProgressBar(isShown: !quiet)
+            let report = try AuditAttempt.run { () throws(AuditStoreError) in
+                defer { progress.end() }
+                return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
+            }
+            let result = VerificationResult(report: report, verifiers: verifiers, collections: collections)
+            switch output.format {
+            case .text: print(result.text)
+            case .json: print(result.json)
+            }
+            if !report.isIntact { throw ExitCode.failure }
+        }
+    }
+}

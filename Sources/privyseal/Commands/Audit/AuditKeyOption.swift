@@ -1,0 +1,34 @@
+import ArgumentParser
+import GatewayConfiguration
+import TransparencyLog
+
+/// `--key VKEYFILE`: the public keys that checkpoints are signed with.
+struct AuditKeyOption: ParsableArguments {
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            """
+            A file with public keys (vkey), one in each line: the log's, and a cosigner's. Give it once for each file; with \
+            --config, the log's own .pub file is used too.
+            """, valueName: "vkey-file"),
+        completion: .file(extensions: ["pub"]))
+    var files: [String] = []
+
+    /// Those given, and that of the configuration.
+    ///
+    /// - Throws: what is wrong, already said; the status is 64. There is at least one.
+    func verifiers(for source: AuditSource?) throws -> [NoteVerifier] {
+        var paths = files
+        if let key = source?.settings?.audit.key.path { paths.insert(AuditKeyFile(key).publicPath, at: 0) }
+        guard !paths.isEmpty else {
+            throw StandardError.failure(
+                "Nothing can be verified without the log's public key: give --key FILE, with a key that you know from "
+                    + "elsewhere than the copy itself.", status: ExitCode.validationFailure.rawValue)
+        }
+        return try AuditAttempt.parse { () throws(AuditSetupError) in
+            var verifiers: [NoteVerifier] = []
+            for path in paths { verifiers += try VerifierFile(path).verifiers() }
+            return verifiers
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+
+/// A file or standard output, written in large pieces.
+final class AuditOutput {
+    static var standard: AuditOutput { AuditOutput(STDOUT_FILENO, path: nil) }
+
+    /// Why nothing more is written; nil while all is well.
+    private(set) var failure: String?
+    private let descriptor: Int32
+    /// Nil for standard output.
+    private let path: String?
+    private var buffer: [UInt8] = []
+
+    private static let capacity = 1 << 16
+
+    private init(_ descriptor: Int32, path: String?) {
+        self.descriptor = descriptor
+        self.path = path
+        buffer.reserveCapacity(Self.capacity)
+    }
+
+    /// Standard output, or a new file; never over one that is there.
+    static func open(_ path: String?) throws(AuditSetupError) -> AuditOutput {
+        guard let path else { return .standard }
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else {
+            throw AuditSetupError("\(path) cannot be made: \(String(cString: strerror(errno))).")
+        }
+        return AuditOutput(descriptor, path: path)
+    }
+
+    /// - Returns: whether to go on.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        buffer += bytes
+        if buffer.count >= Self.capacity { flush() }
+        return failure == nil
+    }
+
+    func flush() {
+        var rest = buffer[...]
+        while failure == nil, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { fail() }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func fail() {
+        failure = "\(path ?? "Standard output") cannot be written: \(String(cString: strerror(errno)))."
+    }
+
+    /// Everything is written, and with a file, durable.
+    func finish() throws(AuditSetupError) {
+        flush()
+        if failure == nil, path != nil, fsync(descriptor) != 0 { fail() }
+        discardHandle()
+        guard let failure else { return }
+        discardFile()
+        throw AuditSetupError(failure)
+    }
+
+    /// Leaves no file behind.
+    func abandon() {
+        discardHandle()
+        discardFile()
+    }
+
+    private func discardHandle() { if path != nil { close(descriptor) } }
+
+    private func discardFile() { if let path { unlink(path) } }
+}

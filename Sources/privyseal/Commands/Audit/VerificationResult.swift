@@ -1,0 +1,93 @@
+import AuditKit
+import StrictJSON
+import TransparencyLog
+
+/// What `privyseal audit verify` prints.
+struct VerificationResult {
+    let report: AuditReport
+    let verifiers: [NoteVerifier]
+    let collections: [CheckpointCollection]
+
+    private static let lacksSecondPlace =
+        "No checkpoint that was kept elsewhere was given: an older copy of the whole log cannot be told from a newer one "
+        + "without a checkpoint kept elsewhere."
+
+    // MARK: For people
+
+    var text: String { ([verdict] + checked.map { "  " + $0 } + faults + cautions).joined(separator: "\n") }
+
+    private var verdict: String {
+        let count = report.faultCount
+        let origin = PlainText.of(report.origin)
+        return report.isIntact
+            ? "\(origin): intact" : "\(origin): \(count) \(count == 1 ? "thing is" : "things are") wrong"
+    }
+
+    private var checked: [String] {
+        var lines = ["\(report.size) entries" + (report.root.map { ", root \(Hexadecimal.text($0.bytes))" } ?? "")]
+        if report.archived > 0 {
+            lines.append("\(report.archived) of them archived; \(report.archivedChecked) were read from the archive")
+        }
+        lines.append("\(Self.checkpoints(report.keptChecked)) in the log, the newest among them, compared")
+        for collection in collections {
+            lines.append("\(Self.checkpoints(collection.notes.count)) from \(collection.path)")
+        }
+        if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
+        if report.uncheckable > 0 {
+            lines.append(
+                "\(Self.checkpoints(report.uncheckable)) inside archived segments not compared; --archive DIR makes it possible"
+            )
+        }
+        return lines + verifiers.map { "key \($0)" }
+    }
+
+    private static func checkpoints(_ count: Int) -> String { "\(count) checkpoint\(count == 1 ? "" : "s")" }
+
+    private var faults: [String] {
+        let told = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
+        let rest = report.faultCount - report.faults.count
+        return told + (rest > 0 ? ["… and \(rest) more"] : [])
+    }
+
+    private var cautions: [String] { given == 0 ? [Self.lacksSecondPlace] : [] }
+
+    private var given: Int { collections.reduce(0) { $0 + $1.notes.count } }
+
+    // MARK: For machines
+
+    var json: String {
+        var writer = JSONWriter(capacity: 2048)
+        writer.object { writer in
+            writer.member("origin", report.origin)
+            writer.member("intact", report.isIntact)
+            writer.member("size", report.size)
+            if let root = report.root { writer.member("root", Hexadecimal.text(root.bytes)) }
+            writer.member("archived", report.archived)
+            writer.member("archivedChecked", report.archivedChecked)
+            writer.name("checkpoints")
+            writer.object { writer in
+                writer.member("keptChecked", report.keptChecked)
+                writer.member("given", given)
+                writer.member("givenChecked", report.externalChecked)
+                writer.member("uncheckable", report.uncheckable)
+            }
+            writer.name("keys")
+            writer.array { writer in for verifier in verifiers { writer.string(verifier.text) } }
+            writer.member("faultCount", report.faultCount)
+            writer.name("faults")
+            writer.array { writer in for fault in report.faults { write(fault, &writer) } }
+            if let caution = cautions.first { writer.member("caution", caution) }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func write(_ fault: AuditFault, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            if let entries = fault.entries {
+                writer.member("from", entries.lowerBound)
+                writer.member("to", entries.upperBound)
+            }
+            writer.member("message", fault.description)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import AuditKit
+import SigningKit
+import Testing
+
+@Suite("Counts over time")
+struct AuditIntervalTests {
+    private static func moment(_ text: String) throws -> Timestamp {
+        try #require(Timestamp(rfc3339: Array(text.utf8)))
+    }
+
+    private static func tally(_ begin: String, _ client: String?, _ outcome: String, _ count: Int) throws -> AuditTally
+    {
+        AuditTally(
+            begin: try moment(begin), client: client, feature: "promotional-offer", key: "K", outcome: outcome,
+            count: count)
+    }
+
+    @Test(
+        "an interval begins in UTC",
+        arguments: [
+            (AuditInterval.hour, "2028-02-29T23:00:00.000Z", "2028-02-29T23:00Z"),
+            (.day, "2028-02-29T00:00:00.000Z", "2028-02-29"), (.month, "2028-02-01T00:00:00.000Z", "2028-02"),
+        ])
+    func begins(_ interval: AuditInterval, _ begin: String, _ label: String) throws {
+        let found = interval.begin(of: try Self.moment("2028-02-29T23:59:59.999Z"))
+        #expect(found == (try Self.moment(begin)))
+        #expect(interval.label(of: found) == label)
+    }
+
+    @Test("hours of one interval are added up, and nothing else is")
+    func sums() throws {
+        let hours = [
+            try Self.tally("2026-11-21T13:00:00.000Z", "shop", "signed", 5),
+            try Self.tally("2026-11-20T23:00:00.000Z", "shop", "signed", 1),
+            try Self.tally("2026-11-21T00:00:00.000Z", "shop", "signed", 2),
+            try Self.tally("2026-11-21T13:00:00.000Z", "shop", "forbidden", 3),
+            try Self.tally("2026-11-21T13:00:00.000Z", nil, "unauthenticated", 4),
+        ]
+        let expected = [
+            try Self.tally("2026-11-20T00:00:00.000Z", "shop", "signed", 1),
+            try Self.tally("2026-11-21T00:00:00.000Z", nil, "unauthenticated", 4),
+            try Self.tally("2026-11-21T00:00:00.000Z", "shop", "forbidden", 3),
+            try Self.tally("2026-11-21T00:00:00.000Z", "shop", "signed", 7),
+        ]
+        #expect(AuditInterval.day.sums(hours) == expected)
+        #expect(AuditInterval.month.sums(hours).map(\.count) == [4, 3, 8])
+        #expect(AuditInterval.hour.sums(hours).map(\.count) == [1, 2, 4, 3, 5])
+    }
+}

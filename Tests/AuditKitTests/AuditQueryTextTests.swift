@@ -1,0 +1,106 @@
+import AuditKit
+import SigningKit
+import Testing
+
+@Suite("What is looked for, as people write it")
+struct AuditQueryTextTests {
+    /// 2026-11-21T13:27:00.123Z.
+    private static let now = Timestamp(milliseconds: 1_795_267_620_123)
+
+    private static func text(_ moment: Timestamp?) -> String? {
+        moment.map { String(decoding: $0.rfc3339, as: UTF8.self) }
+    }
+
+    @Test(
+        "a moment is a time with any offset, a date, or how long ago it was",
+        arguments: [
+            ("2026-11-21T13:27:00Z", "2026-11-21T13:27:00.000Z"),
+            ("2026-11-21t13:27:00.5z", "2026-11-21T13:27:00.500Z"),
+            ("2026-11-21T13:27:00.123999999Z", "2026-11-21T13:27:00.123Z"),
+            ("2026-11-21T13:27:00+01:30", "2026-11-21T11:57:00.000Z"),
+            ("2026-12-31T23:30:00-01:00", "2027-01-01T00:30:00.000Z"),
+            ("2024-02-29", "2024-02-29T00:00:00.000Z"),
+            ("90s", "2026-11-21T13:25:30.123Z"),
+            ("15m", "2026-11-21T13:12:00.123Z"),
+            ("24h", "2026-11-20T13:27:00.123Z"),
+            ("7d", "2026-11-14T13:27:00.123Z"),
+            ("2w", "2026-11-07T13:27:00.123Z"),
+        ])
+    func moments(_ text: String, _ moment: String) {
+        #expect(Self.text(AuditMoment.parse(text, at: Self.now)) == moment)
+    }
+
+    @Test(
+        "what is no moment is refused",
+        arguments: [
+            "", "yesterday", "2026-02-29", "2026-11-21T24:00:00Z", "2026-11-21T13:27:00", "2026-11-21 13:27:00Z",
+            "2026-11-21T13:27Z", "2026-11-21T13:27:00.Z", "2026-11-21T13:27:00.1234567890Z", "2026-11-21T13:27:60Z",
+            "2026-11-21T13:27:00+24:00", "2026-11-21T13:27:00+0100", "2026-11-21T13:27:00ZZ", "24", "h", "-1h", "1.5h",
+            "9999999999w", "999999999w", "1969-12-31", "٣h", "2026-11-2１",
+        ])
+    func noMoments(_ text: String) throws {
+        var query = AuditQueryText()
+        query.since = text
+        #expect(throws: AuditQueryError.notMoment(parameter: "since", text: text)) { try query.query(at: Self.now) }
+        query = AuditQueryText()
+        query.until = text
+        #expect(throws: AuditQueryError.notMoment(parameter: "until", text: text)) { try query.query(at: Self.now) }
+    }
+
+    @Test("a day begins and ends in UTC")
+    func days() throws {
+        var text = AuditQueryText()
+        text.day = "2026-12-31"
+        let query = try text.query(at: Self.now)
+        #expect(Self.text(query.since) == "2026-12-31T00:00:00.000Z")
+        #expect(Self.text(query.until) == "2027-01-01T00:00:00.000Z")
+    }
+
+    @Test("what is no day is refused", arguments: ["", "2026-11-31", "24h", "2026-11-21T00:00:00Z", "21.11.2026"])
+    func noDays(_ day: String) {
+        var text = AuditQueryText()
+        text.day = day
+        #expect(throws: AuditQueryError.notDay(day)) { try text.query(at: Self.now) }
+    }
+
+    @Test("a day goes with neither since nor until")
+    func dayAndPeriod() {
+        var text = AuditQueryText()
+        text.day = "2026-11-21"
+        text.since = "24h"
+        #expect(throws: AuditQueryError.dayAndPeriod) { try text.query(at: Self.now) }
+        (text.since, text.until) = (nil, "24h")
+        #expect(throws: AuditQueryError.dayAndPeriod) { try text.query(at: Self.now) }
+    }
+
+    @Test("a period that holds nothing is refused")
+    func emptyPeriod() {
+        var text = AuditQueryText()
+        text.since = "2026-11-21"
+        text.until = "2026-11-21"
+        #expect(throws: AuditQueryError.self) { try text.query(at: Self.now) }
+    }
+
+    @Test("an empty text to look for is refused, by its name")
+    func emptyValue() {
+        var text = AuditQueryText()
+        text.terms = [.client: "shop", .requestID: ""]
+        #expect(throws: AuditQueryError.emptyValue(parameter: "requestId")) { try text.query(at: Self.now) }
+    }
+
+    @Test("terms and order are taken as they are")
+    func terms() throws {
+        var text = AuditQueryText()
+        text.terms = [.product: "com.example.monthly", .outcome: "signed"]
+        text.isLatestFirst = false
+        let query = try text.query(at: Self.now)
+        #expect(query.terms == text.terms)
+        #expect(!query.isLatestFirst)
+        #expect(query.since == nil && query.until == nil)
+    }
+
+    @Test("an error's sentence holds nothing that moves a terminal's cursor")
+    func plainErrors() {
+        #expect(!"\(AuditQueryError.notDay("\u{1B}[2J"))".contains("\u{1B}"))
+    }
+}

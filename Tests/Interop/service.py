@@ -97,9 +97,18 @@ class Service:
             self.process.kill()
             return self.process.wait(timeout=30)
         finally:
-            os.close(self.exit)
-            self.manager.close()
-            (self.directory / "notify").unlink()
+            self._forget()
+
+    def kill(self):
+        """Ends it as a crash or the lack of memory does: it can do nothing about it."""
+        self.process.kill()
+        self.process.wait(timeout=30)
+        self._forget()
+
+    def _forget(self):
+        os.close(self.exit)
+        self.manager.close()
+        (self.directory / "notify").unlink()
 
     def __enter__(self):
         return self.start()

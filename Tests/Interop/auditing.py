@@ -228,7 +228,7 @@ class KeepingLoad:
             self._changed.notify_all()
 
     def wait_for(self, count, status=200, after=0.0, seconds=30):
-        """Until so many answers of this status came after a time. Returns when the first of them did."""
+        """Until so many answers of this status, or of any (None), came after a time. Returns when the first of them did."""
         with self._changed:
             found = self._changed.wait_for(lambda: self._first(count, status, after), seconds)
             assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}"
@@ -239,7 +239,7 @@ class KeepingLoad:
         for answer in reversed(self.answers):
             if answer[0] < after:
                 break
-            if answer[1] == status:
+            if status in (None, answer[1]):
                 times.append(answer[0])
         return min(times) if len(times) >= count else None
 

@@ -1,0 +1,82 @@
+"""What happens to signatures while their record cannot be written: none leaves, and afterwards it goes on by itself."""
+
+import pathlib
+import tempfile
+
+import pytest
+from auditing import AuditCopy, AuditedService, KeepingLoad, everything_wrong, notes_in
+from conftest import BINARY
+from outages import OUTAGES, OutageRun, Unavailable
+from running import FileKeys
+
+
+@pytest.fixture
+def place():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        yield pathlib.Path(place)
+
+
+@pytest.fixture(params=OUTAGES)
+def outage(request, place):
+    outage = OUTAGES[request.param](place)
+    try:
+        outage.__enter__()
+    except Unavailable as reason:
+        pytest.skip(f"{request.param}: {reason}")
+    yield outage
+    outage.clean_up()
+
+
+def test_an_outage_lets_no_signature_out_and_ends_by_itself(place, outage):
+    audit = f"writeTimeout: {outage.write_timeout}"
+    service = AuditedService(BINARY, place, FileKeys(place), audit, environment=outage.environment)
+    with service:
+        load = KeepingLoad(service, pause=0.002)
+        run = OutageRun(service, outage, load)
+        try:
+            run.run()
+        finally:
+            load.stop()
+        assert load.surprises == [] and run.surprises == []
+    assert service.process.returncode == 0
+    assert everything_wrong(service, load.signed, () if outage.is_exact else load.refused) == []
+    if run.until_refused is not None:
+        # A write that hangs counts as one after its limit, and the limit is looked at ten times a second.
+        assert run.until_refused < outage.write_timeout + 1
+        # It is tried again twice a second.
+        assert run.until_back < 3
+
+
+def test_an_outage_is_one_entry_however_often_it_was_tried(place):
+    with OUTAGES["the files are read-only"](place) as outage:
+        with AuditedService(BINARY, place, FileKeys(place)) as service:
+            load = KeepingLoad(service, pause=0.01)
+            run = OutageRun(service, outage, load)
+            run.run()
+            load.stop()
+    outages = AuditCopy(service.database).of_kind("outage")
+    assert len(outages) == 1
+    # Those that were in the middle of it are counted, too.
+    assert outages[0]["refused"] == len(load.refused) + run.refused
+    assert 800 < outages[0]["milliseconds"] < 3000 and "read-only" in outages[0]["reason"]
+
+
+def test_a_checkpoint_that_a_full_disk_cut_off_spoils_none_that_follow(place):
+    service = AuditedService(BINARY, place, FileKeys(place))
+    with service:
+        service.sign()
+    # In the middle of the signature's dash, which has three bytes: nobody is promised a whole character either.
+    whole = service.checkpoints.read_bytes()
+    service.checkpoints.write_bytes(whole + whole[: whole.index(b"\xe2\x80\x94") + 1])
+    for _ in range(2):
+        with service:
+            service.sign()
+    assert len(notes_in_bytes(service.checkpoints)) > whole.count(b"\xe2\x80\x94")
+    status, report, said = service.run("audit", "verify", "--format", "json", "--quiet")
+    assert status == 0, report + said
+
+
+def notes_in_bytes(path):
+    whole = path.with_suffix(".whole")
+    whole.write_text(path.read_bytes().decode(errors="replace"))
+    return notes_in(whole)

@@ -1,0 +1,435 @@
+"""What the audit log of a gateway holds after it was used, killed and asked for what it refuses."""
+
+import base64
+import contextlib
+import http.server
+import json
+import pathlib
+import random
+import shutil
+import tempfile
+import threading
+import urllib.parse
+import uuid
+
+import pytest
+from auditing import (
+    LEGACY,
+    OFFER,
+    SEGMENT,
+    AuditCopy,
+    AuditedService,
+    KeepingLoad,
+    Kills,
+    await_,
+    everything_wrong,
+    example,
+    notes_in,
+    public_key,
+    signed,
+)
+from conftest import BINARY
+from running import APP, FileKeys, TokenKeys, allowed
+from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
+
+KINDS = {"files": FileKeys, "a token": TokenKeys}
+
+
+@pytest.fixture
+def place():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        yield pathlib.Path(place)
+
+
+@pytest.fixture
+def service(place):
+    """Not started."""
+    return AuditedService(BINARY, place, FileKeys(place))
+
+
+# Kills
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_answer_has_its_entry_after_kills_under_load(place, kind):
+    kills = Kills(AuditedService(BINARY, place, KINDS[kind](place)), random.Random(kind))
+    for _ in range(5 if kind == "files" else 2):
+        kills.one()
+        assert kills.faults() == []
+    with kills.service:
+        pass
+    assert kills.faults() == [] and kills.signed
+
+
+def test_the_second_opinion_sees_what_is_wrong(service):
+    with service:
+        load = KeepingLoad(service)
+        load.wait_for(50)
+        load.stop()
+    assert everything_wrong(service, load.signed) == []
+    stranger = signed("nobody", None, json.loads(service_answer(load)), {})
+    assert len(everything_wrong(service, [*load.signed, stranger])) == 1
+    assert len(everything_wrong(service, load.signed[1:])) == 1
+
+
+def service_answer(load):
+    return json.dumps({"jws": f"e30.e30.{'A' * 86}", "nonce": load.signed[0].nonce})
+
+
+# Refusals
+
+
+def test_a_flood_of_refusals_costs_an_entry_for_each_client_and_minute(place):
+    narrow, slow = mint(), mint()
+    others = [allowed("narrow", narrow, apps="[com.example.other]"), allowed("slow", slow, burst=1)]
+    others[1] = others[1].replace("perSecond: 100000", "perSecond: 0.001")
+    service = AuditedService(BINARY, place, FileKeys(place), extra_clients=others)
+    with service:
+        assert service.sign(token=slow)[0] == 200
+        for token, expected in ((mint(), 401), (narrow, 403), (slow, 429)):
+            with contextlib.closing(service.connect()) as connection:
+                headers = {"Authorization": f"Bearer {token}"}
+                for _ in range(1000):
+                    body = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
+                    assert exchange(connection, "POST", OFFER, body, headers)[0] == expected
+    log = AuditCopy(service.database)
+    entries = log.of_kind("refusals")
+    # Three who were refused, and the minute may have changed.
+    assert 3 <= len(entries) <= 6 and not log.of_kind("refusal")
+    counted = {(entry.get("client"), reason): 0 for entry in entries for reason in entry["counts"]}
+    for entry in entries:
+        for reason, count in entry["counts"].items():
+            counted[entry.get("client"), reason] += count
+    assert counted == {(None, "unauthenticated"): 1000, ("narrow", "forbidden"): 1000, ("slow", "rate-limited"): 1000}
+
+
+def test_other_refusals_are_recorded_one_by_one(service):
+    with service:
+        status, _, _ = service.sign(body={"productId": "", "offerIdentifier": "winback"}, request_id="empty-product")
+        assert status == 422
+        batch = {"requests": [{"productId": "com.example.monthly", "offerIdentifier": "winback"}, {"productId": ""}]}
+        assert service.sign(OFFER + "/batch", batch, request_id="half-a-batch")[0] == 200
+    log = AuditCopy(service.database)
+    refused = [(e["requestId"], e.get("item"), e["reason"], e["status"]) for e in log.of_kind("refusal")]
+    assert refused == [("empty-product", None, "invalid-request", 422), ("half-a-batch", 1, "invalid-request", 422)]
+    assert [(e["requestId"], e["item"]) for e in log.of_kind("signature")] == [("half-a-batch", 0)]
+
+
+# What happens to the gateway
+
+
+def test_start_stop_reload_and_clients_are_recorded(service):
+    with service:
+        guest = allowed("guest", mint())
+        service.configure(extra_clients=[guest])
+        assert service.reload() == (True, "applied")
+        service.configure(extra_clients=[guest.replace("burst: 1000000", "burst: 7")])
+        assert service.reload("signal")[0]
+        service.configure()
+        assert service.reload()[0]
+        assert service.reload() == (True, "unchanged")
+        service.configuration.write_text(service.configuration.read_text() + "lissen: 1\n")
+        assert not service.reload()[0]
+    log = AuditCopy(service.database)
+    assert log.entries[0]["kind"] == "start" and log.entries[-1]["kind"] == "stop"
+    assert log.outcomes("reload", "outcome") == ["applied", "applied", "applied", "unchanged", "refused"]
+    changes = [(entry["change"], entry["client"]) for entry in log.of_kind("client")]
+    assert changes == [("added", "guest"), ("changed", "guest"), ("removed", "guest")]
+    assert all(entry["actor"] for kind in ("reload", "client") for entry in log.of_kind(kind))
+    applied = [entry["configuration"] for entry in log.of_kind("reload") if entry["outcome"] == "applied"]
+    assert len(set(applied)) == 3 and log.entries[0]["configuration"] == applied[-1]
+
+
+def test_a_key_whose_token_is_away_and_back_is_recorded(place):
+    keys = TokenKeys(place)
+    tokens, away = keys.directory / "tokens", keys.directory / "away"
+    service = AuditedService(BINARY, place, keys)
+    with service:
+        assert service.sign()[0] == 200
+        tokens.rename(away)
+        await_(lambda: service.sign()[0] == 503, "a token that is away")
+        away.rename(tokens)
+        await_(lambda: service.sign()[0] == 200, "a token that is back", 30)
+        await_(lambda: service.status()["keys"][0]["state"] == "ready", "a key that is ready again")
+    log = AuditCopy(service.database)
+    # SoftHSM knows the token still when its directory is gone, and only the key no more.
+    assert log.outcomes("key", "state") == ["ready", "down", "ready"]
+    refused = [entry["reason"] for entry in log.of_kind("refusal")]
+    assert refused and set(refused) == {"key-unavailable"}
+
+
+def test_a_pin_that_is_refused_is_recorded(place):
+    keys = TokenKeys(place)
+    service = AuditedService(BINARY, place, keys)
+    with service:
+        service.configure(uri=keys.secret_faults["a wrong PIN"])
+        assert not service.reload()[0]
+        assert service.sign()[0] == 200
+    log = AuditCopy(service.database)
+    assert log.outcomes("token", "event") == ["pin-refused"]
+
+
+# The command line
+
+
+def test_signatures_of_the_command_line_are_recorded_beside_a_gateway_that_signs(service):
+    arguments = ("sign", "promotional-offer", "--app", APP, "productId=com.example.monthly", "offerIdentifier=cli")
+    status, output, error = service.run(*arguments)
+    assert status == 0, error
+    answers = [json.loads(output)]
+    with service:
+        load = KeepingLoad(service)
+        for _ in range(5):
+            load.wait_for(len(load.signed) + 20)
+            status, output, error = service.run(*arguments)
+            assert status == 0, error
+            answers.append(json.loads(output))
+        load.stop()
+        assert load.surprises == []
+    status, output, error = service.run(*arguments[:-1], "offerIdentifier=")
+    assert status == 1
+    log = AuditCopy(service.database)
+    mine = {entry["nonce"]: entry["digest"] for entry in log.of_kind("signature") if entry["offers"] == ["cli"]}
+    assert mine == {answer["nonce"]: signed("", None, answer, {}).digest for answer in answers}
+    assert [entry["reason"] for entry in log.of_kind("refusal")] == ["invalid-request"]
+    theirs = {(e["requestId"], e.get("item")) for e in log.of_kind("signature") if e["offers"] == ["cli"]}
+    assert len(theirs) == len(answers)
+    assert everything_wrong(service, load.signed, theirs) == []
+
+
+# Checkpoints
+
+
+class Witness:
+    """Takes checkpoints over HTTP, or refuses them."""
+
+    def __init__(self, token):
+        self.notes, self.strangers, self.status = [], [], 200
+        witness = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                if self.headers["Authorization"] != f"Bearer {token}":
+                    witness.strangers.append(body)
+                elif witness.status == 200:
+                    witness.notes.append(body)
+                self.send_response(witness.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_): ...
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/checkpoints"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up_nothing(place):
+    token = mint()
+    write_secret(place / "witness.token", f"{token}\n".encode())
+    with Witness(token) as witness:
+        audit = f"""checkpoints:
+    interval: 1
+    file: {place}/checkpoints
+    output: stdout
+    url: {witness.url}
+    tokenFile: {place}/witness.token"""
+        service = AuditedService(BINARY, place, FileKeys(place), audit)
+        with service:
+            # Nobody asks for anything meanwhile.
+            await_(lambda: len(witness.notes) >= 3, "three checkpoints")
+            witness.status = 500
+            complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
+            assert "500" in complaint and "complaint" not in destination(service, "file")
+            assert service.sign()[0] == 200
+            count = len(notes_in(service.checkpoints))
+            await_(lambda: len(notes_in(service.checkpoints)) > count, "a checkpoint in the file")
+            assert service.ask("GET", "/readyz")[0] == 200
+            witness.status = 200
+            await_(lambda: "complaint" not in destination(service, "url"), "the end of the complaint")
+    keys = example.read_keys(public_key(service.database))
+    sizes = [example.check_note(note, keys)[1] for note in witness.notes]
+    assert witness.strangers == [] and sizes == sorted(set(sizes)) and len(sizes) >= 4
+    filed, printed = notes_in(service.checkpoints), service.logs.decode()
+    # The file has those, too, that the witness refused.
+    assert set(witness.notes) < set(filed) and all(note in printed for note in filed)
+    log = AuditCopy(service.database)
+    assert log.faults(public_key(service.database), [*filed, *witness.notes]) == []
+    assert log.of_kind("idle") and sorted(log.kept) == sorted(filed)
+    assert token not in printed
+
+
+def destination(service, name):
+    return next(place for place in service.status()["audit"]["destinations"] if place["name"] == name)
+
+
+# Starts that are refused
+
+
+def used(service):
+    with service:
+        service.sign()
+    return service
+
+
+def older_copy(service):
+    older = service.directory / "older.db"
+    used(service)
+    shutil.copy(service.database, older)
+    used(service)
+    older.replace(service.database)
+
+
+def with_a_changed_head(service):
+    used(service)
+    content = service.database.read_bytes()
+    at = content.rindex("\u2014 ".encode())
+    service.database.write_bytes(content[: at + 60] + bytes([content[at + 60] ^ 1]) + content[at + 61 :])
+
+
+@pytest.mark.parametrize(
+    "name, spoil, says",
+    [
+        ("an older copy", older_copy, "older copy"),
+        ("no key", lambda s: pathlib.Path(f"{used(s).database}.key").unlink(), "but not its key"),
+        ("a key for others", lambda s: pathlib.Path(f"{used(s).database}.key").chmod(0o640), "chmod 600"),
+        ("no database", lambda s: used(s).database.unlink(), "is not there"),
+        ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "no audit log"),
+        ("a changed head", with_a_changed_head, "audit"),
+        ("another log's key", lambda s: another_key(used(s)), "audit"),
+    ],
+)
+def test_a_log_that_is_not_what_it_was_is_not_gone_on_with(service, name, spoil, says):
+    spoil(service)
+    before = service.database.read_bytes() if service.database.exists() else None
+    status, said = service.refuses_to_start()
+    assert status == REFUSED_CONFIGURATION and says in said, said
+    status, _, error = service.run(
+        "sign", "promotional-offer", "--app", APP, "productId=com.example.monthly", "offerIdentifier=cli"
+    )
+    assert status == REFUSED_CONFIGURATION, error
+    if name != "no database":
+        assert service.database.read_bytes() == before, "it was written to all the same"
+
+
+def another_key(service):
+    other = AuditedService(BINARY, service.directory, service.keys, place=service.directory / "other")
+    with other:
+        pass
+    for suffix in (".key", ".key.pub"):
+        shutil.copy(f"{other.database}{suffix}", f"{service.database}{suffix}")
+    service.configure()
+
+
+# Secrets
+
+USERNAME, ACCOUNT = "Jane Döe <jane.doe@example.org>", "7E3FB204-2F2B-4A05-9A9F-2F5E5C9E5A43"
+TRANSACTION, REFERENCE = "2000000812345678", "f55df048-4cd8-4261-b404-b6f813ff70e5"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_identifier_of_a_user_no_signature_and_no_secret_is_written_anywhere(place, kind):
+    keys = KINDS[kind](place)
+    stranger = mint()
+    old_app = mint()
+    by_key = allowed("old-app", old_app).replace('offers: ["*"]', 'offers: ["*"], keyIds: ["*"]')
+    service = AuditedService(BINARY, place, keys, more="logging: {level: debug}\n", extra_clients=[by_key])
+    with service:
+        signatures = ask_for_everything(service, old_app)
+        service.sign(token=stranger)
+        # A segment, so that there is a search index.
+        batch = {"requests": [offer(applicationUsername=USERNAME)] * 100}
+        while service.metric("privyseal_audit_size") < SEGMENT + 100:
+            status, _, body = service.sign(LEGACY + "/batch", batch)
+            assert status == 200, body
+            signatures += [base64.b64decode(part["response"]["signature"]) for part in json.loads(body)["results"][:3]]
+        await_(lambda: (service.place / "audit.index.db").exists(), "a search index")
+        wal = (service.place / "audit.db-wal").read_bytes()
+        files = {path: path.read_bytes() for path in service.place.iterdir() if path.suffix != ".key"}
+    # Those who are gone by now were read before.
+    files |= {path.with_suffix(".later"): path.read_bytes() for path in service.place.iterdir() if path.suffix != ".key"}
+    files |= {service.checkpoints: service.checkpoints.read_bytes(), service.log: service.logs}
+    secrets = [service.token, stranger, old_app]
+    if kind == "a token":
+        secrets += [(keys.directory / name).read_text().strip() for name in ("pin", "so-pin")]
+    log_key = pathlib.Path(f"{service.database}.key").read_text().strip().split("+", 4)[4]
+    searched = {shape for text in (USERNAME, ACCOUNT, TRANSACTION, REFERENCE) for shape in shapes_of_text(text)}
+    searched |= {shape for text in secrets for shape in (text.encode(), base64.b64encode(text.encode()))}
+    searched |= {shape for signature in signatures for shape in shapes_of_bytes(signature)}
+    searched |= {log_key.encode(), *shapes_of_bytes(base64.b64decode(log_key)[1:])}
+    assert len(wal) > 0 and len(signatures) > 10
+    # What is allowed to be there is found: so would be what is not.
+    assert any(b"com.example.monthly" in content for path, content in files.items() if path.suffix == ".db")
+    found = [(path.name, shape) for path, content in files.items() for shape in searched if shape in content]
+    assert found == []
+
+
+def offer(**more):
+    return {"productId": "com.example.monthly", "offerIdentifier": "winback", **more}
+
+
+def ask_for_everything(service, old_app):
+    """One of each that names a user, and some that are refused for it; returns the signatures."""
+    commerce = {
+        "operation": "REACTIVATE_SUBSCRIPTION",
+        "version": "1",
+        "requestInfo": {"requestReferenceId": REFERENCE, "appAccountToken": ACCOUNT.lower()},
+        "transactionId": TRANSACTION,
+        "storefront": "USA",
+    }
+    paths = {
+        LEGACY: [offer(applicationUsername=USERNAME), offer(appAccountToken=ACCOUNT)],
+        OFFER: [offer(transactionId=TRANSACTION)],
+        f"/v1/apps/{APP}/introductory-offer-eligibility": [
+            {"productId": "com.example.monthly", "allowIntroductoryOffer": True, "transactionId": TRANSACTION}
+        ],
+        f"/v1/apps/{APP}/advanced-commerce-api": [
+            {"request": commerce}, {"requestData": base64.b64encode(json.dumps(commerce).encode()).decode()}
+        ],
+    }  # fmt: skip
+    signatures = []
+    for path, bodies in paths.items():
+        for body in bodies:
+            status, _, answer = service.sign(path, body)
+            assert status == 200, answer
+            parts = json.loads(answer)
+            if "jws" in parts:
+                signatures.append(base64.urlsafe_b64decode(parts["jws"].rpartition(".")[2] + "=="))
+            else:
+                signatures.append(base64.b64decode(parts["signature"]))
+    for path, body in (
+        (LEGACY, offer(applicationUsername=USERNAME, appAccountToken=ACCOUNT)),
+        (LEGACY, offer(appAccountToken=USERNAME)),
+        (LEGACY, offer(appAccountToken=ACCOUNT + USERNAME)),
+        (OFFER, offer(appAccountToken=ACCOUNT)),
+    ):
+        assert service.sign(path, body)[0] == 422
+    fields = {"appBundleID": APP, "keyIdentifier": "2X9R4HXF34", "productIdentifier": "p", "offerIdentifier": "o"}
+    for query in ({**fields, "applicationUsername": USERNAME}, {**fields, "applicationUsername": ACCOUNT}):
+        path = "/?" + urllib.parse.urlencode(query)
+        status, _, answer = service.ask("GET", path, headers={"Authorization": f"Bearer {old_app}"})
+        assert status == 200, answer
+        signatures.append(base64.b64decode(json.loads(answer)["signature"]))
+    return signatures
+
+
+def shapes_of_text(text):
+    shapes = {text, text.lower(), text.upper(), urllib.parse.quote(text), urllib.parse.quote_plus(text), text[2:-2]}
+    shapes |= {json.dumps(text)[1:-1], text.replace("-", ""), text.lower().replace("-", "")}
+    found = {shape.encode() for shape in shapes} | shapes_of_bytes(text.encode())
+    with contextlib.suppress(ValueError):
+        found |= shapes_of_bytes(uuid.UUID(text).bytes) if "-" in text else set()
+    return found
+
+
+def shapes_of_bytes(data):
+    encoded = (base64.b64encode(data), base64.urlsafe_b64encode(data))
+    return {data, data.hex().encode(), data.hex().upper().encode(), *(text.rstrip(b"=") for text in encoded)}

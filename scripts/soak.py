@@ -2,7 +2,9 @@
 
 import argparse
 import contextlib
+import itertools
 import pathlib
+import random
 import statistics
 import sys
 import tempfile
@@ -11,7 +13,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
 
+from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, everything_wrong  # noqa: E402
 from authority import Authority  # noqa: E402
+from edits import EDITS, EditRun, Victim  # noqa: E402
+from outages import OUTAGES, OutageRun, Unavailable  # noqa: E402
 from running import (  # noqa: E402
     APP,
     ISSUER_ID,
@@ -232,7 +237,99 @@ def certificates(binary, is_quick, table):
     table.add("  at the latest", max(delays), "s", 3.0)
 
 
-RUNS = {"slow": slow, "reload": reload, "certificates": certificates}
+# The audit log
+
+
+def audit(binary, is_quick, table):
+    # Printed with the figures: the same number gives the same moments and edits.
+    seed = random.SystemRandom().randrange(1_000_000)
+    for name, kind, count in (("a key in a file", FileKeys, 50), ("a key in a token", TokenKeys, 10)):
+        with place() as directory:
+            audit_kills(binary, name, kind(directory), directory, count // 10 if is_quick else count, seed, table)
+    for name in OUTAGES:
+        audit_outage(binary, name, table)
+    with place() as directory:
+        audit_edits(binary, directory, 100 if is_quick else 500, seed, table)
+
+
+def audit_kills(binary, name, keys, directory, count, seed, table):
+    kills = Kills(AuditedService(binary, directory, keys), random.Random(seed))
+    faults = []
+    for index in range(count):
+        say(f"Kills, {name}: {index + 1} of {count} …")
+        kills.one()
+        if index % 10 == 9:
+            faults += kills.faults()
+    with kills.service:
+        pass
+    faults += kills.faults()
+    for fault in faults[:20]:
+        say(fault)
+    table.title(f"{count} × kill -9 under load, {name} (seed {seed})")
+    table.add("  signatures that callers have", len(kills.signed), "signatures")
+    table.add("  requests whose answer never came", len(kills.unanswered), "requests")
+    table.add("  entries at the end", len(AuditCopy(kills.service.database).entries), "entries")
+    table.add("  without an entry, twice there, or not as the log is signed", len(faults), "faults", 0)
+    table.add("  ready after a kill, in the median", statistics.median(kills.starts), "s")
+    table.add("  at the latest", max(kills.starts), "s", 5.0)
+
+
+def audit_outage(binary, name, table):
+    say(f"The audit log: {name} …")
+    with place() as directory:
+        try:
+            outage = OUTAGES[name](directory)
+            with outage:
+                audit_outage_of(binary, name, outage, directory, table)
+        except Unavailable as reason:
+            table.title(f"The audit log when {name}: left out, {reason}")
+
+
+def audit_outage_of(binary, name, outage, directory, table):
+    audit = f"writeTimeout: {outage.write_timeout}"
+    service = AuditedService(binary, directory, FileKeys(directory), audit, environment=outage.environment)
+    with service:
+        load = KeepingLoad(service, pause=0.002)
+        run = OutageRun(service, outage, load)
+        faults = []
+        try:
+            run.run()
+        except AssertionError as error:
+            faults.append(str(error))
+        load.stop()
+    faults += load.surprises + run.surprises
+    faults += everything_wrong(service, load.signed, () if outage.is_exact else load.refused)
+    for fault in faults[:5]:
+        say(fault)
+    table.title(f"The audit log when {name}")
+    if run.until_back is not None:
+        table.add("  the first 503 after", run.until_refused, "s", outage.write_timeout + 1.0)
+        table.add("  the first 200 after its end", run.until_back, "s", 3.0)
+    table.add("  answers with 200", load.count_by_status()[200], "answers")
+    table.add("  with 503, without a signature", load.count_by_status()[503], "answers")
+    count = len(AuditCopy(service.database).of_kind("signature"))
+    table.add("  entries of signatures that nobody got", count - len(load.signed), "entries")
+    table.add("  signatures without record, and other surprises", len(faults), "faults", 0)
+
+
+def audit_edits(binary, directory, count, seed, table):
+    say("Edits: a log to edit …")
+    run = EditRun(Victim(binary, directory, FileKeys(directory)), random.Random(seed))
+    for index, kind in zip(range(count), itertools.cycle(EDITS)):
+        if index % 50 == 0:
+            say(f"Edits: {index} of {count} …")
+        run.one(kind)
+    for surprise in run.surprises[:10]:
+        say(surprise)
+    table.title(f"{count} edits of a log of {run.victim.size:,} entries (seed {seed})")
+    for kind, (made, found, void) in run.table.items():
+        table.add(f"  {kind}: {found} of {made - void} found; missed", made - void - found, "edits", 0)
+    table.add("  that changed nothing that is read", sum(void for _, _, void in run.table.values()), "edits")
+    table.add("  verifying took, in the median", statistics.median(run.seconds), "s")
+    table.add("  other surprises", len(run.surprises), "", 0)
+
+
+RUNS = {"slow": slow, "reload": reload, "certificates": certificates, "audit": audit}
 
 
 def main():

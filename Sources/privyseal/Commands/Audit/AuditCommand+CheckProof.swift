@@ -9,7 +9,7 @@ extension AuditCommand {
             commandName: "check-proof",
             abstract: "Check a proof of privyseal audit prove, with the log's public key alone.",
             discussion: """
-                  privyseal audit check-proof proof --key audit.key.pub
+                  privyseal audit check-proof proof --key audit.db.key.pub
 
                 Both kinds of proof are told apart by their first line. For a proof that is right, the entry is printed with \
                 the checkpoint that covers it.

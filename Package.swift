@@ -157,7 +157,8 @@ let package = Package(
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "SigningGateway", "AuditKit", "SigningKit", "StrictJSON", "Base64", "TraceContext", hummingbird, nioCore, nioHTTP1,
+                "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
+                hummingbird, nioCore, nioHTTP1,
                 nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging, metrics, lifecycle,
             ],
             resources: [.embedInCode("Contract/openapi.yaml"), .embedInCode("Contract/openapi.json")],
@@ -169,7 +170,8 @@ let package = Package(
         .executableTarget(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway", "SignatureExplanation", "GatewayHTTP",
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
+                "SignatureExplanation", "GatewayHTTP",
                 "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
                 argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
@@ -179,7 +181,8 @@ let package = Package(
         .executableTarget(
             name: "privyseal-bench",
             dependencies: features + keyBackends + auditStores + [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser,
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP",
+                "CLibCrypto", "CP11Kit", argumentParser,
                 crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
             ],
             swiftSettings: strict

@@ -41,12 +41,17 @@ public struct GatewayRouter: Sendable {
     }
 
     /// For operators: nobody else is told anything.
-    public func admin(_ administration: any Administration) -> Router<GatewayContext> {
+    ///
+    /// - Parameter audit: where the audit log is read; nil for a gateway that keeps none.
+    public func admin(
+        _ administration: any Administration, audit: (any AuditReading)? = nil
+    ) -> Router<GatewayContext> {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         let guardian = Guardian(gateway: gateway)
         var table = RouteTable()
         table.get(StatusRoute.path, guardian.guarding(StatusRoute(administration: administration).respond))
         table.post(ReloadRoute.path, guardian.guarding(ReloadRoute(administration: administration).respond))
+        if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &table, guardian) }
         table.resource(HealthRoutes.livePath, health.live)
         table.resource(HealthRoutes.readyPath, health.ready)
         return table.router(exchange, RefusalWitness(gateway: gateway))

@@ -28,26 +28,30 @@ struct LedgerFill: AsyncParsableCommand {
         let signer = try NoteSigner.generate(name: "example.com/bench")
         try SQLiteAuditStore.create(at: database, identity: AuditIdentity(origin: signer.name))
         let key = "\(signer.text)\n"
-        guard FileManager.default.createFile(
-            atPath: database + ".key", contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
+        guard
+            FileManager.default.createFile(
+                atPath: database + ".key", contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteUnknown) }
         try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
-        let clock = Atomic<Int64>(0)
+        let clock = Numbers()
         let end = GrantIssuer.systemTime().milliseconds
         let step = Int64(Self.days * 86_400_000 / max(1, count))
         let begin = end - step * Int64(count)
-        let log = AuditLog(signer: signer, now: {
-            Timestamp(milliseconds: begin + clock.wrappingAdd(step, ordering: .relaxed).newValue)
-        }) { [database] () throws(AuditStoreError) in
+        let log = AuditLog(
+            signer: signer,
+            now: {
+                Timestamp(milliseconds: begin + Int64(clock.next()) * step)
+            }
+        ) { [database] () throws(AuditStoreError) in
             try SQLiteAuditStore.open(at: database, patience: .seconds(5))
         }
         try log.open()
-        let next = Atomic(0)
+        let numbers = Numbers()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.writers {
                 group.addTask {
                     while true {
-                        let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                        let number = numbers.next()
                         guard number < count else { return }
                         try await log.record(.signature(Self.record(number)))
                     }
@@ -56,6 +60,12 @@ struct LedgerFill: AsyncParsableCommand {
             try await group.waitForAll()
         }
         await log.close()
+    }
+
+    private final class Numbers: Sendable {
+        private let value = Atomic(0)
+
+        func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue }
     }
 
     /// Few products sell well, and many hardly at all.

@@ -12,21 +12,49 @@ final class MemoryAuditReader: AuditReader {
     /// Reading one of these fails.
     var damage: Set<Int> = []
 
+    /// Done before each answer, as by a writer at work.
+    var meanwhile: () -> Void = {}
+
     init(origin: String) {
         identity = AuditIdentity(origin: origin)
     }
 
-    func head() throws(AuditStoreError) -> AuditHead? { storedHead }
-    func firstIndex() throws(AuditStoreError) -> Int { first }
-    func storedEnd() throws(AuditStoreError) -> Int { stored.last.map { $0.index + 1 } ?? first }
-    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { roots }
-    func checkpoints() throws(AuditStoreError) -> [AuditHead] { kept }
-    func inspect() throws(AuditStoreError) -> [String] { remarks }
+    func head() throws(AuditStoreError) -> AuditHead? {
+        meanwhile()
+        return storedHead
+    }
+
+    func firstIndex() throws(AuditStoreError) -> Int {
+        meanwhile()
+        return first
+    }
+
+    func storedEnd() throws(AuditStoreError) -> Int {
+        meanwhile()
+        return stored.last.map { $0.index + 1 } ?? first
+    }
+
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] {
+        meanwhile()
+        return roots
+    }
+
+    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
+        meanwhile()
+        return kept
+    }
+
+    func inspect() throws(AuditStoreError) -> [String] {
+        meanwhile()
+        return remarks
+    }
+
     func close() {}
 
     func entries(
         in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) {
+        meanwhile()
         // They are in order, so that the beginning is found by halves.
         var (low, high) = (0, stored.count)
         while low < high {

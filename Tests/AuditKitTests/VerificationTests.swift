@@ -68,6 +68,13 @@ struct VerificationTests {
             $0.stored.removeSubrange(10...12)
         },
         .init(name: "a missing entry", sentences: ["Entry 0 is missing."]) { $0.stored.removeFirst() },
+        .init(
+            name: "a changed entry in a segment with a missing one",
+            sentences: [changed("5,100"), "Entry 5,200 is missing."]
+        ) { reader in
+            reader.change(5100, to: other)
+            reader.stored.remove(at: 5200)
+        },
         .init(name: "a missing end", sentences: ["Entries 8,990 to 8,999 are missing."]) { $0.stored.removeLast(10) },
         .init(name: "more than a segment missing", sentences: ["Entries 100 to 8,899 are missing."]) {
             $0.stored.removeSubrange(100..<8900)
@@ -331,6 +338,35 @@ struct VerificationTests {
         #expect(report.faults.count == 10)
         #expect(report.faultCount == 500)
         #expect(report.faults.first == .changed(0..<1))
+    }
+
+    @Test("takes no harm from a log that grows meanwhile")
+    func growing() throws {
+        var log = try SampleLog(size: 4090)
+        let (reader, verifiers) = (log.reader, log.verifiers)
+        reader.meanwhile = {
+            for _ in 0..<3000 { log.append(Array("{}".utf8)) }
+            guard let head = try? log.head() else { return }
+            reader.storedHead = head
+            reader.kept.append(head)
+        }
+        let report = try AuditVerifier(verifiers).verify(reader)
+        #expect(report.faults.isEmpty)
+        #expect(report.size > 4096)
+    }
+
+    @Test("takes no harm from segments that are archived meanwhile")
+    func archivedMeanwhile() throws {
+        var log = try SampleLog(size: 9000)
+        let (reader, verifiers) = (log.reader, log.verifiers)
+        var calls = 0
+        reader.meanwhile = {
+            calls += 1
+            if calls == 4 { _ = try? log.archive(segments: 1) }
+        }
+        let report = try AuditVerifier(verifiers).verify(reader)
+        #expect(report.faults.isEmpty)
+        #expect(report.archived == 4096)
     }
 
     @Test("tells how far it is")

@@ -23,19 +23,34 @@ public struct AuditVerifier {
         self.faultLimit = faultLimit
     }
 
+    /// The log may grow meanwhile: what comes after the head that was read is not looked at.
+    ///
     /// - Parameter progress: is told how many entries have been read, of how many.
     /// - Throws: when the store cannot be read at all. Damaged parts of it are faults.
     public func verify(
         _ reader: any AuditReader, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(AuditStoreError) -> AuditReport {
+        var first = try reader.firstIndex()
+        while true {
+            let report = try verify(reader, from: first, progress)
+            // Entries that were archived under way are not missing: the log is read again without them.
+            let now = try reader.firstIndex()
+            guard !report.isIntact, now > first else { return report }
+            first = now
+        }
+    }
+
+    private func verify(
+        _ reader: any AuditReader, from first: Int, _ progress: (Int, Int) -> Void
+    ) throws(AuditStoreError) -> AuditReport {
         var faults = FaultList()
         for sentence in try salvage([], &faults, { () throws(AuditStoreError) in try reader.inspect() }) {
             faults.add(.store(sentence))
         }
-        let roots = try salvage([], &faults) { () throws(AuditStoreError) in try reader.segmentRoots() }
+        // Before the head, so that in a log that grows it covers them.
+        let end = max(try reader.storedEnd(), 0)
         let kept = try salvage([], &faults) { () throws(AuditStoreError) in try reader.checkpoints() }
         let head = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.head() }
-        let end = max(try reader.storedEnd(), 0)
 
         var plan = CheckpointPlan(origin: reader.identity.origin, verifiers: verifiers)
         let size = head.map { plan.add(head: $0, &faults) } ?? end
@@ -43,16 +58,29 @@ public struct AuditVerifier {
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
         for note in externals { plan.add(external: note, &faults) }
         plan.findTruncation(at: size, &faults)
-        if roots.count != size / AuditSegment.size {
-            faults.add(.segmentCount(roots.count, expected: size / AuditSegment.size))
-        }
         if end > size { faults.add(.surplus(size..<end)) }
+        let roots = try segmentRoots(reader, size: size, &faults)
 
         var walk = VerificationWalk(
             roots: roots.map { MerkleHash(bytes: $0) }, plan: plan.inOrder, size: size, faults: faults)
-        try walk.passArchive(before: try reader.firstIndex(), archive)
-        try read(reader, until: end, &walk, progress)
+        try walk.passArchive(before: first, archive)
+        try read(reader, until: max(end, size), &walk, progress)
         return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
+    }
+
+    private func segmentRoots(
+        _ reader: any AuditReader, size: Int, _ faults: inout FaultList
+    ) throws(AuditStoreError) -> [[UInt8]] {
+        let roots = try salvage([], &faults) { () throws(AuditStoreError) in try reader.segmentRoots() }
+        let expected = size / AuditSegment.size
+        if roots.count > expected, let head = try reader.head(), roots.count <= head.size / AuditSegment.size,
+            head.size > size
+        {
+            // They were closed since the head was read.
+            return Array(roots.prefix(expected))
+        }
+        if roots.count != expected { faults.add(.segmentCount(roots.count, expected: expected)) }
+        return roots
     }
 
     /// Reads all entries. Where the store is damaged, it goes on with the next segment.

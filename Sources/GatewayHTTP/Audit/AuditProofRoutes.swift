@@ -45,7 +45,8 @@ struct AuditProofRoutes {
     @Sendable func consistency(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let sizes = try sizes(request, ["old", "new"])
         guard let old = sizes["old"] else {
-            throw Problem(.missingParameter, "The parameter \"old\" is missing: the size of a checkpoint.", field: "old")
+            throw Problem(
+                .missingParameter, "The parameter \"old\" is missing: the size of a checkpoint.", field: "old")
         }
         return try await prove { prover throws(AuditProofError) in
             try prover.consistency(

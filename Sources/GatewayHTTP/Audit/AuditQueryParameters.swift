@@ -49,7 +49,8 @@ struct AuditQueryParameters {
         guard let text else { return standardLimit }
         guard let limit = Int(text), limits.contains(limit) else {
             throw Problem(
-                .invalidParameter, "The parameter \"limit\" is a number from \(limits.lowerBound) to \(limits.upperBound).",
+                .invalidParameter,
+                "The parameter \"limit\" is a number from \(limits.lowerBound) to \(limits.upperBound).",
                 field: "limit")
         }
         return limit

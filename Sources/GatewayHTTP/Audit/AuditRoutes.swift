@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import NIOPosix
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 /// What an administrator may read of the audit log. Nothing here changes an entry; a verification adds one.

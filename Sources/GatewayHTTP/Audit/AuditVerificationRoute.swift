@@ -1,5 +1,6 @@
 import AuditKit
 import Hummingbird
+import SigningGateway
 import StrictJSON
 
 /// `POST /v1/audit/verification`: has the gateway check its own log, and records that it did. Who does not trust the

@@ -1,6 +1,6 @@
 /// Every metric that PrivySeal tells. `docs/operations/metrics.md` says what to do about them; a test holds it to this.
 public enum MetricCatalogue {
-    public static let all = requests + tokens + callers + service + process
+    public static let all = requests + tokens + callers + audit + service + process
 
     private static let requests = [
         MetricDescription(
@@ -51,6 +51,28 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_http_responses_total", .counter, by: ["listener", "route", "status"],
             "Answers by the route's template and the HTTP status."),
+    ]
+
+    private static let audit = [
+        MetricDescription(
+            "privyseal_audit_up", .gauge, "1 when the audit log is written; 0 when it cannot be and nothing is signed."),
+        MetricDescription("privyseal_audit_size", .gauge, "Entries of the audit log."),
+        MetricDescription(
+            "privyseal_audit_entries_total", .counter, "Entries that this process has written to the audit log."),
+        MetricDescription(
+            "privyseal_audit_commit_seconds", .histogram,
+            "A transaction of the audit log, which records all that waited for it."),
+        MetricDescription(
+            "privyseal_audit_write_failures_total", .counter, "Transactions of the audit log that failed."),
+        MetricDescription(
+            "privyseal_audit_checkpoint_timestamp_seconds", .gauge, by: ["destination"],
+            "When the place last took a checkpoint of the audit log, in seconds since 1970."),
+        MetricDescription(
+            "privyseal_audit_cosign_failures_total", .counter,
+            "Checkpoints that went out without the second signature that is configured."),
+        MetricDescription("privyseal_audit_free_bytes", .gauge, "Free space where the audit log is."),
+        MetricDescription(
+            "privyseal_audit_short_of_space", .gauge, "1 when that is less than the reserve of the configuration."),
     ]
 
     private static let service = [

@@ -3,6 +3,8 @@ import AuditKit
 extension AuditQueue {
     struct State {
         var waiting: [Waiting] = []
+        /// How many have to wait for the writer to be woken.
+        var wakeCount = 1
         /// Nobody waits for these.
         var notes: [CanonicalEntry] = []
         var lostNotes = 0

@@ -42,16 +42,16 @@ final class AuditQueue: Sendable {
         try await withUnsafeContinuation { continuation in
             let waiting = Waiting(
                 entries: entries, checkpoint: checkpoint, needsNews: needsNews, continuation: continuation)
-            let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
+            let (refusal, mustWake) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }
                 if case .unwritable(let error) = state.condition {
                     state.refused += entries.count
                     return (error, false)
                 }
                 state.waiting.append(waiting)
-                return (nil, state.waiting.count == 1 && state.writingSince == nil)
+                return (nil, state.waiting.count == state.wakeCount && state.writingSince == nil)
             }
-            if let refusal { continuation.resume(returning: .failure(refusal)) } else if isFirst { bell.signal() }
+            if let refusal { continuation.resume(returning: .failure(refusal)) } else if mustWake { bell.signal() }
         }.get()
     }
 
@@ -75,9 +75,22 @@ final class AuditQueue: Sendable {
 
     var count: Int { state.withLock { $0.waiting.count } }
 
+    /// Waits until `plenty` wait, or until it has been quiet for a while, or until `patience` is over.
+    func gather(_ plenty: Int, quiet: Duration, patience: Duration) {
+        let count = state.withLock { state in
+            state.wakeCount = plenty
+            return state.waiting.count
+        }
+        guard count > 0, count < plenty else { return }
+        wait(atMost: quiet)
+        let more = self.count
+        if more > count, more < plenty { wait(atMost: patience - quiet) }
+    }
+
     /// Everything that waits; it is in writing from now on.
     func take() -> Group {
         state.withLock { state in
+            state.wakeCount = 1
             var group = Group()
             group.notes = state.notes
             state.notes = []

@@ -8,12 +8,13 @@ import TransparencyLog
 /// The only one that writes: a thread that takes everything that waits, makes it durable in one transaction under a signed
 /// checkpoint, and then lets go everybody who waited. One write to the disk serves as many as came meanwhile.
 final class AuditWriter: Sendable {
-    /// Entries gather for so long at most, while more keep coming: a write to the disk costs as much for thirty as for one.
-    private static let gathering = Duration.microseconds(500)
+    /// Entries gather for so long at most, while more keep coming: a write to the disk costs hardly more for thirty than
+    /// for one.
+    private static let patience = Duration.microseconds(1000)
     /// When nothing came for so long, nothing more is waited for.
-    private static let quiet: UInt32 = 60
-    /// No more are gathered than this.
-    private static let plenty = 128
+    private static let quiet = Duration.microseconds(100)
+    /// So many are not kept waiting for more.
+    private static let plenty = 24
     /// Between attempts while the log cannot be written.
     private static let pause = Duration.milliseconds(500)
 
@@ -53,7 +54,7 @@ final class AuditWriter: Sendable {
             while !queue.isClosed || queue.count > 0 || queue.hasNotes {
                 if queue.condition.isWritable {
                     queue.wait(atMost: .seconds(1))
-                    gather()
+                    queue.gather(Self.plenty, quiet: Self.quiet, patience: Self.patience)
                 } else if !queue.isClosed {
                     queue.wait(atMost: Self.pause)
                 }
@@ -78,18 +79,6 @@ final class AuditWriter: Sendable {
     }
 
     // MARK: One transaction
-
-    private func gather() {
-        let deadline = ContinuousClock.now + Self.gathering
-        var count = queue.count
-        guard count > 0 else { return }
-        while count < Self.plenty, .now < deadline {
-            usleep(Self.quiet)
-            let more = queue.count
-            if more == count { return }
-            count = more
-        }
-    }
 
     private func turn(_ ledger: inout Ledger?) {
         let isRecovering = !queue.condition.isWritable

@@ -33,6 +33,22 @@ struct AuditKeyFile {
         }
     }
 
+    /// The public keys that stand in the file beside it, one a line: the log's own and, added by hand, co-signers'.
+    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
+        guard let data = FileManager.default.contents(atPath: publicPath) else {
+            throw AuditSetupError("The audit log's public key \(publicPath) cannot be read.")
+        }
+        do throws(NoteError) {
+            var keys: [NoteVerifier] = []
+            for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
+                keys.append(try NoteVerifier(String(line)))
+            }
+            return keys
+        } catch {
+            throw AuditSetupError("\(publicPath) does not hold public keys. \(error)")
+        }
+    }
+
     /// Never over a file that is there.
     func write(_ signer: NoteSigner) throws(AuditSetupError) {
         try Self.make(path, signer.text, mode: 0o600)
@@ -43,6 +59,8 @@ struct AuditKeyFile {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { Glibc.close(descriptor) }
+        // Whatever the process masks out.
+        fchmod(descriptor, mode)
         let bytes = Array("\(text)\n".utf8)
         guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             let refusal = refusal(path)

@@ -27,7 +27,9 @@ struct CheckpointFile: CheckpointDestination {
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else { throw refusal }
     }
 
-    private var refusal: AuditSetupError { AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+    private var refusal: AuditSetupError {
+        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
 
     /// What this log's key signed; of others' notes nothing. A note at the end that was not written whole does not count.
     func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [AuditHead] {

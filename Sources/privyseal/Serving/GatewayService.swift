@@ -92,7 +92,7 @@ struct GatewayService {
         let routes =
             switch plan.name {
             case .public: router.public
-            case .admin: router.admin(administration)
+            case .admin: router.admin(administration, audit: auditReading)
             case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
             }
         return try Listener(plan, router: router, routes: routes) { [manager] address in
@@ -100,6 +100,11 @@ struct GatewayService {
                 "Listening on \(address)", metadata: ["listener": "\(plan.name.rawValue)"])
             manager.noteListening()
         }
+    }
+
+    private var auditReading: ConfiguredAuditReading? {
+        guard audit != nil else { return nil }
+        return configuration.audit.map(ConfiguredAuditReading.init)
     }
 
     /// What only a person can mend is said at once, instead of being served as a gateway that never gets ready. Not so a

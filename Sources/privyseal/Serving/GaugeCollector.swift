@@ -39,7 +39,7 @@ struct GaugeCollector: Sendable {
     private func collectAudit() {
         guard let audit = gateway.audit else { return }
         set("privyseal_audit_up", [([], audit.state.isWritable ? 1 : 0)])
-        set("privyseal_audit_entries", [([], Double(audit.entryCount))])
+        set("privyseal_audit_size", [([], Double(audit.entryCount))])
         if let free = audit.freeBytes { set("privyseal_audit_free_bytes", [([], Double(free))]) }
         set("privyseal_audit_short_of_space", [([], audit.isShortOfSpace ? 1 : 0)])
     }

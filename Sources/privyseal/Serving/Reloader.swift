@@ -145,7 +145,8 @@ final class Reloader: Service {
         let renewals = try renewals(configuration)
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current
-        let successor = GatewayGeneration(configuration, inheriting: predecessor, rejected: rejected, audit: gateway.audit)
+        let successor = GatewayGeneration(
+            configuration, inheriting: predecessor, rejected: rejected, audit: gateway.audit)
         try await open(successor.ring, besides: predecessor.ring)
         gateway.replace(with: successor)
         for (name, renewal) in renewals { renewal.commit(name, registry) }

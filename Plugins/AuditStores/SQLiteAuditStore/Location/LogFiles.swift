@@ -5,6 +5,8 @@ import SQLite
 struct LogFiles: Sendable {
     enum Change {
         case none
+        /// They are there, but at least one is not to be written to.
+        case readOnly(String)
         /// There is no database at the path.
         case databaseGone
         /// There is another one.
@@ -40,22 +42,19 @@ struct LogFiles: Sendable {
         guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
             shared.isSameFile(as: self.shared)
         else { return .companionReplaced }
-        return .none
+        guard now.isWritable else { return .readOnly(path) }
+        return log.isWritable ? .none : .readOnly(logPath)
     }
 
     /// Throws unless what was opened is what is there.
     func checkInPlace() throws(AuditStoreError) {
         switch try change() {
-        case .none: return
+        case .none, .readOnly: return
         case .databaseGone: throw Self.gone(path)
         case .databaseReplaced: throw .replaced("There is another file at \(path) than the audit log that was opened.")
         case .companionReplaced:
             throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
         }
-    }
-
-    func checkWritable() throws(AuditStoreError) {
-        for path in [path, logPath] where try FileMark(path)?.isWritable == false { throw Self.readOnly(path) }
     }
 
     static func gone(_ path: String) -> AuditStoreError { .missing("There is no audit log at \(path).") }

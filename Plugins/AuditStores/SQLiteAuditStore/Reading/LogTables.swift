@@ -12,6 +12,8 @@ final class LogTables {
     private let ascending: Statement
     private let descending: Statement
     private let single: Statement
+    /// Others, by their text: the head is read at every commit.
+    private var prepared: [String: Statement] = [:]
 
     init(_ connection: Connection, at path: String) throws(AuditStoreError) {
         self.connection = connection
@@ -137,7 +139,18 @@ final class LogTables {
     }
 
     func first<Value>(_ sql: String, _ read: (Statement) -> Value) throws(AuditStoreError) -> Value? {
-        try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.first(sql, read) }
+        try AuditStoreError.at(path) { () throws(SQLiteError) in
+            let statement = try statement(sql)
+            defer { statement.reset() }
+            return try statement.step() ? read(statement) : nil
+        }
+    }
+
+    private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let statement = prepared[sql] { return statement }
+        let statement = try Statement(sql, on: connection)
+        prepared[sql] = statement
+        return statement
     }
 
     func all<Value>(_ sql: String, _ read: (Statement) -> Value) throws(AuditStoreError) -> [Value] {

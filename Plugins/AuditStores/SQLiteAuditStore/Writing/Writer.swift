@@ -58,14 +58,13 @@ final class Writer {
     func write<Outcome>(
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
-        try files.checkWritable()
-        try run("BEGIN IMMEDIATE")
+        try run(statements.beginTransaction)
         let transaction = SQLiteTransaction(tables, statements)
         let outcome: Outcome
         do throws(AuditStoreError) {
             defer { transaction.end() }
             outcome = try body(transaction)
-            try run("COMMIT")
+            try run(statements.commit)
         } catch {
             rollBack(after: error)
             throw error
@@ -76,8 +75,8 @@ final class Writer {
         return outcome
     }
 
-    private func run(_ sql: String) throws(AuditStoreError) {
-        try AuditStoreError.at(files.path) { () throws(SQLiteError) in try connection.execute(sql) }
+    private func run(_ statement: Statement) throws(AuditStoreError) {
+        try AuditStoreError.at(files.path) { () throws(SQLiteError) in try statement.run() }
     }
 
     private func rollBack(after error: AuditStoreError) {

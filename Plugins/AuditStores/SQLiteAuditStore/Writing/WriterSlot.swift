@@ -41,6 +41,7 @@ struct WriterSlot {
         guard !isClosed else { throw .closed }
         switch try change() {
         case .none?: if let writer { return writer }
+        case .readOnly(let path)?: throw LogFiles.readOnly(path)
         // It stays open: the file may come back.
         case .databaseGone?: throw LogFiles.gone(path)
         case .companionReplaced?: try writer?.rescueLog()

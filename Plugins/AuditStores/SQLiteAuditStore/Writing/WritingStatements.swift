@@ -3,6 +3,8 @@ import SQLite
 
 /// Prepared once: inserting is on the way of every signature.
 final class WritingStatements {
+    let beginTransaction: Statement
+    let commit: Statement
     let entry: Statement
     let segment: Statement
     let head: Statement
@@ -11,6 +13,8 @@ final class WritingStatements {
     let drop: Statement
 
     init(on connection: Connection) throws(SQLiteError) {
+        beginTransaction = try Statement("BEGIN IMMEDIATE", on: connection)
+        commit = try Statement("COMMIT", on: connection)
         entry = try Statement("INSERT INTO entry VALUES (?, ?, ?)", on: connection)
         segment = try Statement("INSERT INTO segment VALUES (?, ?)", on: connection)
         head = try Statement(

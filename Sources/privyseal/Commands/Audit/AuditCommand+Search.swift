@@ -18,7 +18,7 @@ extension AuditCommand {
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
 
                 The search index is not trusted: what it names is read from the log and compared. What it leaves out \
-                stays unseen; where that matters, export a verified copy without its index file.
+                stays unseen; where that matters, search a verified copy without its index file.
                 """)
 
         @OptionGroup var log: AuditLogOption

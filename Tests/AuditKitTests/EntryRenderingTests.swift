@@ -59,7 +59,7 @@ struct EntryRenderingTests {
 
     @Test(
         "a line stays a line, and moves no cursor, whatever a value holds",
-        arguments: ["\u{1B}[2J", "\n", "\u{202E}", "\u{85}", "\u{2028}"])
+        arguments: ["\u{1B}[2J", "\u{7F}", "\n", "\u{202E}", "\u{85}", "\u{2028}"])
     func treachery(_ character: String) {
         let entry = Self.stored(Self.signature(["a\(character)b"], []))
         for text in [EntryLine.text(entry), EntryDetail.text(entry)] {

@@ -70,7 +70,7 @@ struct SearchTests {
     mutating func property() throws {
         #expect(!log.files.contains("audit.index.db"))
         try checkQueries()
-        try store.maintain()
+        try store.index()
         #expect(try index() == [0, 1])
         try checkQueries(25)
         let connection = try Connection(path: log.index, access: .readWrite)
@@ -88,13 +88,13 @@ struct SearchTests {
                 #expect(Set(tallies) == Set(expectedTallies(query)), "\(query)")
                 #expect(tallies.map(\.begin) == tallies.map(\.begin).sorted())
             }
-            if round == 0 { try store.maintain() }
+            if round == 0 { try store.index() }
         }
     }
 
     @Test("It stops when it is told to")
     func stops() throws {
-        try store.maintain()
+        try store.index()
         var query = AuditQuery()
         query.terms = [.kind: "signature"]
         var hits = 0
@@ -109,7 +109,7 @@ struct SearchTests {
 
     @Test("An index that is gone, damaged, of another version or of another log is made again")
     mutating func rebuilt() throws {
-        try store.maintain()
+        try store.index()
         let damages: [(String) throws -> Void] = [
             { path in try FileManager.default.removeItem(atPath: path) },
             { path in try Data(repeating: 7, count: 5000).write(to: URL(filePath: path)) },
@@ -131,8 +131,8 @@ struct SearchTests {
             try checkQueries(2)
             // As after a start: that is when it is looked into.
             let store = try log.open()
-            try store.maintain()
-            try store.maintain()
+            try store.index()
+            try store.index()
             #expect(try index() == [0, 1])
             try checkQueries(1)
         }
@@ -140,7 +140,7 @@ struct SearchTests {
 
     @Test("Postings that mean nothing are no reason to find nothing")
     mutating func nonsense() throws {
-        try store.maintain()
+        try store.index()
         let connection = try Connection(path: log.index, access: .readWrite)
         try connection.execute("UPDATE posting SET positions = x'ffffffffff'")
         try connection.execute("UPDATE hashed SET numbers = x'0102' WHERE id % 2 = 0 AND id < 0")
@@ -149,7 +149,7 @@ struct SearchTests {
 
     @Test("An index is no place to add hits")
     func forgedHits() throws {
-        try store.maintain()
+        try store.index()
         let connection = try Connection(path: log.index, access: .readWrite)
         try connection.execute("UPDATE posting SET positions = x''")
         var query = AuditQuery()
@@ -159,10 +159,10 @@ struct SearchTests {
 
     @Test("Dropped segments leave the index, and a copy without one is searched")
     mutating func dropped() throws {
-        try store.maintain()
+        try store.index()
         try store.write { (transaction) throws(AuditStoreError) in try transaction.drop(segmentsBefore: 1) }
         try checkQueries(4, from: AuditSegment.size)
-        try store.maintain()
+        try store.index()
         #expect(try index() == [1])
         try checkQueries(4, from: AuditSegment.size)
         store.close()

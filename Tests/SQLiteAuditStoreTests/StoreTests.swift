@@ -97,7 +97,7 @@ struct StoreTests {
     func modes() throws {
         let store = try log.open()
         try store.append([[UInt8]](repeating: [1], count: AuditSegment.size))
-        try store.maintain()
+        try store.index()
         for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.index.db"] { #expect(log.mode(name) == 0o600) }
     }
 

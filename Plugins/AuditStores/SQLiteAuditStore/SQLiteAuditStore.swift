@@ -11,7 +11,8 @@ public final class SQLiteAuditStore: AuditStore {
     let location: LogLocation
     private let patience: Duration
     private let slot: Exclusive<WriterSlot>
-    private let maintenance: Exclusive<Maintenance>
+    private let keeping: Exclusive<LogKeeping>
+    private let indexing: Exclusive<Indexing>
 
     private init(_ writer: Writer, at location: LogLocation, patience: Duration) {
         identity = writer.identity
@@ -19,7 +20,8 @@ public final class SQLiteAuditStore: AuditStore {
         self.patience = patience
         let shared = SharedWriterState(writer)
         slot = Exclusive(WriterSlot(writer: writer, shared: shared))
-        maintenance = Exclusive(Maintenance(location: location, identity: writer.identity, shared: shared))
+        keeping = Exclusive(LogKeeping(location: location, shared: shared))
+        indexing = Exclusive(Indexing(location: location, identity: writer.identity, shared: shared))
     }
 
     public static func open(at location: String, patience: Duration) throws(AuditStoreError) -> SQLiteAuditStore {
@@ -42,7 +44,11 @@ public final class SQLiteAuditStore: AuditStore {
     }
 
     public func maintain() throws(AuditStoreError) {
-        try maintenance.use { (maintenance) throws(AuditStoreError) in try maintenance.run() }
+        try keeping.use { (keeping) throws(AuditStoreError) in try keeping.run() }
+    }
+
+    public func index() throws(AuditStoreError) {
+        try indexing.use { (indexing) throws(AuditStoreError) in try indexing.run() }
     }
 
     public var freeBytes: Int? {
@@ -51,10 +57,11 @@ public final class SQLiteAuditStore: AuditStore {
         return Int(clamping: status.f_bavail.multipliedReportingOverflow(by: status.f_frsize).partialValue)
     }
 
-    /// Waits for a write or a maintenance that is going on. The last connection copies the write-ahead log into the
+    /// Waits for whatever is going on. The last connection copies the write-ahead log into the
     /// database and removes it: what is left is one file.
     public func close() {
-        try? maintenance.use { (maintenance) throws(AuditStoreError) in maintenance.close() }
+        try? keeping.use { (keeping) throws(AuditStoreError) in keeping.close() }
+        try? indexing.use { (indexing) throws(AuditStoreError) in indexing.close() }
         try? slot.use { (slot) throws(AuditStoreError) in slot.close() }
     }
 

@@ -32,9 +32,13 @@ public protocol AuditStore: AnyObject, Sendable {
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Result
     ) throws(AuditStoreError) -> Result
 
-    /// Work that keeps the store small and fast and that no answer should wait for, such as copying what was written to its final
-    /// place and indexing it. Called now and then on a thread of its own, beside `write`.
+    /// Work that keeps the store small and that no answer should wait for, such as copying what was written to its final
+    /// place. Called several times a second on a thread of its own, beside `write`.
     func maintain() throws(AuditStoreError)
+
+    /// Makes what was written quick to search. Called now and then on a thread of its own that yields to all others; what is
+    /// not indexed yet is found all the same, only later.
+    func index() throws(AuditStoreError)
 
     /// Bytes that are free where the log is kept; nil where nobody can say.
     var freeBytes: Int? { get }

@@ -5,14 +5,14 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Looks after the store beside the writer: has it copied, indexed and measured, on a thread that yields to those who
-/// answer requests.
+/// Looks after the store beside the writer, on threads that yield to those who answer requests: one has it copied and
+/// measured, the other, which may wait longest, has it indexed.
 final class AuditCaretaker: Sendable {
     private static let pause = Duration.milliseconds(200)
     /// Rounds between two looks at the free space.
     private static let spaceInterval = 5
-    /// What is added to the thread's nice value.
-    private static let niceness: Int32 = 10
+    /// What is added to the nice values of the threads.
+    private static let niceness: (keeping: Int32, indexing: Int32) = (10, 19)
 
     private let shelf: AuditShelf
     private let reserve: Int
@@ -28,30 +28,39 @@ final class AuditCaretaker: Sendable {
     var isShortOfSpace: Bool { shelf.freeBytes.map { $0 < reserve } ?? false }
 
     func start() {
-        let thread = Thread { [self] in
-            // On Linux, of this thread alone.
-            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-            var round = 0
-            while !isStopped.load(ordering: .acquiring) {
-                if round % Self.spaceInterval == 0 { measure() }
-                maintain()
-                round += 1
-                _ = bell.wait(timeout: .now() + Self.pause.dispatch)
-            }
+        run("privyseal-keep", niceness: Self.niceness.keeping) { [self] round in
+            if round % Self.spaceInterval == 0 { measure() }
+            attempt { store throws(AuditStoreError) in try store.maintain() }
         }
-        thread.name = "privyseal-ledger"
-        thread.stackSize = 1 << 20
-        thread.start()
+        run("privyseal-index", niceness: Self.niceness.indexing) { [self] _ in
+            attempt { store throws(AuditStoreError) in try store.index() }
+        }
     }
 
     func stop() {
         isStopped.store(true, ordering: .releasing)
-        bell.signal()
+        for _ in 0..<2 { bell.signal() }
     }
 
-    private func maintain() {
+    private func run(_ name: String, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void) {
+        let thread = Thread { [self] in
+            // On Linux, of this thread alone.
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+            var round = 0
+            while !isStopped.load(ordering: .acquiring) {
+                work(round)
+                round += 1
+                _ = bell.wait(timeout: .now() + Self.pause.dispatch)
+            }
+        }
+        thread.name = name
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    private func attempt(_ work: (any AuditStore) throws(AuditStoreError) -> Void) {
         guard let store = shelf.store else { return }
-        do throws(AuditStoreError) { try store.maintain() } catch {
+        do throws(AuditStoreError) { try work(store) } catch {
             // The writer says what is wrong with the log itself.
             logger.debug("The audit log could not be looked after: \(error)")
         }

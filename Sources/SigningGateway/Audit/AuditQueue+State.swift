@@ -5,6 +5,8 @@ extension AuditQueue {
         var waiting: [Waiting] = []
         /// How many have to wait for the writer to be woken.
         var wakeCount = 1
+        /// Who went down in the last transaction.
+        var lastCount = 0
         /// Nobody waits for these.
         var notes: [CanonicalEntry] = []
         var lostNotes = 0

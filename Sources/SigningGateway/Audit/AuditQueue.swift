@@ -75,22 +75,30 @@ final class AuditQueue: Sendable {
 
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits until `plenty` wait, or until it has been quiet for a while, or until `patience` is over.
-    func gather(_ plenty: Int, quiet: Duration, patience: Duration) {
-        let count = state.withLock { state in
+    /// Waits until `plenty` wait, or until it has been quiet for a while, or until `patience` is over. While only a few come,
+    /// fewer than `few` now and before, nobody is kept waiting.
+    func gather(_ plenty: Int, few: Int, quiet: Duration, patience: Duration) {
+        let count = state.withLock { state -> Int in
+            guard max(state.waiting.count, state.lastCount) >= few else { return 0 }
             state.wakeCount = plenty
             return state.waiting.count
         }
-        guard count > 0, count < plenty else { return }
-        wait(atMost: quiet)
-        let more = self.count
-        if more > count, more < plenty { wait(atMost: patience - quiet) }
+        guard count > 0 else { return }
+        let deadline = ContinuousClock.now + patience
+        var known = 0
+        var present = count
+        while present > known, present < plenty, .now < deadline {
+            known = present
+            wait(atMost: quiet)
+            present = self.count
+        }
     }
 
     /// Everything that waits; it is in writing from now on.
     func take() -> Group {
         state.withLock { state in
             state.wakeCount = 1
+            state.lastCount = state.waiting.count
             var group = Group()
             group.notes = state.notes
             state.notes = []

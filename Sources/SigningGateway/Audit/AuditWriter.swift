@@ -10,11 +10,13 @@ import TransparencyLog
 final class AuditWriter: Sendable {
     /// Entries gather for so long at most, while more keep coming: a write to the disk costs hardly more for thirty than
     /// for one.
-    private static let patience = Duration.microseconds(1000)
+    private static let patience = Duration.microseconds(600)
     /// When nothing came for so long, nothing more is waited for.
     private static let quiet = Duration.microseconds(100)
+    /// With fewer the disk is quick enough, and waiting would cost more than it saves.
+    private static let few = 4
     /// So many are not kept waiting for more.
-    private static let plenty = 24
+    private static let plenty = 20
     /// Between attempts while the log cannot be written.
     private static let pause = Duration.milliseconds(500)
 
@@ -54,7 +56,7 @@ final class AuditWriter: Sendable {
             while !queue.isClosed || queue.count > 0 || queue.hasNotes {
                 if queue.condition.isWritable {
                     queue.wait(atMost: .seconds(1))
-                    queue.gather(Self.plenty, quiet: Self.quiet, patience: Self.patience)
+                    queue.gather(Self.plenty, few: Self.few, quiet: Self.quiet, patience: Self.patience)
                 } else if !queue.isClosed {
                     queue.wait(atMost: Self.pause)
                 }

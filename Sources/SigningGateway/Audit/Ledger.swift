@@ -8,6 +8,8 @@ struct Ledger {
     private let signer: AuditSigner
     /// Over the entries that are known to be durable.
     private(set) var tree = LogTree()
+    /// That of the tree, as it was last written.
+    private var head: AuditHead?
     /// Of the last checkpoint that went out.
     private var lastCheckpoint = -1
 
@@ -26,9 +28,12 @@ struct Ledger {
     /// - Returns: the new head.
     mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> AuditHead {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
+        let known = head
         var tree = tree
         let head = try store.write { transaction throws(AuditStoreError) in
-            try Self.follow(transaction, &tree, signer)
+            // What this process wrote itself it need not verify.
+            let stored = try transaction.head()
+            if known == nil || stored != known { try Self.follow(stored, transaction, &tree, signer) }
             var news = group.notes + group.entries
             if group.needsNews, news.isEmpty, isQuiet { news = [AuditEntry(.idle, at: time).canonical] }
             for entry in news { try Self.append(entry, to: &tree, transaction) }
@@ -38,6 +43,7 @@ struct Ledger {
             return head
         }
         self.tree = tree
+        self.head = head
         if group.needsNews { lastCheckpoint = head.size }
         return head
     }
@@ -54,9 +60,8 @@ struct Ledger {
 
     /// Takes over what another process has appended since, such as a signature on the command line.
     private static func follow(
-        _ transaction: any AuditTransaction, _ tree: inout LogTree, _ signer: AuditSigner
+        _ stored: AuditHead?, _ transaction: any AuditTransaction, _ tree: inout LogTree, _ signer: AuditSigner
     ) throws(AuditStoreError) {
-        let stored = try transaction.head()
         let size = stored?.size ?? 0
         guard size != tree.size || size > 0 else { return }
         guard let stored, size >= tree.size else {

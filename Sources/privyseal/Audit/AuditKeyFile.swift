@@ -34,20 +34,7 @@ struct AuditKeyFile {
     }
 
     /// The public keys that stand in the file beside it, one a line: the log's own and, added by hand, co-signers'.
-    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
-        guard let data = FileManager.default.contents(atPath: publicPath) else {
-            throw AuditSetupError("The audit log's public key \(publicPath) cannot be read.")
-        }
-        do throws(NoteError) {
-            var keys: [NoteVerifier] = []
-            for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
-                keys.append(try NoteVerifier(String(line)))
-            }
-            return keys
-        } catch {
-            throw AuditSetupError("\(publicPath) does not hold public keys. \(error)")
-        }
-    }
+    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] { try VerifierFile(publicPath).verifiers() }
 
     /// Never over a file that is there.
     func write(_ signer: NoteSigner) throws(AuditSetupError) {

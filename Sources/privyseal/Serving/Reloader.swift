@@ -81,7 +81,8 @@ final class Reloader: Service {
     }
 
     private func obeySignals() async {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+        // Ended by the group's cancellation. `cancelOnGracefulShutdown()` may deadlock when another service ends at once.
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
             _ = await reload(isTrial: false, by: "SIGHUP")
         }
     }

@@ -31,6 +31,7 @@ final class MemoryAuditStore: AuditStore {
     static func read(at location: String) throws(AuditStoreError) -> any AuditReader { throw .closed }
 
     func maintain() throws(AuditStoreError) {}
+    func index() throws(AuditStoreError) {}
     var freeBytes: Int? { nil }
     func close() {}
 

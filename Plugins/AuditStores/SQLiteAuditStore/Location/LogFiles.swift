@@ -17,7 +17,7 @@ struct LogFiles: Sendable {
 
     /// As the location names it; a symbolic link may lead elsewhere.
     let path: String
-    private let logPath: String
+    let logPath: String
     private let sharedPath: String
     private let database: FileMark
     private let log: FileMark

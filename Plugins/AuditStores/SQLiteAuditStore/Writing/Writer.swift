@@ -11,6 +11,7 @@ final class Writer {
     private let statements: WritingStatements
     /// Nothing that it says can be relied on any more: another one has to take its place.
     private(set) var isSpoiled = false
+    private var commits = 0
 
     init(at path: String, patience: Duration) throws(AuditStoreError) {
         let connection = try Self.connect(to: path, patience: patience)
@@ -59,6 +60,8 @@ final class Writer {
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
         try run(statements.beginTransaction)
+        commits += 1
+        if commits == LogReserve.commits { LogReserve.fill(files.logPath) }
         let transaction = SQLiteTransaction(tables, statements)
         let outcome: Outcome
         do throws(AuditStoreError) {

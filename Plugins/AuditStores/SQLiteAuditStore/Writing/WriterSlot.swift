@@ -16,6 +16,17 @@ final class SharedWriterState: Sendable {
     }
 
     var current: (files: LogFiles, copying: LogCopying) { state.withLock { $0 } }
+
+    /// A connection for other work. Opened for each time, so that it can be on no file but the writer's.
+    func connect(to path: String) throws(AuditStoreError) -> Connection {
+        let files = current.files
+        try files.checkInPlace()
+        let connection = try Writer.connect(to: path, patience: .zero)
+        try Writer.makeDurable(connection, at: path)
+        try files.checkInPlace()
+        guard !connection.hasMoved else { throw .replaced("The audit log \(path) was moved.") }
+        return connection
+    }
 }
 
 /// The place of the writer, which is another one when the files are.

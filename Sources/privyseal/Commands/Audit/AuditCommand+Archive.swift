@@ -10,7 +10,8 @@ extension AuditCommand {
             abstract: "Write old entries to files, and with --drop take them out of the database.",
             discussion: """
                   privyseal audit archive --before 2026-01-01 --to /srv/archive --config gateway.yaml
-                  privyseal audit archive --before 365d --to /srv/archive --drop --config gateway.yaml
+                  privyseal audit archive --before 365d --to /srv/archive --drop \\
+                    --config gateway.yaml
 
                 Entries go by segments of \(AuditSegment.size), each to a file segment-00000000.jsonl of JSON Lines: one \
                 canonical entry in each line. Only full segments that a checkpoint covers are archived, and only when the \

@@ -9,7 +9,7 @@ extension AuditCommand {
             commandName: "check-proof",
             abstract: "Check a proof of privyseal audit prove, with the log's public key alone.",
             discussion: """
-                  privyseal audit check-proof proof --key audit.key.pub
+                  privyseal audit check-proof proof --key audit.db.key.pub
 
                 Both kinds of proof are told apart by their first line. For a proof that is right, the entry is printed with \
                 the checkpoint that covers it.
@@ -26,8 +26,12 @@ extension AuditCommand {
             let bytes = try AuditAttempt.parse { () throws(AuditSetupError) in
                 try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file)
             }
-            let answer = try AuditAttempt.run { () throws(AuditProofError) in try check(bytes, verifiers) }
-            print(answer)
+            do throws(AuditProofError) {
+                print(try check(bytes, verifiers))
+            } catch {
+                if output.format == .json { print(json(error)) }
+                throw StandardError.failure(error.description)
+            }
         }
 
         private func check(_ bytes: [UInt8], _ verifiers: [NoteVerifier]) throws(AuditProofError) -> String {
@@ -60,7 +64,7 @@ extension AuditCommand {
         }
 
         private func json(_ proof: EntryProof, _ checkpoint: Checkpoint) -> String {
-            answer { writer in
+            answer(isValid: true) { writer in
                 writer.member("kind", "inclusion")
                 writer.member("origin", checkpoint.origin)
                 writer.member("size", checkpoint.size)
@@ -71,7 +75,7 @@ extension AuditCommand {
         }
 
         private func json(_ old: Checkpoint, _ new: Checkpoint) -> String {
-            answer { writer in
+            answer(isValid: true) { writer in
                 writer.member("kind", "consistency")
                 writer.member("origin", new.origin)
                 writer.member("oldSize", old.size)
@@ -79,10 +83,14 @@ extension AuditCommand {
             }
         }
 
-        private func answer(_ members: (inout JSONWriter) -> Void) -> String {
+        private func json(_ error: AuditProofError) -> String {
+            answer(isValid: false) { $0.member("reason", error.description) }
+        }
+
+        private func answer(isValid: Bool, _ members: (inout JSONWriter) -> Void) -> String {
             var writer = JSONWriter(capacity: 1024)
             writer.object { writer in
-                writer.member("valid", true)
+                writer.member("valid", isValid)
                 members(&writer)
             }
             return String(decoding: writer.bytes, as: UTF8.self)

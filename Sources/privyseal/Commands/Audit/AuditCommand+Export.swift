@@ -7,7 +7,7 @@ extension AuditCommand {
             commandName: "export",
             abstract: "Write entries as JSON Lines or CSV, for other programs.",
             discussion: """
-                  privyseal audit export --format jsonl --out november.jsonl --since 2026-11-01 --config gateway.yaml
+                  privyseal audit export --since 2026-11-01 --out november.jsonl --config gateway.yaml
                   privyseal audit export --format csv --client shop --config gateway.yaml > shop.csv
 
                 Without filters, all entries that are in the database are written, the oldest first.
@@ -53,6 +53,7 @@ extension AuditCommand {
         func run() throws {
             let query = try filter.query(isLatestFirst: false)
             let reader = try log.open().reader
+            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
             var unfit: Int?
             do throws(AuditStoreError) {

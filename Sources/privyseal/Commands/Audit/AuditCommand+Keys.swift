@@ -29,21 +29,23 @@ extension AuditCommand {
                 throw StandardError.failure(
                     "\(config.path) has no audit section: this gateway keeps no log.", status: 78)
             }
-            let path = AuditKeyFile(audit.key.path).publicPath
-            let own = try AuditAttempt.run { () throws(AuditSetupError) in try VerifierFile(path).verifiers() }
-            var cosigners: [NoteVerifier] = []
-            let composition = AuditComposition(audit, of: configuration)
-            if let origin = own.first?.name, let cosigner = composition.cosigner(of: origin) {
+            let keyFile = AuditKeyFile(audit.key.path)
+            var verifiers = try AuditAttempt.run { () throws(AuditSetupError) in try keyFile.publicKeys() }
+            let origin = verifiers.first?.name ?? ""
+            if let cosigner = AuditComposition(audit, of: configuration).cosigner(of: origin) {
                 if openCosigner {
-                    cosigners.append(try await open(cosigner))
-                } else {
-                    StandardError.print(
-                        "privyseal: The cosigner \(origin)/cosigner is not printed: its key must be opened for that. Run this "
-                            + "with --open-cosigner as the gateway's user.")
+                    let key = try await open(cosigner)
+                    if !verifiers.contains(where: { $0.text == key.text }) { verifiers.append(key) }
+                } else if verifiers.count == 1 {
+                    StandardError.print(Self.hint)
                 }
             }
-            print(output.format == .json ? json(own, cosigners) : (own + cosigners).map(\.text).joined(separator: "\n"))
+            print(output.format == .json ? json(verifiers) : verifiers.map(\.text).joined(separator: "\n"))
         }
+
+        private static let hint =
+            "privyseal: There is a cosigner, too. Its key must be opened to print its public key: run this with "
+            + "--open-cosigner as the gateway's user."
 
         private func open(_ cosigner: KeyCosigner) async throws -> NoteVerifier {
             do {
@@ -56,15 +58,15 @@ extension AuditCommand {
             }
         }
 
-        private func json(_ own: [NoteVerifier], _ cosigners: [NoteVerifier]) -> String {
+        private func json(_ verifiers: [NoteVerifier]) -> String {
             var writer = JSONWriter()
             writer.object { writer in
                 writer.name("keys")
                 writer.array { writer in
-                    for (verifier, role) in own.map({ ($0, "log") }) + cosigners.map({ ($0, "cosigner") }) {
+                    for verifier in verifiers {
                         writer.object { writer in
                             writer.member("name", verifier.name)
-                            writer.member("role", role)
+                            writer.member("role", verifier.name == verifiers.first?.name ? "log" : "cosigner")
                             writer.member("key", verifier.text)
                         }
                     }

@@ -12,12 +12,13 @@ extension AuditCommand {
                 come first. Lines are those of privyseal audit tail.
 
                   privyseal audit search --client shop --since 24h --config gateway.yaml
-                  privyseal audit search --product com.example.monthly --day 2026-11-21 --config gateway.yaml
+                  privyseal audit search --product com.example.monthly --day 2026-11-21 \\
+                    --config gateway.yaml
                   privyseal audit search --request-id 7f3d2c --format json --config gateway.yaml
-                  privyseal audit search --kind refusals --outcome rate-limited --count --config gateway.yaml
+                  privyseal audit search --outcome rate-limited --count --config gateway.yaml
 
                 The search index is not trusted: what it names is read from the log and compared. What it leaves out \
-                stays unseen; where that matters, export a verified copy without its index file.
+                stays unseen; where that matters, search a verified copy without its index file.
                 """)
 
         @OptionGroup var log: AuditLogOption
@@ -40,6 +41,7 @@ extension AuditCommand {
         func run() throws {
             let query = try filter.query(isLatestFirst: !oldestFirst)
             let reader = try log.open().reader
+            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             if count { try printCount(query, reader) } else { try printEntries(query, reader) }
         }
 

@@ -44,6 +44,7 @@ extension AuditCommand {
         func run() throws {
             let query = try AuditPeriodOption.query(period.text)
             let reader = try log.open().reader
+            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             let tallies = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }
             let sums = interval.sums(tallies)
             let standard = AuditOutput.standard

@@ -13,7 +13,8 @@ extension AuditCommand {
                 another machine, and beside a running gateway.
 
                   privyseal audit verify --config gateway.yaml
-                  privyseal audit verify --database copy.db --key audit.key.pub --checkpoints from-witness
+                  privyseal audit verify --database copy.db --key audit.db.key.pub \\
+                    --checkpoints from-witness
 
                 An older copy of the whole log is right in itself. Only a checkpoint that was kept elsewhere tells it from \
                 the newer one.

@@ -9,12 +9,13 @@ struct AuditCommand: AsyncParsableCommand {
             The log is that of the configuration, or a copy anywhere: privyseal audit needs the database and public keys, \
             never the gateway and never a private key (only archive --drop writes to the log, and needs its key).
 
-              privyseal audit tail --follow --config gateway.yaml      what happens now
+              privyseal audit tail --follow --config gateway.yaml
               privyseal audit search --client shop --since 24h --config gateway.yaml
-              privyseal audit verify --config gateway.yaml             whether anything was changed
-              privyseal audit verify --database copy.db --key audit.key.pub --checkpoints from-witness
+              privyseal audit verify --config gateway.yaml
+              privyseal audit verify --database copy.db --key audit.db.key.pub \\
+                --checkpoints from-witness
               privyseal audit prove 41234 --config gateway.yaml --out proof
-              privyseal audit check-proof proof --key audit.key.pub
+              privyseal audit check-proof proof --key audit.db.key.pub
 
             docs/audit.md says what is promised and what is not.
 

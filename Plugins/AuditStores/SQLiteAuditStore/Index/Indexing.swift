@@ -2,8 +2,8 @@ import AuditKit
 import Glibc
 import SQLite
 
-/// What is done beside the writer.
-struct Maintenance {
+/// Makes the search index beside the writer, segment by segment.
+struct Indexing {
     /// Segments that are indexed at a time.
     private static let segmentsPerRun = 4
 
@@ -24,20 +24,9 @@ struct Maintenance {
 
     mutating func run() throws(AuditStoreError) {
         guard !isClosed else { throw .closed }
-        let writer = shared.current
-        try writer.files.checkInPlace()
-        // Opened for each time, so that it can be on no file but the writer's.
-        let connection = try Writer.connect(to: location.path, patience: .zero)
-        try Writer.makeDurable(connection, at: location.path)
-        try writer.files.checkInPlace()
-        guard !connection.hasMoved else { throw .replaced("The audit log \(location.path) was moved.") }
-        try AuditStoreError.at(location.path) { () throws(SQLiteError) in
-            try writer.copying.copy(on: connection)
-        }
+        let connection = try shared.connect(to: location.path)
         try index(LogTables(connection, at: location.path))
     }
-
-    // MARK: The search index
 
     private mutating func index(_ tables: LogTables) throws(AuditStoreError) {
         let roots = try tables.segmentRoots()

@@ -1,0 +1,347 @@
+"""`privyseal audit` on the log of a gateway that runs, and on copies of it that somebody has changed."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import tempfile
+
+import pytest
+from conftest import BINARY
+from running import APP, ISSUER_ID, KEY_IDS, allowed
+from service import Service, mint, write_key
+
+FEATURE = "promotional-offer"
+ORIGIN = "example.com/privyseal/interop"
+SEGMENT = 4096
+WRONG_CALL, WRONG_CONFIGURATION = 64, 78
+
+
+class AuditedGateway:
+    """A gateway with a log, and the command line beside it."""
+
+    def __init__(self, place):
+        self.place = place
+        self.token = mint()
+        self.user = "2000000123456789"
+        write_key(place / "AuthKey.p8")
+        write_key(place / "Cosigner.p8")
+        self.service = Service(BINARY, place, self.configuration())
+        self.key = place / "audit.db.key.pub"
+        self.checkpoints = place / "audit.db.checkpoints"
+
+    def configuration(self):
+        return f"""
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+  metrics: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: {APP}, features: [{FEATURE}]}}]
+    keys: [{{keyId: {KEY_IDS[0]}, uri: "file:{self.place}/AuthKey.p8"}}]
+    activeKey: {KEY_IDS[0]}
+clients:
+{allowed("shop", self.token)}
+audit:
+  database: {self.place}/audit.db
+  origin: {ORIGIN}
+  checkpoints: {{interval: 1, cosigner: "file:{self.place}/Cosigner.p8"}}
+"""
+
+    def sign(self, products, offer="winback"):
+        """One batch; gives its request ID."""
+        requests = [
+            {"productId": product, "offerIdentifier": offer, "transactionId": self.user} for product in products
+        ]
+        headers = {"Authorization": f"Bearer {self.token}"}
+        status, header, body = self.service.ask(
+            "POST", f"/v1/apps/{APP}/{FEATURE}/batch", {"requests": requests}, headers
+        )
+        assert status == 200, body
+        assert {result["status"] for result in json.loads(body)["results"]} == {200}, body
+        return json.loads(body).get("requestId") or header["X-Request-Id"]
+
+    def run(self, *arguments, on=("--config",), status=0):
+        """Gives standard output; `on` names the log."""
+        log = [*on, self.service.configuration] if on == ("--config",) else on
+        result = run("audit", *arguments, *log)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout
+
+    def entries(self, *arguments, on=("--config",)):
+        lines = self.run(*arguments, "--format", "json", on=on).splitlines()
+        return [json.loads(line) for line in lines]
+
+    def copy(self, name="copy.db"):
+        """Of all that is in the log now."""
+        source = sqlite3.connect(f"file:{self.place}/audit.db?mode=ro", uri=True)
+        target = self.place / name
+        target.unlink(missing_ok=True)
+        copy = sqlite3.connect(target)
+        source.backup(copy)
+        copy.close()
+        source.close()
+        return target
+
+
+def run(*arguments, **how):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120, **how)
+
+
+@pytest.fixture(scope="module")
+def gateway():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        gateway = AuditedGateway(pathlib.Path(place))
+        with gateway.service:
+            for number in range(3):
+                gateway.sign([f"com.example.product{number}", "com.example.monthly"])
+            yield gateway
+
+
+# Looking
+
+
+def test_tail_shows_the_last_entries_in_order(gateway):
+    lines = gateway.run("tail", "-n", "4").splitlines()
+    assert len(lines) == 4
+    entries = gateway.entries("tail", "-n", "1000000")
+    assert [entry["index"] for entry in entries] == list(range(len(entries)))
+    assert entries[0]["entry"]["kind"] in ("key", "start")
+
+
+def test_tail_follows_until_it_is_interrupted(gateway):
+    command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.service.configuration]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follow:
+        # A checkpoint is asked for each second, and an idle log gets an entry for it.
+        assert "  idle" in follow.stdout.readline()
+        gateway.sign(["com.example.followed"])
+        assert any("com.example.followed/winback" in line for line in follow.stdout)
+        follow.send_signal(signal.SIGINT)
+        follow.stdout.read()
+    assert follow.returncode in (0, -signal.SIGINT, 130)
+
+
+def test_search_finds_what_was_signed_and_nothing_else(gateway):
+    request = gateway.sign(["com.example.searched", "com.example.monthly"], offer="spring")
+    found = gateway.entries("search", "--product", "com.example.searched")
+    assert len(found) == 1
+    entry = found[0]["entry"]
+    assert (entry["client"], entry["app"], entry["feature"], entry["key"]) == ("shop", APP, FEATURE, KEY_IDS[0])
+    assert entry["requestId"] == request and entry["offers"] == ["spring"]
+    batch = gateway.entries("search", "--request-id", request, "--oldest-first")
+    assert [entry["entry"]["item"] for entry in batch] == [0, 1]
+    assert gateway.run("search", "--offer", "spring", "--count") == "2\n"
+    assert gateway.run("search", "--offer", "spring", "--client", "other", "--count") == "0\n"
+    assert gateway.run("search", "--offer", "spring", "--since", "1h", "--outcome", "signed", "--count") == "2\n"
+    assert gateway.run("search", "--offer", "spring", "--until", "1h", "--count") == "0\n"
+    assert gateway.run("search", "--product", "com.example.search", "--count") == "0\n"
+
+
+def test_search_says_what_its_limit_left_out(gateway):
+    arguments = ["audit", "search", "--kind", "signature", "--config", gateway.service.configuration]
+    total = int(run(*arguments, "--count").stdout)
+    cut = run(*arguments, "--limit", "2")
+    assert len(cut.stdout.splitlines()) == 2
+    assert f"{total - 2} more match" in cut.stderr
+    every = run(*arguments, "--limit", "0")
+    assert len(every.stdout.splitlines()) == total and "more" not in every.stderr
+
+
+def test_show_prints_an_entry_whose_leaf_anybody_can_compute(gateway):
+    index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
+    result = subprocess.run(
+        [BINARY, "audit", "show", str(index), "--raw", "--config", gateway.service.configuration], capture_output=True
+    )
+    leaf = hashlib.sha256(b"\x00" + result.stdout).hexdigest()
+    text = gateway.run("show", index)
+    assert f"Leaf hash                {leaf}" in text
+    assert "Attention" not in text and gateway.user not in text
+    gateway.run("show", 10_000_000, status=1)
+
+
+def test_stats_count_by_client(gateway):
+    signed = int(gateway.run("search", "--outcome", "signed", "--count"))
+    answer = json.loads(gateway.run("stats", "--by", "month", "--format", "json"))
+    assert sum(count["count"] for count in answer["counts"] if count["outcome"] == "signed") == signed
+    rows = list(csv.DictReader(io.StringIO(gateway.run("stats", "--by", "hour", "--format", "csv"))))
+    assert sum(int(row["count"]) for row in rows if row["outcome"] == "signed") == signed
+    assert "CLIENT" in gateway.run("stats")
+
+
+def test_export_is_the_leaves_themselves(gateway):
+    copy = gateway.copy()
+    lines = gateway.place / "log.jsonl"
+    lines.unlink(missing_ok=True)
+    gateway.run("export", "--out", lines, on=("--database", copy))
+    bodies = lines.read_bytes().splitlines()
+    note = gateway.run("checkpoint", on=("--database", copy)).splitlines()
+    assert note[:2] == [ORIGIN, str(len(bodies))]
+    assert base64.b64encode(root([hashlib.sha256(b"\x00" + body).digest() for body in bodies])).decode() == note[2]
+    # Never over a file that is there.
+    gateway.run("export", "--out", lines, on=("--database", copy), status=WRONG_CALL)
+    table = list(csv.DictReader(io.StringIO(gateway.run("export", "--format", "csv", on=("--database", copy)))))
+    assert [int(row["index"]) for row in table] == list(range(len(bodies)))
+    assert [row["kind"] for row in table] == [json.loads(body)["kind"] for body in bodies]
+
+
+def root(leaves):
+    if len(leaves) == 1:
+        return leaves[0]
+    middle = 1 << (len(leaves) - 1).bit_length() - 1
+    return hashlib.sha256(b"\x01" + root(leaves[:middle]) + root(leaves[middle:])).digest()
+
+
+# Verifying
+
+
+def test_verify_says_that_a_whole_log_is_intact(gateway):
+    answer = json.loads(gateway.run("verify", "--format", "json"))
+    assert answer["intact"] and answer["origin"] == ORIGIN and answer["faults"] == []
+    assert answer["checkpoints"]["given"] > 0, "the configured file of checkpoints is used"
+    assert "caution" not in answer
+
+
+def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
+    copy = gateway.copy()
+    on = ("--database", copy, "--key", gateway.key)
+    assert "kept elsewhere" in gateway.run("verify", on=on)
+    text = gateway.run("verify", on=(*on, "--checkpoints", gateway.checkpoints))
+    assert "kept elsewhere" not in text and f"{ORIGIN}: intact" in text
+    assert not list(gateway.place.glob("copy.db-*")), "nothing is written beside a copy"
+
+
+def test_verify_takes_the_cosigner_too(gateway):
+    keys = gateway.place / "keys"
+    keys.write_text(gateway.run("keys", "--open-cosigner"))
+    assert len(keys.read_text().splitlines()) == 2
+    gateway.run("verify", on=("--database", gateway.copy(), "--key", keys, "--checkpoints", gateway.checkpoints))
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        (
+            "UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'shop', 'spam') AS BLOB) WHERE idx = {signed}",
+            "Entry {signed} is not what was recorded",
+        ),
+        ("DELETE FROM entry WHERE idx = {signed}", "Entry {signed} is missing"),
+        ("DELETE FROM entry WHERE idx >= {signed}", "missing"),
+    ],
+)
+def test_verify_names_what_was_changed(gateway, change, sentence):
+    signed = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
+    copy = gateway.copy("changed.db")
+    database = sqlite3.connect(copy)
+    for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        database.execute(f"DROP TRIGGER {name}")
+    database.execute(change.format(signed=signed))
+    database.commit()
+    database.close()
+    text = gateway.run("verify", on=("--database", copy, "--key", gateway.key), status=1)
+    assert sentence.format(signed=signed) in text
+
+
+def test_verify_tells_an_older_copy_by_a_checkpoint_from_elsewhere(gateway):
+    old = gateway.copy("old.db")
+    gateway.sign(["com.example.later"])
+    checkpoint = gateway.place / "later"
+    checkpoint.write_text(gateway.run("checkpoint"))
+    on = ("--database", old, "--key", gateway.key)
+    gateway.run("verify", on=on)
+    assert "older copy was put back" in gateway.run("verify", on=(*on, "--checkpoints", checkpoint), status=1)
+
+
+def test_verify_wants_a_key_and_a_log(gateway, tmp_path):
+    copy = gateway.copy()
+    gateway.run("verify", on=("--database", copy), status=WRONG_CALL)
+    gateway.run("verify", on=(), status=WRONG_CALL)
+    gateway.run("verify", on=("--database", tmp_path / "none.db", "--key", gateway.key), status=1)
+    secret = run("audit", "verify", "--database", copy, "--key", gateway.place / "audit.db.key")
+    assert secret.returncode == WRONG_CALL
+    assert (gateway.place / "audit.db.key").read_text().strip().split("+", 4)[4] not in secret.stderr
+    other = tmp_path / "gateway.yaml"
+    other.write_text(gateway.configuration().split("audit:")[0] + "audit: off\n")
+    assert run("audit", "verify", "--config", other).returncode == WRONG_CONFIGURATION
+
+
+# Proving
+
+
+def test_a_proof_of_an_entry_is_checked_with_the_public_key_alone(gateway, tmp_path):
+    index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
+    proof = tmp_path / "proof"
+    gateway.run("prove", index, "--out", proof)
+    answer = json.loads(run("audit", "check-proof", proof, "--key", gateway.key, "--format", "json").stdout)
+    assert (answer["valid"], answer["kind"], answer["index"]) == (True, "inclusion", index)
+    assert json.loads(answer["entry"])["kind"] == "signature"
+    changed = tmp_path / "changed"
+    changed.write_text(proof.read_text().replace(f"\nindex {index}\n", f"\nindex {index - 1}\n"))
+    refused = run("audit", "check-proof", changed, "--key", gateway.key, "--format", "json")
+    assert refused.returncode == 1 and json.loads(refused.stdout)["valid"] is False
+
+
+def test_a_proof_of_growth_joins_two_checkpoints(gateway, tmp_path):
+    sizes = sorted({int(note.split("\n")[1]) for note in notes_in(gateway.run("checkpoint", "--all"))})
+    assert len(sizes) >= 2
+    proof = tmp_path / "proof"
+    gateway.run("prove", "--between", sizes[0], sizes[-1], "--out", proof)
+    answer = run("audit", "check-proof", proof, "--key", gateway.key)
+    assert answer.returncode == 0 and answer.stdout.startswith("valid: "), answer.stderr
+    gateway.run("prove", "--between", sizes[-1], sizes[0], status=1)
+    gateway.run("prove", "--between", sizes[0], status=WRONG_CALL)
+    gateway.run("prove", status=WRONG_CALL)
+
+
+def notes_in(text):
+    """Notes one after the other: each is two parts, and an empty line is between all of them."""
+    parts = text.strip("\n").split("\n\n")
+    return ["\n\n".join(parts[index : index + 2]) for index in range(0, len(parts), 2)]
+
+
+# Archiving
+
+
+def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
+    gateway = AuditedGateway(tmp_path)
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    with gateway.service:
+        for number in range(SEGMENT // 100 + 1):
+            gateway.sign([f"com.example.product{item}" for item in range(100)])
+        # Until a checkpoint covers the segment: the file is written when it does.
+        follow = subprocess.Popen(["tail", "--follow", "--lines=+1", gateway.checkpoints], stdout=subprocess.PIPE)
+        for line in follow.stdout:
+            if line.strip().isdigit() and int(line) >= SEGMENT:
+                break
+        follow.kill()
+        follow.wait()
+        follow.stdout.close()
+        before = tmp_path / "before"
+        before.write_text(gateway.run("checkpoint"))
+        gateway.run("archive", "--segments", 1, "--to", archive)
+        file = archive / "segment-00000000.jsonl"
+        assert len(file.read_bytes().splitlines()) == SEGMENT
+        assert gateway.run("search", "--kind", "archive", "--count") == "0\n", "nothing was taken out yet"
+        gateway.run("archive", "--segments", 1, "--to", archive, "--drop")
+        (entry,) = gateway.entries("search", "--kind", "archive")
+        assert (entry["entry"]["from"], entry["entry"]["to"]) == (0, SEGMENT)
+        gateway.run("show", 0, status=1)
+        gateway.sign(["com.example.after"])
+        answer = json.loads(gateway.run("verify", "--checkpoints", before, "--format", "json"))
+        assert (answer["intact"], answer["archived"], answer["archivedChecked"]) == (True, SEGMENT, 0)
+        answer = json.loads(gateway.run("verify", "--archive", archive, "--format", "json"))
+        assert (answer["intact"], answer["archivedChecked"]) == (True, SEGMENT)
+        gateway.run("prove", 5, status=1)
+        gateway.run("prove", 5, "--archive", archive)
+        file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))
+        gateway.run("verify", "--archive", archive, status=1)
+    # It goes on with what is left.
+    with gateway.service:
+        gateway.sign(["com.example.again"])
+        gateway.run("verify")

@@ -45,7 +45,7 @@ class AuditedService(Service):
     """A gateway with an audit log of its own; started anew, it goes on with the same."""
 
     def __init__(self, binary, directory, keys, audit="", place=None, more="", environment=(), extra_clients=()):
-        """`audit`: further lines of that section, without indent. `place`: where the log is, when not beside the rest."""
+        """`audit`: further lines of that section, without indent. `place`: where the log is, when not in `log`."""
         self.keys, self.token = keys, mint()
         self.place = pathlib.Path(place or pathlib.Path(directory) / "log")
         self.place.mkdir(exist_ok=True)
@@ -228,7 +228,7 @@ class KeepingLoad:
             self._changed.notify_all()
 
     def wait_for(self, count, status=200, after=0.0, seconds=30):
-        """Until so many answers of this status, or of any (None), came after a time. Returns when the first of them did."""
+        """Until so many answers of this status, or of any (None), came after a time. Returns when the first did."""
         with self._changed:
             found = self._changed.wait_for(lambda: self._first(count, status, after), seconds)
             assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}"
@@ -287,7 +287,7 @@ class AuditCopy:
             leaf = example.leaf_hash(body)
             if mark & (1 << 64) - 1 != int.from_bytes(leaf[:8]) ^ index:
                 faults.append(f"the mark of {index} is wrong")
-            if body != json.dumps(json.loads(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode():
+            if body != canonical(json.loads(body)):
                 faults.append(f"entry {index} is not canonical")
             roots.add(leaf)
         closed = [(number, roots.segment(number)) for number in range(len(self.rows) // SEGMENT)]
@@ -319,6 +319,10 @@ class AuditCopy:
                 faults.append(f"{one} has {'another' if entry else 'no'} entry")
         faults += [f"{request} was recorded and never asked for" for request in found.keys() - set(refused)]
         return faults
+
+
+def canonical(entry):
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 class Roots:

@@ -1,5 +1,5 @@
-"""What somebody who can write to an audit log's database may do to it. Each edit is a function of a seeded source of chance;
-`privyseal audit verify` has to find every one."""
+"""What somebody who can write to an audit log's database may do to it. Each edit is a function of a seeded source of
+chance; `privyseal audit verify` has to find every one."""
 
 import base64
 import contextlib

@@ -1,5 +1,5 @@
-"""What makes an audit log impossible to write, while a gateway serves. Each can be begun and ended; those that need root,
-or a certain file system, say so where it is not there."""
+"""What makes an audit log impossible to write, while a gateway serves. Each can be begun and ended; those that need
+root, or a certain file system, say so where it is not there."""
 
 import contextlib
 import os

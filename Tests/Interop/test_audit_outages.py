@@ -61,6 +61,35 @@ def test_an_outage_is_one_entry_however_often_it_was_tried(place):
     assert 800 < outages[0]["milliseconds"] < 3000 and "read-only" in outages[0]["reason"]
 
 
+def test_a_gateway_whose_disk_hangs_can_be_stopped(place):
+    with OUTAGES["the disk hangs"](place) as outage:
+        service = AuditedService(BINARY, place, FileKeys(place), "writeTimeout: 1", environment=outage.environment)
+        with service:
+            load = KeepingLoad(service, pause=0.002)
+            load.wait_for(20)
+            outage.begin()
+            load.wait_for(1, 503)
+            load.stop()
+        assert service.process.returncode == 0
+    assert everything_wrong(service, load.signed, load.refused | load.unanswered) == []
+
+
+def test_two_gateways_with_one_log_go_on_with_each_others_entries(place):
+    (place / "second").mkdir()
+    first = AuditedService(BINARY, place, FileKeys(place))
+    second = AuditedService(BINARY, place / "second", FileKeys(place / "second"), place=first.place)
+    with first:
+        with second:
+            loads = [KeepingLoad(first, 2), KeepingLoad(second, 2)]
+            for load in loads:
+                load.wait_for(300)
+            loads[1].stop()
+        loads[0].wait_for(len(loads[0].signed) + 50)
+        loads[0].stop()
+    assert loads[0].surprises + loads[1].surprises == []
+    assert everything_wrong(first, loads[0].signed + loads[1].signed) == []
+
+
 def test_a_checkpoint_that_a_full_disk_cut_off_spoils_none_that_follow(place):
     service = AuditedService(BINARY, place, FileKeys(place))
     with service:

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import itertools
 import pathlib
 import random
 import statistics
@@ -315,10 +314,9 @@ def audit_outage_of(binary, name, outage, directory, table):
 def audit_edits(binary, directory, count, seed, table):
     say("Edits: a log to edit …")
     run = EditRun(Victim(binary, directory, FileKeys(directory)), random.Random(seed))
-    for index, kind in zip(range(count), itertools.cycle(EDITS)):
-        if index % 50 == 0:
-            say(f"Edits: {index} of {count} …")
-        run.one(kind)
+    for part in range(0, count, len(EDITS)):
+        say(f"Edits: {part} of {count} …")
+        run.run(min(len(EDITS), count - part))
     for surprise in run.surprises[:10]:
         say(surprise)
     table.title(f"{count} edits of a log of {run.victim.size:,} entries (seed {seed})")

@@ -2,14 +2,16 @@
 chance; `privyseal audit verify` has to find every one."""
 
 import base64
+import concurrent.futures
 import contextlib
+import functools
 import itertools
 import pathlib
 import shutil
 import sqlite3
 import time
 
-from auditing import AuditCopy, AuditedService, Roots, await_, example, notes_in, public_key, verify
+from auditing import AuditedService, Roots, await_, example, notes_in, public_key, verify
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 
@@ -41,14 +43,16 @@ class Victim:
     def verify(self, database):
         return verify(self.binary, database, self.key, [self.checkpoints])
 
-    def edit(self, kind, random):
+    def edit(self, kind, random, name):
         """A copy that was edited; and whether anything in it is another, by what SQLite reads."""
-        copy = self.directory / "edited.db"
-        for path in self.directory.glob("edited.db*"):
-            path.unlink()
+        copy = self.directory / name
         shutil.copy(self.database, copy)
         EDITS[kind](Edit(self, copy, random))
-        return copy, dump(copy) != dump(self.database)
+        return copy, dump(copy) != self.dump
+
+    @functools.cached_property
+    def dump(self):
+        return dump(self.database)
 
 
 def back_up(database, copy):
@@ -148,7 +152,8 @@ def delete_rows(edit):
 
 def repeat_at_the_end(edit):
     with edit.opened() as connection:
-        put(connection, AuditCopy(edit.path).heads[0][0], get(connection, edit.index(connection))[1])
+        (size,) = connection.execute("SELECT size FROM head").fetchone()
+        put(connection, size, get(connection, edit.index(connection))[1])
 
 
 def repeat_in_the_place_of_another(edit):
@@ -358,17 +363,28 @@ class EditRun:
         # By kind: edits, found, and those that changed nothing.
         self.table = {kind: [0, 0, 0] for kind in EDITS}
         self.surprises = []
+        # Of each verification.
         self.seconds = []
 
-    def run(self, count):
-        for kind in itertools.islice(itertools.cycle(EDITS), count):
-            self.one(kind)
+    def run(self, count, workers=2):
+        """Verified side by side, and edited one after the other: chance is the same every time."""
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            kinds = itertools.islice(itertools.cycle(EDITS), count)
+            for batch in iter(lambda: list(itertools.islice(kinds, workers)), []):
+                copies = [self.victim.edit(kind, self.random, f"edited-{n}.db") for n, kind in enumerate(batch)]
+                for kind, (_, is_changed), outcome in zip(batch, copies, pool.map(self._verify, copies)):
+                    self._note(kind, is_changed, *outcome)
+                for path in self.victim.directory.glob("edited-*"):
+                    path.unlink()
 
-    def one(self, kind):
-        copy, is_changed = self.victim.edit(kind, self.random)
+    def _verify(self, copy):
         begun = time.monotonic()
-        status, report = self.victim.verify(copy)
-        self.seconds.append(time.monotonic() - begun)
+        try:
+            return self.victim.verify(copy[0])
+        finally:
+            self.seconds.append(time.monotonic() - begun)
+
+    def _note(self, kind, is_changed, status, report):
         row = self.table[kind]
         row[0] += 1
         if not is_changed:

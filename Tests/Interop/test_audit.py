@@ -29,6 +29,7 @@ from auditing import (
     signed,
 )
 from conftest import BINARY
+from edits import back_up
 from running import APP, FileKeys, TokenKeys, allowed
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
@@ -318,6 +319,29 @@ def test_a_log_that_is_not_what_it_was_is_not_gone_on_with(service, name, spoil,
     assert status == REFUSED_CONFIGURATION, error
     if name != "no database":
         assert service.database.read_bytes() == before, "it was written to all the same"
+
+
+def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belongs_to(service):
+    """After a crash the newest entries are there alone."""
+    older, right = service.directory / "older.db", service.directory / "right.db"
+    service.start()
+    load = KeepingLoad(service)
+    load.wait_for(50)
+    back_up(service.database, older)
+    # So many that the write-ahead log has been copied, and begun anew.
+    load.wait_for(len(load.signed) + 2000)
+    service.kill()
+    load.stop()
+    service.database.rename(right)
+    older.rename(service.database)
+    status, said = service.refuses_to_start()
+    assert status == REFUSED_CONFIGURATION, said
+    service.run("audit", "verify", "--quiet")
+    # What readers and writers made beside the copy may be there; the right files are put back over it.
+    right.rename(service.database)
+    with service:
+        assert service.sign(request_id="after")[0] == 200
+    assert everything_wrong(service, load.signed, load.unanswered | {("after", None)}) == []
 
 
 def another_key(service):

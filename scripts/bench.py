@@ -92,6 +92,15 @@ class Bench:
             sys.exit(f"privyseal-bench {' '.join(map(str, arguments))} failed:\n{result.stderr}")
         return json.loads(result.stdout)
 
+    def everything(self):
+        figures = self.in_process()
+        figures += self.http("file key", self.file_uri, "libcrypto", list(BODIES), 0.72)
+        figures += self.http("SoftHSM", self.token_uri, "token", ["promotional-offer"], 0.75)
+        figures += self.around()
+        figures += self.audit()
+        figures += self.time_to_ready()
+        return figures + self.memory()
+
     # In process
 
     def in_process(self):
@@ -119,9 +128,9 @@ class Bench:
             process.wait(timeout=30)
 
     @contextlib.contextmanager
-    def gateway(self, uri, tls=False):
+    def gateway(self, uri, tls=False, audit="off", name=None):
         """The whole program, as an operator runs it: a client with a token and a policy, metrics, a log at level info."""
-        port, name = free_port(), "tls" if tls else "plain"
+        port, name = free_port(), name or ("tls" if tls else "plain")
         scheme = "https" if tls else "http"
         configuration = self.place / f"gateway-{name}.yaml"
         certificate = f", tls: {{certificate: {self.place}/tls.pem, key: {self.place}/tls.key}}" if tls else ""
@@ -133,6 +142,7 @@ listeners:
 verification: off
 drainDelay: 0
 logging: {{level: info, format: json}}
+audit: {audit}
 clients:
   - name: bench
     tokens: [{{sha256: "{hashlib.sha256(self.client_token.encode()).hexdigest()}"}}]
@@ -214,9 +224,7 @@ accounts:
         rate = float(re.search(r"Requests/sec:\s*([\d.]+)", printed)[1])
         figures = []
         for percentile in ("50", "99"):
-            number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)\b", printed).groups()
-            value = float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
-            figures.append(figure(f"  p{percentile} at {rate:.0f} requests/s", value, "ms"))
+            figures.append(figure(f"  p{percentile} at {rate:.0f} requests/s", milliseconds(printed, percentile), "ms"))
         p50, p99 = (line["value"] for line in figures)
         figures.append(figure(f"HTTP, {name}: three times p50, against p99, at half load", p99, "ms", 3 * p50, 3 * p50 / p99, 1))
         return figures
@@ -251,6 +259,110 @@ accounts:
             figures.append(figure(f"HTTP, file key, {name}", value, unit, limit, ratio, bar))
         return figures
 
+    # The audit log
+
+    def audit(self):
+        """Two gateways side by side, loaded in turn: one keeps a record, the other does not."""
+        figures = []
+        for name, uri, bar in [("file key", self.file_uri, 0.90), ("SoftHSM", self.token_uri, 0.92)]:
+            say(f"HTTP, {name}: audit on against off …")
+            database = self.place / f"audit-{name.split()[0]}.db"
+            body, feature = BODIES["promotional-offer"], "promotional-offer"
+            with self.gateway(uri, name="audit-off") as off, self.gateway(
+                uri, audit=f"{{database: {database}}}", name="audit-on"
+            ) as on:
+                measured = []
+                for number in range(self.rounds):
+                    without = self.rate(f"{off}/{feature}", body, self.client_token)
+                    recorded = self.rate(f"{on}/{feature}", body, self.client_token)
+                    if number > 0 or self.rounds < 4:
+                        measured.append((recorded, without, recorded / without))
+                value, limit, ratio = (statistics.median(column) for column in zip(*measured))
+                figures.append(figure(f"HTTP, {name}, audit on against off", value, "signatures/s", limit, ratio, bar))
+                figures += self.added_latency(name, f"{off}/{feature}", f"{on}/{feature}", body, limit)
+        return figures + self.ledger()
+
+    def added_latency(self, name, off, on, body, top):
+        """How much later the 99th percentile is at half of the top rate, in the middle one of some pairs."""
+        delay = max(1, round(32 / (top / 2) * 1000))
+        pairs = []
+        for _ in range(3 if self.rounds < 4 else 5):
+            both = [self.wrk(url, body, delay, self.client_token) for url in (off, on)]
+            pairs.append([milliseconds(printed, "99") for printed in both])
+        without, recorded = min(pairs, key=lambda pair: abs((pair[1] - pair[0]) - statistics.median(b - a for a, b in pairs)))
+        added = max(recorded - without, 0.001)
+        return [
+            figure(f"  p99 at half load without a record", without, "ms"),
+            figure(f"  p99 at half load with a record", recorded, "ms"),
+            figure(f"HTTP, {name}: 2 ms, against what the record adds to p99 at half load", added, "ms", 2, 2 / added, 1),
+        ]
+
+    def ledger(self):
+        """What a log of many entries costs to verify, to search, to keep and to start with."""
+        count = 100_000 if self.rounds < 4 else 1_000_000
+        say(f"An audit log of {count:,} entries …")
+        database = self.place / "ledger.db"
+        self.run_plainly("ledger", "--database", database, "--count", str(count))
+        start = self.start_with(database)
+        self.wait_for_index(database, count)
+        size = sum(path.stat().st_size for path in self.place.glob("ledger*db*"))
+        location = ["--database", database, "--key", f"{database}.key.pub"]
+        verify, memory = self.time_of("verify", "--quiet", *location)
+        figures = [
+            figure(f"audit verify, {count:,} entries on one core: 10 s", verify * 1000, "ms", 10_000, 10 / verify, 1),
+            figure("  its memory: 200 MiB", memory / 1024, "MiB", 200, 200 * 1024 / memory, 1),
+            figure("audit: 600 bytes on disk a signature", size / count, "bytes", 600, 600 * count / size, 1),
+            figure(f"audit: time to ready with {count:,} entries: 1 s", start * 1000, "ms", 1000, 1 / start, 1),
+        ]
+        day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 10 * 86400))
+        for title, terms in [
+            ("a rare product", ["--product", "com.example.app.product180"]),
+            ("a common product", ["--product", "com.example.app.product3"]),
+            ("a day", ["--day", day]),
+            ("a product on a day", ["--product", "com.example.app.product3", "--day", day]),
+        ]:
+            times = [self.time_of("search", *location, *terms)[0] for _ in range(5)]
+            found = statistics.median(times) * 1000
+            figures.append(figure(f"audit search by {title}: 200 ms", found, "ms", 200, 200 / found, 1))
+        return figures
+
+    def run_plainly(self, *arguments):
+        subprocess.run([self.bench, *arguments], env=self.environment, check=True, stdout=subprocess.DEVNULL)
+
+    def start_with(self, database):
+        """Seconds from the start to the first good answer of /readyz, the middle one of five."""
+        times = []
+        for _ in range(5):
+            start = time.monotonic()
+            with self.gateway(self.file_uri, audit=f"{{database: {database}}}", name="ledger"):
+                times.append(time.monotonic() - start)
+        return statistics.median(times)
+
+    def wait_for_index(self, database, count):
+        """The gateway indexes while it serves."""
+        with self.gateway(self.file_uri, audit=f"{{database: {database}}}", name="ledger"):
+            index = database.with_suffix(".index.db")
+            for _ in range(1200):
+                query = "SELECT count(*) FROM segment"
+                printed = subprocess.run(["sqlite3", "-readonly", index, query], capture_output=True, text=True).stdout
+                if printed.strip() and int(printed) >= count // 4096:
+                    return
+                time.sleep(0.1)
+        sys.exit("the search index was not made within two minutes")
+
+    def time_of(self, *arguments):
+        """Seconds of a command on one core, and its memory in KiB."""
+        start = time.monotonic()
+        process = subprocess.Popen(
+            [self.privyseal, "audit", *arguments],
+            stdout=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, {0}),
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        if status != 0:
+            sys.exit(f"privyseal audit {arguments[0]} ended with status {os.waitstatus_to_exitcode(status)}")
+        return time.monotonic() - start, usage.ru_maxrss
+
     # Start and memory
 
     def time_to_ready(self):
@@ -264,6 +376,7 @@ accounts:
 listen: 127.0.0.1:{port}
 anonymous: true
 drainDelay: 0
+audit: off
 accounts:
   - issuerId: 57246542-96fe-1a63-e053-0824d011072a
     apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
@@ -291,6 +404,11 @@ accounts:
             title = f"resident memory, {name}, after {self.signatures[1]:,} signatures against {self.signatures[0]:,}"
             figures.append(figure(title, second / 1024, "MiB", first / 1024, first / second, 0.95))
         return figures
+
+
+def milliseconds(printed, percentile):
+    number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)\b", printed).groups()
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
 
 
 def free_port():
@@ -335,17 +453,13 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print an array of figures instead of a table")
+    parser.add_argument("--only", choices=["audit"], help="measure this part alone")
     parser.add_argument("--quick", action="store_true", help="fewer rounds; for a look, not for a verdict")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="privyseal-bench-") as place:
         bench = Bench(options.binaries, pathlib.Path(place), options.quick)
         bench.prepare()
-        figures = bench.in_process()
-        figures += bench.http("file key", bench.file_uri, "libcrypto", list(BODIES), 0.72)
-        figures += bench.http("SoftHSM", bench.token_uri, "token", ["promotional-offer"], 0.75)
-        figures += bench.around()
-        figures += bench.time_to_ready()
-        figures += bench.memory()
+        figures = bench.audit() if options.only == "audit" else bench.everything()
     if options.json:
         print(json.dumps(figures, indent=1))
     else:

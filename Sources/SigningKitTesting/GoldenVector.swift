@@ -13,7 +13,7 @@ import StrictJSON
 ///   "grant": {"bundleId": "…", "issuerId": "…", "keyId": "…", "issuedAt": 1698148900000, "nonce": "…"},
 ///   "signature": "128 hexadecimal digits: r ‖ s",
 ///   "vectors": [
-///     {"name": "…", "body": {…}, "subject": {"products": ["…"], "offers": []},
+///     {"name": "…", "body": {…}, "subject": {"products": ["…"], "offers": [], "user": "…"},
 ///      "signingInput": "…", "header": "…", "payload": "…", "answer": "…"}
 ///   ]
 /// }
@@ -97,8 +97,10 @@ extension Grant {
 
 extension OfferSubject {
     fileprivate init(fromVector value: JSONValue) throws(JSONReadError) {
-        let object = try value.object(members: ["products", "offers"])
-        self.init(products: try object.required("products", strings), offers: try object.required("offers", strings))
+        let object = try value.object(members: ["products", "offers", "user"])
+        self.init(
+            products: try object.required("products", strings), offers: try object.required("offers", strings),
+            user: try object.optional("user") { value throws(JSONReadError) in try value.string() })
     }
 }
 

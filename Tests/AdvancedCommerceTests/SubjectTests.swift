@@ -9,12 +9,12 @@ struct SubjectTests {
     func operations() throws {
         #expect(try subject(SampleRequest.oneTimeCharge) == OfferSubject(products: ["s"]))
         #expect(try subject(SampleRequest.creation) == OfferSubject(products: ["s"]))
-        #expect(try subject(SampleRequest.reactivation) == OfferSubject(products: ["r"]))
+        #expect(try subject(SampleRequest.reactivation) == OfferSubject(products: ["r"], user: "7"))
         let modification = SampleRequest.modification.replacing(#""currentSKU":"s""#, with: #""currentSKU":"old""#)
-        #expect(try subject(modification) == OfferSubject(products: ["s", "old", "r"]))
+        #expect(try subject(modification) == OfferSubject(products: ["s", "old", "r"], user: "7"))
         let data = #"{"requestData":"\#(SampleRequest.base64(modification))"}"#
         let input = try AdvancedCommerce().input(from: Array(data.utf8))
-        #expect(AdvancedCommerce().subject(of: input) == OfferSubject(products: ["s", "old", "r"]))
+        #expect(AdvancedCommerce().subject(of: input) == OfferSubject(products: ["s", "old", "r"], user: "7"))
     }
 
     @Test(
@@ -36,6 +36,16 @@ struct SubjectTests {
         let subject = try subject(request)
         #expect(subject == OfferSubject(products: products, offers: offers))
         #expect(subject.products.count == products.count)
+    }
+
+    @Test(
+        "tells whose request it is by the first account token or transaction, in whatever place and case",
+        arguments: [
+            (#"{"requestInfo":{"appAccountToken":"u"},"transactionId":"7"}"#, "u"),
+            (#"{"items":[{"originalTransactionID":"7"}]}"#, "7"), (#"{"SKU":"s"}"#, nil),
+        ] as [(String, String?)])
+    func user(_ request: String, _ user: String?) throws {
+        #expect(try subject(request).user == user)
     }
 
     private func subject(_ request: String) throws -> OfferSubject {

@@ -10,13 +10,13 @@ import TransparencyLog
 final class AuditWriter: Sendable {
     /// Entries gather for so long at most, while more keep coming: a write to the disk costs hardly more for thirty than
     /// for one.
-    private static let patience = Duration.microseconds(600)
+    private static let patience = Duration.microseconds(1000)
     /// When nothing came for so long, nothing more is waited for.
-    private static let quiet = Duration.microseconds(100)
+    private static let quiet = Duration.microseconds(250)
     /// With fewer the disk is quick enough, and waiting would cost more than it saves.
     private static let few = 4
     /// So many are not kept waiting for more.
-    private static let plenty = 20
+    private static let plenty = 24
     /// Between attempts while the log cannot be written.
     private static let pause = Duration.milliseconds(500)
 

@@ -41,6 +41,10 @@ extension Connection {
         return true
     }
 
+    /// Whether the last connection that is closed leaves the write-ahead log as it is; else it copies it into the database and
+    /// removes it.
+    public func keepLogOnClose(_ keeps: Bool) { _ = privyseal_sqlite_keep_log_on_close(handle, keeps ? 1 : 0) }
+
     /// Whether the file that is open is not the one at its path any more.
     public var hasMoved: Bool {
         var moved: Int32 = 0

@@ -166,6 +166,15 @@ struct NoteTests {
             #expect(!cut.remainder.isEmpty)
         }
         #expect(try NoteList(parsing: []).notes.isEmpty)
+
+        // A writer that goes on behind a torn note spoils no other.
+        for count in 1..<NoteList.text(of: notes[1]).utf8.count {
+            let torn = (notes.prefix(2).map { NoteList.text(of: $0) }.joined()).utf8.dropLast(count)
+            let mended = Array(torn) + Array((NoteList.separator(after: torn) + NoteList.text(of: notes[2])).utf8)
+            let list = try NoteList(parsing: mended)
+            #expect(list.notes.contains(notes[0]) && list.notes.contains(notes[2]))
+            #expect(list.remainder.isEmpty)
+        }
         #expect(throws: NoteError.self) { try NoteList(parsing: Array(text.replacing("—", with: "-").utf8)) }
     }
 }

@@ -16,19 +16,21 @@ final class AuditCaretaker: Sendable {
 
     private let shelf: AuditShelf
     private let reserve: Int
+    private let queue: AuditQueue
     private let isStopped = Atomic(false)
     private let bell = DispatchSemaphore(value: 0)
     private let logger = Logger(label: "privyseal.audit")
 
-    init(_ shelf: AuditShelf, reserve: Int) {
+    init(_ shelf: AuditShelf, _ queue: AuditQueue, reserve: Int) {
         self.shelf = shelf
+        self.queue = queue
         self.reserve = reserve
     }
 
     var isShortOfSpace: Bool { shelf.freeBytes.map { $0 < reserve } ?? false }
 
     func start() {
-        run("privyseal-keep", niceness: Self.niceness.keeping) { [self] round in
+        run("privyseal-ledger", niceness: Self.niceness.keeping) { [self] round in
             if round % Self.spaceInterval == 0 { measure() }
             attempt { store throws(AuditStoreError) in try store.maintain() }
         }
@@ -61,8 +63,9 @@ final class AuditCaretaker: Sendable {
     private func attempt(_ work: (any AuditStore) throws(AuditStoreError) -> Void) {
         guard let store = shelf.store else { return }
         do throws(AuditStoreError) { try work(store) } catch {
-            // The writer says what is wrong with the log itself.
             logger.debug("The audit log could not be looked after: \(error)")
+            // Whether that is so for the log itself the writer has to say, also when nobody asks for a signature.
+            queue.probe()
         }
     }
 

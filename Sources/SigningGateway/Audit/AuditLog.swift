@@ -36,7 +36,7 @@ public final class AuditLog: Service {
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
             queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening)
-        caretaker = AuditCaretaker(shelf, reserve: settings.reserve)
+        caretaker = AuditCaretaker(shelf, queue, reserve: settings.reserve)
     }
 
     /// Opens the log and begins to write. Blocks; once.
@@ -88,6 +88,9 @@ public final class AuditLog: Service {
     public func count(_ reason: String, client: String?) { refusals.count(reason, client: client, at: now()) }
 
     func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
+
+    /// A request was refused because the log cannot be written.
+    func noteRefused() { queue.noteRefused() }
 
     // MARK: What is known
 

@@ -10,6 +10,7 @@ extension AuditQueue {
         /// Nobody waits for these.
         var notes: [CanonicalEntry] = []
         var lostNotes = 0
+        var mustProbe = false
         /// In the transaction that goes on now.
         var inWriting: [Waiting] = []
         var writingSince: ContinuousClock.Instant?

@@ -22,7 +22,9 @@ final class AuditQueue: Sendable {
         var notes: [CanonicalEntry] = []
         var checkpoints: [AuditHead] = []
         var needsNews = false
-        var isEmpty: Bool { entries.isEmpty && notes.isEmpty && checkpoints.isEmpty && !needsNews }
+        /// Whether it has to be seen that the log can be written.
+        var isProbe = false
+        var isEmpty: Bool { entries.isEmpty && notes.isEmpty && checkpoints.isEmpty && !needsNews && !isProbe }
     }
 
     /// Events that nobody waits for, while the log cannot be written.
@@ -68,6 +70,19 @@ final class AuditQueue: Sendable {
         if isFirst { bell.signal() }
     }
 
+    /// Something looks wrong with the store: the writer shall see for itself.
+    func probe() {
+        let isFirst = state.withLock { state in
+            guard !state.isClosed, state.condition.isWritable, !state.mustProbe else { return false }
+            state.mustProbe = true
+            return state.waiting.isEmpty && state.writingSince == nil
+        }
+        if isFirst { bell.signal() }
+    }
+
+    /// A request was refused before it came this far.
+    func noteRefused() { state.withLock { $0.refused += 1 } }
+
     // MARK: For the writer
 
     /// Waits until there is something to write, or until `patience` is over.
@@ -100,6 +115,8 @@ final class AuditQueue: Sendable {
             state.wakeCount = 1
             state.lastCount = state.waiting.count
             var group = Group()
+            group.isProbe = state.mustProbe
+            state.mustProbe = false
             group.notes = state.notes
             state.notes = []
             state.inWriting = state.waiting
@@ -126,7 +143,7 @@ final class AuditQueue: Sendable {
             defer { state.inWriting = [] }
             state.writingSince = nil
             if isTurn { state.recover() }
-            return (state.inWriting, state.waiting.isEmpty && state.notes.isEmpty)
+            return (state.inWriting, state.waiting.isEmpty && state.notes.isEmpty && !state.mustProbe)
         }
         for waiting in answered { waiting.continuation.resume(returning: .success(head)) }
         if !isEmpty { bell.signal() }

@@ -86,6 +86,7 @@ final class AuditWriter: Sendable {
         let isRecovering = !queue.condition.isWritable
         var group = queue.take()
         if group.isEmpty, !isRecovering { return queue.succeed(nil, isTurn: false) }
+        let notes = group.notes
         if let outage = queue.outage() { group.notes.insert(entry(for: outage), at: 0) }
         let begun = ContinuousClock.now
         do throws(AuditStoreError) {
@@ -104,7 +105,7 @@ final class AuditWriter: Sendable {
                 logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
             }
             metrics.noteFailure()
-            queue.fail(.unavailable(error.description), keeping: group.notes)
+            queue.fail(.unavailable(error.description), keeping: notes)
         }
     }
 

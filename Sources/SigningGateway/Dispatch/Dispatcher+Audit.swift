@@ -7,6 +7,7 @@ extension Dispatcher {
     /// Whether what is signed now could be recorded: a key is not asked for signatures that nobody will see.
     func requireRecord() throws(GatewayError) {
         guard let audit, case .unwritable(let error) = audit.state else { return }
+        audit.noteRefused()
         throw .unrecorded(error)
     }
 

@@ -63,7 +63,10 @@ struct AuditComposition {
             throw AuditSetupError("\(audit.section): the audit log \(location) cannot be looked for. \(error)")
         }
         switch (hasStore, file.exists) {
-        case (true, true): return try checked(try file.read())
+        case (true, true):
+            let signer = try checked(try file.read())
+            try file.restorePublicKey(of: signer)
+            return signer
         case (true, false):
             throw AuditSetupError(
                 "\(audit.section): there is an audit log at \(location), but not its key at \(audit.key.path). Put the "

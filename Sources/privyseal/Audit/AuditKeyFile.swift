@@ -42,6 +42,12 @@ struct AuditKeyFile {
         try Self.make(publicPath, signer.verifier.text, mode: 0o644)
     }
 
+    /// Makes the public key's file anew where it was lost.
+    func restorePublicKey(of signer: NoteSigner) throws(AuditSetupError) {
+        guard access(publicPath, F_OK) != 0 else { return }
+        try Self.make(publicPath, signer.verifier.text, mode: 0o644)
+    }
+
     private static func make(_ path: String, _ text: String, mode: mode_t) throws(AuditSetupError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw refusal(path) }

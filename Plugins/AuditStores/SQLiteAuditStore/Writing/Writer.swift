@@ -12,6 +12,8 @@ final class Writer {
     /// Nothing that it says can be relied on any more: another one has to take its place.
     private(set) var isSpoiled = false
     private var commits = 0
+    /// Whether whoever writes has found that it is the right log.
+    private var isAccepted = false
 
     init(at path: String, patience: Duration) throws(AuditStoreError) {
         let connection = try Self.connect(to: path, patience: patience)
@@ -39,6 +41,8 @@ final class Writer {
             try Connection(path: path, access: .readWrite)
         }
         guard !connection.isReadOnly else { throw LogFiles.readOnly(path) }
+        // Beside a database that was put back may lie the log of another: who only looked must not mix them.
+        connection.keepLogOnClose(true)
         let (seconds, attoseconds) = patience.components
         connection.wait(milliseconds: Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
         return connection
@@ -75,6 +79,8 @@ final class Writer {
         // What went into files that are somewhere else by now is not where it will be looked for.
         try files.checkInPlace()
         copying.didCommit(on: connection)
+        if !isAccepted { connection.keepLogOnClose(false) }
+        isAccepted = true
         return outcome
     }
 

@@ -163,7 +163,7 @@ class KeepingLoad:
         """`pause`: seconds between an answer and the next request of a connection."""
         self.service, self.pause = service, pause
         self.signed = []
-        # (time, status, problem type) of each answer, a batch's each item for itself.
+        # (when it came, status, when it was asked for) of each answer, a batch's each item for itself.
         self.answers = []
         # What should not be: a signature beside a refusal, or an answer of no known form.
         self.surprises = []
@@ -203,6 +203,7 @@ class KeepingLoad:
         ids = {(request_id, item if is_batch else None) for item in range(len(bodies))}
         with self._changed:
             self.unanswered |= ids
+        asked = time.monotonic()
         status, _, answer = exchange(
             connection, "POST", path, {"requests": bodies} if is_batch else bodies[0], headers
         )
@@ -216,7 +217,7 @@ class KeepingLoad:
             self.unanswered -= ids
             for item, (status, part) in enumerate(results):
                 item = item if is_batch else None
-                self.answers.append((now, status, part.get("type")))
+                self.answers.append((now, status, asked))
                 if status == 200:
                     self.signed.append(signed(request_id, item, part, bodies[item or 0]))
                     continue

@@ -112,7 +112,7 @@ def test_the_dashboard_can_be_imported():
     panels = content["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     rows = [panel["title"] for panel in panels if panel["type"] == "row"]
-    assert rows == ["Traffic", "Latency", "Tokens and keys", "Clients and limits", "Process"]
+    assert rows == ["Traffic", "Latency", "Tokens and keys", "Clients and limits", "Audit log", "Process"]
     taken = set()
     for panel in panels:
         place = panel["gridPos"]

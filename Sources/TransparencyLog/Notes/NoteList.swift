@@ -29,7 +29,7 @@ public struct NoteList: Sendable {
             let next = index + 1
             guard next < blocks.count, bytes[blocks[next]].starts(with: Self.dash) else {
                 // The text of a note that is not whole is the remainder's.
-                if next < blocks.count || end == bytes.count { damaged += 1 }
+                if next < blocks.count || bytes[blocks[index]].starts(with: Self.dash) { damaged += 1 }
                 index = next
                 continue
             }
@@ -47,7 +47,7 @@ public struct NoteList: Sendable {
         self.notes = notes
         self.damaged = damaged
         let hasText = blocks.last.map { !bytes[$0].starts(with: Self.dash) } ?? false
-        let start = hasText && end < bytes.count ? blocks.last?.lowerBound ?? end : end
+        let start = hasText ? blocks.last?.lowerBound ?? end : end
         remainder = String(decoding: bytes[start...], as: UTF8.self)
     }
 

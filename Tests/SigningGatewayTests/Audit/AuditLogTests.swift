@@ -85,7 +85,7 @@ struct AuditLogTests {
         _ = try await gateway.sign("after")
         #expect(gateway.store.entries("signature").map { $0.text("requestId") } == ["before", "after"])
         let outage = try #require(gateway.store.entries("outage").first)
-        #expect(outage.integer("refused") == 1)
+        #expect(outage.integer("refused") == 2)
         #expect(outage.text("reason")?.contains("No space is left.") == true)
         await gateway.audit.close()
     }

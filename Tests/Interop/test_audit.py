@@ -329,7 +329,7 @@ def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belo
     load.wait_for(50)
     back_up(service.database, older)
     # So many that the write-ahead log has been copied, and begun anew.
-    load.wait_for(len(load.signed) + 2000)
+    load.wait_for(len(load.signed) + 15_000, seconds=60)
     service.kill()
     load.stop()
     service.database.rename(right)

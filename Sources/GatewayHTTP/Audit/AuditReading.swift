@@ -6,8 +6,8 @@ public protocol AuditReading: Sendable {
     /// A reader for one request. Blocks.
     func reader() throws(AuditStoreError) -> any AuditReader
 
-    /// The log's public key, and the co-signer's where it is known.
-    var verifiers: [NoteVerifier] { get }
+    /// The log's public key, and the co-signer's where it is known. Blocks.
+    func verifiers() throws -> [NoteVerifier]
 
     /// Checkpoints that were kept elsewhere, to verify the log against. Blocks.
     func externals() throws -> [SignedNote]

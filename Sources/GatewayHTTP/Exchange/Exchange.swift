@@ -22,6 +22,8 @@ public final class Exchange: Sendable {
         var app: String?
         var feature: String?
         var keyID: String?
+        /// Whether the request was taken from the client's rate and quota.
+        var isAdmitted = false
         var problem: ProblemKind?
         /// Where the client stands, when it is limited.
         var limit: RateLimitStatus?

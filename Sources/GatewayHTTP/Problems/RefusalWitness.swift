@@ -23,6 +23,12 @@ struct RefusalWitness {
         guard let client = known.client, problem.kind != .auditUnavailable,
             Self.signingRoutes.contains(context.endpointPath ?? "")
         else { return nil }
+        // What was refused before it was taken from the client's rate is taken now: over the rate it is only counted, or a
+        // client could fill the disk with requests that never come as far as that.
+        guard known.isAdmitted || admit(client) else {
+            audit.count(problem.kind.rawValue, client: client)
+            return nil
+        }
         let refusal = RefusalRecord(
             client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: problem.kind.rawValue,
             status: problem.status.code, requestID: context.exchange.requestID)
@@ -31,6 +37,17 @@ struct RefusalWitness {
             return nil
         } catch {
             return .auditUnavailable
+        }
+    }
+
+    private func admit(_ name: String) -> Bool {
+        let generation = gateway.current
+        guard let client = generation.clients.clients.first(where: { $0.name == name }) else { return true }
+        do throws(GatewayError) {
+            try generation.dispatcher.admit(client, feature: "")
+            return true
+        } catch {
+            return false
         }
     }
 }

@@ -30,7 +30,10 @@ extension GatewayContext {
         _ client: Client, count: Int = 1, along route: SigningRoute, in generation: GatewayGeneration
     ) throws(GatewayError) {
         let standing = try generation.dispatcher.admit(client, count: count, feature: route.featureID)
-        if let standing { exchange.note { $0.limit = standing } }
+        exchange.note {
+            $0.isAdmitted = true
+            if let standing { $0.limit = standing }
+        }
     }
 
     private func segment(_ name: String) throws -> String {

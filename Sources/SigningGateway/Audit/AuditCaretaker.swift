@@ -32,10 +32,10 @@ final class AuditCaretaker: Sendable {
     func start() {
         run("privyseal-ledger", niceness: Self.niceness.keeping) { [self] round in
             if round % Self.spaceInterval == 0 { measure() }
-            attempt { store throws(AuditStoreError) in try store.maintain() }
+            attempt(isKeeping: true) { store throws(AuditStoreError) in try store.maintain() }
         }
         run("privyseal-index", niceness: Self.niceness.indexing) { [self] _ in
-            attempt { store throws(AuditStoreError) in try store.index() }
+            attempt(isKeeping: false) { store throws(AuditStoreError) in try store.index() }
         }
     }
 
@@ -60,12 +60,12 @@ final class AuditCaretaker: Sendable {
         thread.start()
     }
 
-    private func attempt(_ work: (any AuditStore) throws(AuditStoreError) -> Void) {
+    private func attempt(isKeeping: Bool, _ work: (any AuditStore) throws(AuditStoreError) -> Void) {
         guard let store = shelf.store else { return }
         do throws(AuditStoreError) { try work(store) } catch {
             logger.debug("The audit log could not be looked after: \(error)")
             // Whether that is so for the log itself the writer has to say, also when nobody asks for a signature.
-            queue.probe()
+            if isKeeping { queue.probe() }
         }
     }
 

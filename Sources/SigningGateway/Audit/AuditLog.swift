@@ -16,6 +16,7 @@ public final class AuditLog: Service {
     private let now: @Sendable () -> Timestamp
     private let shelf = AuditShelf()
     private let caretaker: AuditCaretaker
+    private let sentinel: AuditSentinel
     private let publisher: CheckpointPublisher?
     private let ended = Doorbell()
     private let logger = Logger(label: "privyseal.audit")
@@ -36,6 +37,7 @@ public final class AuditLog: Service {
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
             queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening)
+        sentinel = AuditSentinel(queue, limit: settings.writeTimeout)
         caretaker = AuditCaretaker(shelf, queue, reserve: settings.reserve)
     }
 
@@ -56,6 +58,7 @@ public final class AuditLog: Service {
                 queue.fail(.unavailable(error.description), keeping: [])
             }
         }
+        sentinel.start()
         writer.start(with: ledger) { [ended] in ended.ring() }
     }
 
@@ -110,11 +113,10 @@ public final class AuditLog: Service {
 
     // MARK: Running
 
-    /// Sends out checkpoints, records counts, and refuses whoever waits for a write that hangs. When it is stopped, what was counted and a last checkpoint go out, and the log is closed.
+    /// Sends out checkpoints and records counts. When it is stopped, what was counted and a last checkpoint go out, and the log is closed.
     public func run() async throws {
         caretaker.start()
         await withTaskGroup { group in
-            group.addTask { await self.watch() }
             group.addTask { await self.minute() }
             await cancelWhenGracefulShutdown { await self.publish() }
             group.cancelAll()
@@ -130,16 +132,7 @@ public final class AuditLog: Service {
         caretaker.stop()
         queue.close()
         await ended.wait(atMost: settings.writeTimeout)
-    }
-
-    /// A write that hangs has its callers refused at most a tenth of a second after its limit.
-    private func watch() async {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(100))
-            if queue.refuseOverdue(settings.writeTimeout) {
-                logger.critical("Nothing is signed: \(AuditError.overdue(settings.writeTimeout))")
-            }
-        }
+        sentinel.stop()
     }
 
     private func minute() async {
@@ -167,7 +160,4 @@ public final class AuditLog: Service {
         }
         await publisher.publish(checkpoint)
     }
-
-    /// The checkpoint over everything that is durable now.
-    public func head() async throws(AuditError) -> AuditHead? { try await queue.enter([], needsNews: true) }
 }

@@ -29,6 +29,8 @@ public struct PublicationStatus: Hashable, Sendable {
         public var lastSuccess: Timestamp?
         /// Why it did not take the last one.
         public var complaint: String?
+        /// Whether it is taking one now.
+        var isBusy = false
     }
 
     /// Entries that the last checkpoint covers; nil when there was none.
@@ -72,26 +74,54 @@ public final class CheckpointPublisher: Sendable {
         }
     }
 
+    /// Returns when every place has taken it, or after a while: one that hangs keeps nobody else waiting, and gets the next
+    /// checkpoint when it is done with this one.
     func publish(_ checkpoint: AuditHead) async {
         state.withLock { $0.size = checkpoint.size }
-        for (index, destination) in destinations.enumerated() {
-            do {
-                try await destination.send(checkpoint.note)
-                let time = now()
-                state.withLock { state in
-                    state.destinations[index].lastSuccess = time
-                    state.destinations[index].complaint = nil
-                }
-                Gauge(
-                    label: "privyseal_audit_checkpoint_timestamp_seconds",
-                    dimensions: [("destination", destination.name)]
-                ).record(Double(time.milliseconds) / 1000)
-            } catch {
-                state.withLock { $0.destinations[index].complaint = "\(error)" }
-                logger.error(
-                    "A checkpoint did not go out to \(destination.name): \(error)",
-                    metadata: ["size": "\(checkpoint.size)"])
+        let arrivals = Countdown(destinations.count)
+        for index in destinations.indices {
+            // Not a child task: what blocks in a file system cannot be cancelled, and must not be waited for.
+            Task {
+                await self.send(checkpoint, to: index)
+                arrivals.arrive()
             }
         }
+        if !destinations.isEmpty { await arrivals.wait(atMost: Self.patience) }
+    }
+
+    private static let patience = Duration.seconds(15)
+
+    private func send(_ checkpoint: AuditHead, to index: Int) async {
+        let destination = destinations[index]
+        let isBusy = state.withLock { state in
+            defer { state.destinations[index].isBusy = true }
+            return state.destinations[index].isBusy
+        }
+        guard !isBusy else {
+            return complain("It still has not taken the checkpoint before.", of: index, checkpoint)
+        }
+        do {
+            try await destination.send(checkpoint.note)
+            let time = now()
+            state.withLock { state in
+                state.destinations[index].lastSuccess = time
+                state.destinations[index].complaint = nil
+                state.destinations[index].isBusy = false
+            }
+            Gauge(
+                label: "privyseal_audit_checkpoint_timestamp_seconds",
+                dimensions: [("destination", destination.name)]
+            ).record(Double(time.milliseconds) / 1000)
+        } catch {
+            state.withLock { $0.destinations[index].isBusy = false }
+            complain("\(error)", of: index, checkpoint)
+        }
+    }
+
+    private func complain(_ reason: String, of index: Int, _ checkpoint: AuditHead) {
+        state.withLock { $0.destinations[index].complaint = reason }
+        logger.error(
+            "A checkpoint did not go out to \(destinations[index].name): \(reason)",
+            metadata: ["size": "\(checkpoint.size)"])
     }
 }

@@ -20,6 +20,9 @@ struct LedgerOpening {
             return
         }
         let checkpoint = try signer.checkpoint(in: head)
+        guard checkpoint.size == head.size else {
+            throw .damaged("The head says \(head.size) entries, but was signed for \(checkpoint.size).")
+        }
         guard checkpoint.origin == origin else {
             throw .damaged("The head is of the log \(checkpoint.origin), but this is \(origin).")
         }

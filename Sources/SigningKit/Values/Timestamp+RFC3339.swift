@@ -11,7 +11,7 @@ extension Timestamp {
             func put(_ value: Int64, _ digits: Int, _ separator: UInt8) {
                 var rest = value
                 for position in stride(from: count + digits - 1, through: count, by: -1) {
-                    buffer[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    buffer[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
                     rest /= 10
                 }
                 buffer[count + digits] = separator

@@ -6,20 +6,24 @@ import TransparencyLog
 
 /// Reads the log of a configuration, with public keys only.
 struct ConfiguredAuditReading: AuditReading {
-    let verifiers: [NoteVerifier]
     private let audit: GatewayConfiguration.Audit
 
     init(_ audit: GatewayConfiguration.Audit) {
         self.audit = audit
-        verifiers = (try? AuditKeyFile(audit.key.path).publicKeys()) ?? []
     }
 
     func reader() throws(AuditStoreError) -> any AuditReader {
         try BuiltIns.auditStore.read(at: audit.database.path)
     }
 
+    func verifiers() throws -> [NoteVerifier] { try AuditKeyFile(audit.key.path).publicKeys() }
+
     func externals() throws -> [SignedNote] {
-        guard let data = FileManager.default.contents(atPath: audit.checkpoints.file.path) else { return [] }
+        let path = audit.checkpoints.file.path
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw AuditSetupError("The checkpoints in \(path) cannot be read.")
+        }
         return try NoteList(parsing: Array(data)).notes
     }
 }

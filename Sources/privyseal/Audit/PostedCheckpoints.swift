@@ -24,9 +24,23 @@ struct PostedCheckpoints: CheckpointDestination {
         // Read each time: a token may be replaced.
         if let tokenFile { request.headers.add(name: "Authorization", value: "Bearer \(try token(tokenFile))") }
         request.body = .bytes(ByteBuffer(string: note))
-        let answer = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
-        guard (200..<300).contains(answer.status.code) else {
-            throw AuditSetupError("\(url) answered \(answer.status.code)")
+        let answer = try await status(of: request)
+        guard (200..<300).contains(answer) else {
+            throw AuditSetupError("\(url) answered \(answer)")
+        }
+    }
+
+    /// A redirection is no answer: what follows it would be a request without the checkpoint.
+    private func status(of request: HTTPClientRequest) async throws -> UInt {
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+        do {
+            let status = try await client.execute(request, timeout: Self.timeout).status.code
+            try await client.shutdown()
+            return status
+        } catch {
+            try? await client.shutdown()
+            throw error
         }
     }
 

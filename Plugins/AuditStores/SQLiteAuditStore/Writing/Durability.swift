@@ -12,7 +12,7 @@ struct Durability: Hashable, Sendable {
     static let required = Durability(journalMode: "wal", synchronous: 2, automaticCopy: 0)
 
     /// Bytes that the write-ahead log keeps when it starts anew.
-    static let keptLogSize = 16 << 20
+    static let keptLogSize = 32 << 20
 
     static func set(on connection: Connection) throws(SQLiteError) {
         // Each pragma on its own: one that is set while a statement runs has no effect.

@@ -5,7 +5,7 @@ import Synchronization
 /// it is copied, which under continuous writing would never be so: `maintain` copies nearly all of it beside the writer, and
 /// the writer itself copies the small rest between two transactions.
 final class LogCopying: Sendable {
-    private let pageSize: Int
+    let pageSize: Int
     /// Pages in the log.
     private let written = Atomic(0)
     /// Of them, copied by `maintain`.
@@ -13,12 +13,13 @@ final class LogCopying: Sendable {
     /// Pages from which the writer tries again when the log did not start anew: somebody was reading from it.
     private let retry = Atomic(0)
 
-    /// Bytes in the log from which copying begins.
-    static let threshold = 4 << 20
+    /// Bytes in the log from which copying begins. Small commits write the same pages again and again, of which only the
+    /// last is copied: the longer the log, the less is copied in all, and the less often the disk is busy with it.
+    static let threshold = 16 << 20
     /// Bytes that the writer may copy itself: a few milliseconds.
     static let smallRest = 1 << 20
     /// Bytes in the log from which the writer copies itself however much it is.
-    static let limit = 32 << 20
+    static let limit = 64 << 20
 
     init(pageSize: Int) {
         self.pageSize = pageSize

@@ -11,7 +11,7 @@ final class Writer {
     private let statements: WritingStatements
     /// Nothing that it says can be relied on any more: another one has to take its place.
     private(set) var isSpoiled = false
-    private var commits = 0
+    private var reserve: LogReserve
     /// Whether whoever writes has found that it is the right log.
     private var isAccepted = false
 
@@ -28,6 +28,7 @@ final class Writer {
         tables = try LogTables(connection, at: path)
         statements = try AuditStoreError.at(path) { () throws(SQLiteError) in try WritingStatements(on: connection) }
         files = try LogFiles(at: path, of: connection)
+        reserve = LogReserve(files.logPath)
         let pageSize = try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.number("page_size") }
         copying = LogCopying(pageSize: pageSize ?? LogSchema.pageSize)
         connection.countLogPages()
@@ -64,8 +65,7 @@ final class Writer {
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
         try run(statements.beginTransaction)
-        commits += 1
-        if commits == LogReserve.commits { LogReserve.fill(files.logPath) }
+        reserve.provide(for: connection.logPages * copying.pageSize)
         let transaction = SQLiteTransaction(tables, statements)
         let outcome: Outcome
         do throws(AuditStoreError) {

@@ -31,9 +31,7 @@ struct GatewayChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         let http = HTTP1Channel(responder: responder)
         await Connection.$current.withValue(value.connection) {
-            await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop)) {
-                await http.handle(value: value.http, logger: logger)
-            }
+            await http.handle(value: value.http, logger: logger)
         }
     }
 

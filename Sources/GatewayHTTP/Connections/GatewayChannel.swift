@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 import NIOSSL
+import SigningKit
 
 /// Sets up each connection of a listener: TLS with the certificate of the moment, the clock, HTTP, and who is there.
 struct GatewayChannel: ServerChildChannel {
@@ -30,8 +31,11 @@ struct GatewayChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         let http = HTTP1Channel(responder: responder)
-        await Connection.$current.withValue(value.connection) {
-            await http.handle(value: value.http, logger: logger)
+        let loop = value.channel.eventLoop
+        await RequestLoop.$current.withValue(RequestLoop(loop) { loop.execute($0) }) {
+            await Connection.$current.withValue(value.connection) {
+                await http.handle(value: value.http, logger: logger)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import AuditKit
 import Dispatch
+import SigningKit
 import Synchronization
 
 /// What waits to be written, and who waits for it. Whoever waits is answered once: by the writer when the entries are
@@ -7,12 +8,14 @@ import Synchronization
 final class AuditQueue: Sendable {
     typealias Outcome = Result<AuditHead?, AuditError>
 
-    struct Waiting {
+    struct Waiting: Sendable {
         let entries: [CanonicalEntry]
         /// A checkpoint to keep in the same transaction.
         var checkpoint: AuditHead?
         /// Whether something has to be in the log that is younger than the last checkpoint.
         var needsNews = false
+        /// Where to go on.
+        let loop = RequestLoop.current
         let continuation: UnsafeContinuation<Outcome, Never>
     }
 
@@ -145,7 +148,7 @@ final class AuditQueue: Sendable {
             if isTurn { state.recover() }
             return (state.inWriting, state.waiting.isEmpty && state.notes.isEmpty && !state.mustProbe)
         }
-        for waiting in answered { waiting.continuation.resume(returning: .success(head)) }
+        Self.resume(answered, with: .success(head))
         if !isEmpty { bell.signal() }
     }
 
@@ -156,7 +159,7 @@ final class AuditQueue: Sendable {
             state.notes.insert(contentsOf: notes.prefix(Self.noteLimit), at: 0)
             return state.close(with: error)
         }
-        for waiting in answered { waiting.continuation.resume(returning: .failure(error)) }
+        Self.resume(answered, with: .failure(error))
     }
 
     /// What an outage that ends now was; nil when there was none.
@@ -179,8 +182,14 @@ final class AuditQueue: Sendable {
             return state.close(with: .overdue(limit))
         }
         guard let answered else { return false }
-        for waiting in answered { waiting.continuation.resume(returning: .failure(.overdue(limit))) }
+        Self.resume(answered, with: .failure(.overdue(limit)))
         return true
+    }
+
+    private static func resume(_ answered: [Waiting], with outcome: Outcome) {
+        RequestLoop.resume(answered, from: \.loop) { waiting in
+            for one in waiting { one.continuation.resume(returning: outcome) }
+        }
     }
 
     // MARK: The end

@@ -11,6 +11,8 @@ struct Job: Sendable {
     /// Resumed exactly once, by whoever takes the job out of the queue or off its lane. An unchecked one: a checked
     /// one allocates, and this is the hot path.
     let caller: UnsafeContinuation<Delivery, Never>
+    /// Where the caller goes on.
+    let loop = RequestLoop.current
     /// When it was asked for, in nanoseconds.
     let submitted: UInt64
 
@@ -25,10 +27,12 @@ struct Delivery: Sendable {
     let answer: Job.Answer
     let companions: ArraySlice<LanePool.Outcome>
 
-    /// Delivers all of it by waking one caller.
+    /// Delivers all of it by waking each event loop once, and one caller who came from none.
     static func deliver(_ outcomes: [LanePool.Outcome]) {
-        guard let first = outcomes.first else { return }
-        first.job.caller.resume(returning: Delivery(answer: first.answer, companions: outcomes.dropFirst()))
+        RequestLoop.resume(outcomes, from: \.job.loop) { outcomes in
+            guard let first = outcomes.first else { return }
+            first.job.caller.resume(returning: Delivery(answer: first.answer, companions: outcomes.dropFirst()))
+        }
     }
 
     func opened() -> Job.Answer {

@@ -26,6 +26,27 @@ public struct Attribute: Hashable, Sendable {
         public static let ecParameters = Kind(rawValue: CKA_EC_PARAMS)
         public static let ecPoint = Kind(rawValue: CKA_EC_POINT)
         public static let alwaysAuthenticate = Kind(rawValue: CKA_ALWAYS_AUTHENTICATE)
+        public static let signRecover = Kind(rawValue: CKA_SIGN_RECOVER)
+        public static let encrypt = Kind(rawValue: CKA_ENCRYPT)
+        public static let decrypt = Kind(rawValue: CKA_DECRYPT)
+        public static let wrap = Kind(rawValue: CKA_WRAP)
+        public static let unwrap = Kind(rawValue: CKA_UNWRAP)
+        public static let derive = Kind(rawValue: CKA_DERIVE)
+        public static let isLocal = Kind(rawValue: CKA_LOCAL)
+        public static let alwaysSensitive = Kind(rawValue: CKA_ALWAYS_SENSITIVE)
+        public static let neverExtractable = Kind(rawValue: CKA_NEVER_EXTRACTABLE)
+        public static let keyGenerationMechanism = Kind(rawValue: CKA_KEY_GEN_MECHANISM)
+        public static let isModifiable = Kind(rawValue: CKA_MODIFIABLE)
+        public static let isCopyable = Kind(rawValue: CKA_COPYABLE)
+        public static let isDestroyable = Kind(rawValue: CKA_DESTROYABLE)
+        public static let wrapWithTrusted = Kind(rawValue: CKA_WRAP_WITH_TRUSTED)
+        public static let allowedMechanisms = Kind(rawValue: CKA_ALLOWED_MECHANISMS)
+        public static let startDate = Kind(rawValue: CKA_START_DATE)
+        public static let endDate = Kind(rawValue: CKA_END_DATE)
+        public static let valueLength = Kind(rawValue: CKA_VALUE_LEN)
+        public static let modulus = Kind(rawValue: CKA_MODULUS)
+        public static let modulusBits = Kind(rawValue: CKA_MODULUS_BITS)
+        public static let publicExponent = Kind(rawValue: CKA_PUBLIC_EXPONENT)
     }
 
     public let kind: Kind
@@ -65,6 +86,7 @@ public struct ObjectClass: RawRepresentable, Hashable, Sendable {
     public static let certificate = ObjectClass(rawValue: CKO_CERTIFICATE)
     public static let publicKey = ObjectClass(rawValue: CKO_PUBLIC_KEY)
     public static let privateKey = ObjectClass(rawValue: CKO_PRIVATE_KEY)
+    public static let secretKey = ObjectClass(rawValue: CKO_SECRET_KEY)
 }
 
 /// `CK_KEY_TYPE`.
@@ -77,4 +99,5 @@ public struct KeyType: RawRepresentable, Hashable, Sendable {
 
     public static let rsa = KeyType(rawValue: CKK_RSA)
     public static let ec = KeyType(rawValue: CKK_EC)
+    public static let aes = KeyType(rawValue: CKK_AES)
 }

@@ -29,8 +29,17 @@ public struct AccountPlan: Sendable {
     public var keys: [KeyPlan]
     /// The ID of the key that signs when a request names none.
     public var activeKeyID: String
+    /// Whether what gives a key power, or takes it for good, needs two administrators.
+    public var hasDualControl: Bool
+    /// How long what one of them proposed waits for the other.
+    public var proposalLifetime: Duration
 
-    public init(issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String) {
+    public init(
+        issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String, hasDualControl: Bool = false,
+        proposalLifetime: Duration = .seconds(86_400)
+    ) {
+        self.hasDualControl = hasDualControl
+        self.proposalLifetime = proposalLifetime
         self.issuerID = issuerID
         self.apps = apps
         self.keys = keys

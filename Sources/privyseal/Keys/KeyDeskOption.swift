@@ -36,6 +36,11 @@ struct KeyDeskOption: ParsableArguments {
         }
     }
 
+    /// How to say the same place to another command.
+    var whereabouts: String {
+        admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
+    }
+
     // The single place where LocalKeyDesk comes in.
     private static func local(_ configuration: GatewayConfiguration) async throws -> any KeyDesk {
         throw AdminError.unreachable("the gateway does not run")

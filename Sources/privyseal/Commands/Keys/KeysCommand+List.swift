@@ -1,15 +1,13 @@
 import ArgumentParser
 
-struct KeysCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "keys",
-        abstract: "Look at the keys of the configuration.",
-        subcommands: [List.self])
-
+extension KeysCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List every key: ID, account, where it lives, custody, fingerprint, state.")
+            abstract:
+                "List every key of the configuration: ID, account, where it lives, custody, fingerprint, fitness.",
+            discussion:
+                "Each key is opened and signs a proof. What a key may be used for is what privyseal keys states says.")
 
         @OptionGroup var config: ConfigurationOption
         @OptionGroup var output: OutputOption

@@ -13,7 +13,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let keys = try await KeyInventory.take(config)
+            let keys = await KeyInventory.take(try config.load())
             print(output.format == .json ? keys.json : keys.text)
         }
     }

@@ -1,4 +1,6 @@
-import SigningKit
+public import AuditKit
+public import SigningKit
+public import StrictJSON
 
 extension KeyLifeOverview {
     /// What the register says, beside what is configured and how that fares.
@@ -67,4 +69,17 @@ extension KeyLifeOverview.Key {
 
 extension KeyBoard {
     func isDeclared(_ keyID: String) -> Bool { accounts.contains { $0.keys.contains { $0.keyID == keyID } } }
+}
+
+extension KeyLifeOverview {
+    /// From what is registered, while no gateway runs.
+    ///
+    /// - Throws: when a register cannot be read.
+    public init(_ registers: [AuditRegister], _ plan: GatewayPlan, at time: Timestamp) throws(JSONReadError) {
+        let board = KeyBoard()
+        let byName = Dictionary(registers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        try board.load(byName, at: time)
+        board.declare(plan.accounts, at: time)
+        self.init(board, slots: [:], at: time)
+    }
 }

@@ -210,6 +210,14 @@ public final class KeyOffice: Service {
         return min(.seconds(1), max(.milliseconds(5), .milliseconds(next.milliseconds - now.milliseconds)))
     }
 
+    /// Before changes that are made while no gateway runs.
+    public func prepare() async throws(KeyLifeRefusal) {
+        try await inTurn { () throws(KeyLifeRefusal) in
+            try await recordAdoptions()
+            try await forgetExpiredProposals()
+        }
+    }
+
     /// What cannot be recorded now is tried again.
     private func keepUp() async {
         guard audit.state.isWritable else { return }

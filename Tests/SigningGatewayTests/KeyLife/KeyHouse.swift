@@ -3,6 +3,7 @@ import PromotionalOffer
 import SigningGateway
 import SigningKit
 import SigningKitTesting
+import Testing
 
 /// A gateway with a register in memory, and the office that decides about its keys ACTIVE and OTHER.
 struct KeyHouse {

@@ -3,8 +3,10 @@ import ArgumentParser
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Look at the keys of the configuration.",
-        subcommands: [List.self])
+        abstract: "Look at the keys of the configuration, bring keys into tokens, and destroy them there.",
+        subcommands: [
+            List.self, Import.self, Generate.self, Wrap.self, WrappingPair.self, Destroy.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import PKCS11
 import PKCS11Token
 import SigningKit
 import SoftHSMTesting
+import StrictJSON
 import Testing
 
 @Suite("Bringing a key into a token", .serialized, .softHSM, .timeLimit(.minutes(2)))

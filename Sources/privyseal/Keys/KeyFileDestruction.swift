@@ -17,12 +17,12 @@ struct KeyFileDestruction {
         guard descriptor >= 0 else { throw failure("opened") }
         defer { close(descriptor) }
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = (attributes[.size] as? NSNumber)?.intValue
-        else { throw FileDestructionError("\(path) is not a file. It was left as it is.") }
-        let names = (attributes[.referenceCount] as? NSNumber)?.intValue ?? 1
-        guard names == 1 else {
-            throw FileDestructionError("\(path) has \(names) names. Find the others; it was left as it is.")
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        guard attributes?[.type] as? FileAttributeType == .typeRegular, size >= 0 else {
+            throw FileDestructionError("\(path) is not a file. It was left as it is.")
+        }
+        guard attributes?[.referenceCount] as? Int == 1 else {
+            throw FileDestructionError("\(path) has more than one name (hard links). It was left as it is.")
         }
         var random = SystemRandomNumberGenerator()
         let noise = (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) }

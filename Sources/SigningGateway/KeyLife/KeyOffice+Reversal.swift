@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import SigningKit
 
 /// If a key fails soon after it took another's place, that one comes back by itself.
@@ -50,6 +51,7 @@ extension KeyOffice {
                         self.change(suspended, to: .suspended, .suspend, hand, at: time),
                     ]
                 }
+                reversals.increment()
                 logger.critical(
                     "\(old) is active again: \(new) failed after it was activated. \(trouble)",
                     metadata: ["keyId": "\(new)"])

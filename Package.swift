@@ -154,7 +154,10 @@ let package = Package(
             ]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
-        // Floor 4: how the world talks to the gateway
+        // Floor 4: how the world talks to the gateway, and what it is told
+        library(
+            "ComplianceReport",
+            ["SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
@@ -172,7 +175,7 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
-                "SignatureExplanation", "GatewayHTTP",
+                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
                 argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
@@ -238,6 +241,10 @@ let package = Package(
         tests("ArchitectureTests", []),
         tests("TraceContextTests", ["TraceContext"]),
         tests("ReportPagesTests", ["ReportPages"]),
+        tests(
+            "ComplianceReportTests",
+            ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
+            resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(

@@ -25,6 +25,7 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
+        "ComplianceReport": ["SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", "ReportPages"],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],

@@ -157,7 +157,7 @@ let package = Package(
         // Floor 4: how the world talks to the gateway, and what it is told
         library(
             "ComplianceReport",
-            ["SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [

@@ -25,7 +25,9 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
-        "ComplianceReport": ["SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", "ReportPages"],
+        "ComplianceReport": [
+            "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages",
+        ],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],

@@ -5,10 +5,10 @@ extension KeyExamination {
     /// What it is, and whether that is what it should be.
     var identity: ComplianceCheck {
         let expected = key.pinned ?? key.life?.fingerprint
-        let where_ = key.pinned != nil ? "configuration" : "register"
+        let source = key.pinned != nil ? "configuration" : "register"
         return seen(
             "identity.pin", "Is it the key that was pinned?", [.pci("3.7.7"), .nist57("5.4")],
-            expected: expected.map { "\($0) (\(where_))" } ?? "a pinned fingerprint"
+            expected: expected.map { "\($0) (\(source))" } ?? "a pinned fingerprint"
         ) { inspection in
             guard let found = inspection.fingerprint else {
                 return (nil, .unavailable, "The token does not show the public key.")

@@ -1,3 +1,5 @@
+internal import AuditKit
+
 /// For a terminal: the verdict, a line for each key and section, and then everything that did not pass.
 extension ComplianceReport {
     public var text: String {
@@ -16,7 +18,8 @@ extension ComplianceReport {
         } else {
             lines.append("Not anchored: there is no checkpoint of an audit log.")
         }
-        return lines.map(Self.plain).joined(separator: "\n")
+        // What a token calls itself must not steer a terminal.
+        return lines.map(PlainText.of).joined(separator: "\n")
     }
 
     private static func complaints(_ checks: [ComplianceCheck], _ about: String) -> [String] {
@@ -28,12 +31,6 @@ extension ComplianceReport {
                 return "  \(check.result.word.uppercased())  \(check.id): \(found)."
                     + (check.detail.map { " \($0)" } ?? "")
             }
-    }
-
-    /// What a token calls itself must not steer a terminal.
-    private static func plain(_ line: String) -> String {
-        String(
-            String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }
 

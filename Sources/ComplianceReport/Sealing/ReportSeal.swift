@@ -31,6 +31,6 @@ public struct ReportSeal: Sendable, Equatable {
 
     /// In hexadecimal digits.
     public static func digest(of bytes: some Sequence<UInt8>) -> String {
-        SHA256.hash(data: Array(bytes)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(SHA256.hash(data: Array(bytes)))
     }
 }

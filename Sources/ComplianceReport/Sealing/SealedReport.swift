@@ -1,3 +1,4 @@
+internal import AuditKit
 public import SigningKit
 public import StrictJSON
 public import TransparencyLog
@@ -81,7 +82,7 @@ public struct SealedReport: Sendable {
         } catch {
             throw .wrongAnchor("\(error)")
         }
-        let root = checkpoint.root.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let root = Hexadecimal.text(checkpoint.root.bytes)
         guard checkpoint.origin == anchor.origin, checkpoint.size == anchor.size, root == anchor.root else {
             throw .wrongAnchor("It is another one than the report says.")
         }

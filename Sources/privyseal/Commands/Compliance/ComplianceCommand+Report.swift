@@ -59,7 +59,9 @@ extension ComplianceCommand {
             let survey = ComplianceSurvey(
                 configuration: configuration, path: path, acceptsSoftware: acceptSoftware,
                 verifiesLog: !noLogVerification)
-            let findings = await survey.findings { try await keyDesk.desk().overview() }
+            let findings = await survey.findings {
+                try await KeyDeskOption.desk(configuration, keyDesk.admin).overview()
+            }
             let now = GrantIssuer.systemTime()
             let report = ComplianceExaminer(findings, at: now).report(id: Self.id(at: now.rfc3339))
             let (sealed, page) = try AuditAttempt.run { () throws(NoteError) in

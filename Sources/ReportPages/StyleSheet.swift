@@ -16,6 +16,7 @@ enum StyleSheet {
         h2, h3, .heading { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: baseline;
           justify-content: space-between }
         code { font-family: var(--mono); font-size: .86em; overflow-wrap: anywhere }
+        pre { font: .82em/1.45 var(--mono); margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
         small { display: block; font-size: .82em; color: var(--soft); line-height: 1.4 }
         .kind { margin: 0 0 .5rem; color: var(--soft) }
         .kind span { color: var(--ink); font-weight: 650; margin-right: .5rem }

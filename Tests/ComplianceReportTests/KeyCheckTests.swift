@@ -182,6 +182,18 @@ struct KeyCheckTests {
         #expect(late.check("life.cryptoperiod")?.value == "399 days")
     }
 
+    @Test("of a key that was in force before the register nobody knows the age, unless that is too much already")
+    func adopted() {
+        let young = Sample.report(Sample.findings(.imported) { $0.life?.history[1].action = .adopt })
+        #expect(young.result("life.cryptoperiod") == .unavailable)
+        let old = Sample.report(
+            Sample.findings(.imported) {
+                $0.life?.history[1].action = .adopt
+                $0.cryptoperiod = 100
+            })
+        #expect(old.result("life.cryptoperiod") == .fail)
+    }
+
     @Test("a key without a record in the register has no life to pass by")
     func unregistered() {
         let report = Sample.report(

@@ -1,3 +1,4 @@
+internal import SigningGateway
 public import SigningKit
 
 /// From what was found to the report: no clock, no file, no token.

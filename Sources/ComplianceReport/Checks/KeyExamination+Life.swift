@@ -5,11 +5,8 @@ internal import SigningKit
 extension KeyExamination {
     var lifeChecks: [ComplianceCheck] { [state, period, retireAt, history] }
 
-    /// When it was first put into force; else when it was first heard of.
-    private var inForce: Timestamp? {
-        guard let changes = key.life?.history else { return nil }
-        return changes.first { $0.to == .active || $0.to == .retiring }?.time
-    }
+    /// What first put it into force. A key that was adopted had been so before.
+    private var inForce: KeyLifeChange? { key.life?.history.first { $0.to == .active || $0.to == .retiring } }
 
     private func known(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
@@ -51,10 +48,16 @@ extension KeyExamination {
                     ? ("not in force yet", .notApplicable, nil)
                     : (nil, .unavailable, "The register does not know when it came into force.")
             }
-            let age = inForce.days(until: now)
-            return age <= key.cryptoperiod
-                ? ("\(age) days", .pass, nil)
-                : ("\(age) days", .fail, "Bring in the next key, and rotate: privyseal keys activate.")
+            let age = inForce.time.days(until: now)
+            if age > key.cryptoperiod {
+                return ("\(age) days", .fail, "Bring in the next key, and rotate: privyseal keys activate.")
+            }
+            return inForce.action == .adopt
+                ? (
+                    "\(age) days or more", .unavailable,
+                    "It was in force before the register began; nobody knows for how long."
+                )
+                : ("\(age) days", .pass, nil)
         }
     }
 
@@ -90,7 +93,7 @@ extension KeyExamination {
     /// How it came in, and who stood by.
     var ceremonyChecks: [ComplianceCheck] { [ceremony, twoPeople] }
 
-    private var arrival: KeyLifeChange? { key.life?.history.first { $0.action == .import || $0.action == .generate } }
+    private var arrival: KeyLifeChange? { key.life?.history.last { $0.action == .import || $0.action == .generate } }
 
     private var ceremony: ComplianceCheck {
         known(

@@ -1,4 +1,4 @@
-public import SigningKit
+internal import SigningKit
 public import StrictJSON
 
 extension DrillFinding {

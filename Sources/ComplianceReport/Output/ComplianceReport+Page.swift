@@ -8,7 +8,7 @@ extension ComplianceReport {
         var facts = Facts(isWide: true)
         facts.add("Made", made.text)
         for fact in installation {
-            facts.add(fact.name, fact.value.isDigest ? .code(fact.value) : HTML(escaping: fact.value))
+            facts.add(fact.name, Self.show(fact.value))
         }
         return ReportPage(
             kind: "Compliance report", title: "How the signing keys are kept",
@@ -18,11 +18,18 @@ extension ComplianceReport {
             verdict: tally.verdict.mark, verdictText: tally.sentence, facts: facts, reference: "Report \(id)",
             closing: "Report \(id). SHA-256 of its JSON: \(digest). Both are signed by the audit log's key; privyseal "
                 + "compliance verify checks them.",
-            [summary] + failures + sections.map(part) + keys.map(part) + [anchorPart(digest: digest), signatures]
+            parts(digest)
         ).html.text
     }
 
     // MARK: Parts
+
+    private func parts(_ digest: String) -> [PageSection] {
+        var parts = [summary] + failures
+        for section in sections { parts.append(part(section)) }
+        for key in keys { parts.append(part(key)) }
+        return parts + [anchorPart(digest: digest), signatures]
+    }
 
     private var summary: PageSection {
         var table = PageTable([
@@ -89,7 +96,8 @@ extension ComplianceReport {
         facts.add("Log", anchor.origin)
         facts.add("Entries", "\(anchor.size)")
         facts.add("Root", code: anchor.root)
-        facts.add("Signed checkpoint", "<pre>\(anchor.note)</pre>")
+        let note: HTML = "<pre>\(anchor.note)</pre>"
+        facts.add("Signed checkpoint", note)
         return PageSection("Where this report is anchored", [facts])
     }
 
@@ -105,9 +113,11 @@ extension ComplianceReport {
 
     // MARK: Small parts
 
+    private static func show(_ text: String) -> HTML { text.isDigest ? .code(text) : HTML(escaping: text) }
+
     private static func list(_ facts: [Fact]) -> Facts {
         var list = Facts()
-        for fact in facts { list.add(fact.name, fact.value.isDigest ? .code(fact.value) : HTML(escaping: fact.value)) }
+        for fact in facts { list.add(fact.name, show(fact.value)) }
         return list
     }
 
@@ -118,15 +128,13 @@ extension ComplianceReport {
             .init("Result", .mark),
         ])
         for check in checks {
-            let value = check.value ?? "—"
+            let question: HTML = "\(check.asks)\(HTML.small(check.id))"
+            var found = show(check.value ?? "—")
+            if let detail = check.detail { found += .small(detail) }
+            found += .small("Evidence: \(check.evidence)")
+            let serves = HTML(check.requirements.map { "<div>\($0.description)</div>" })
             table.add(
-                [
-                    "\(check.asks)\(HTML.small(check.id))",
-                    "\(value.isDigest ? .code(value) : HTML(escaping: value))\(check.detail.map(HTML.small) ?? "")"
-                        + HTML.small("Evidence: \(check.evidence)"),
-                    "\(check.expected.isDigest ? .code(check.expected) : HTML(escaping: check.expected))",
-                    HTML(check.requirements.map { "<div>\("\($0)")</div>" }), check.result.mark.html,
-                ], isLoud: check.result == .fail)
+                [question, found, show(check.expected), serves, check.result.mark.html], isLoud: check.result == .fail)
         }
         return table
     }
@@ -138,7 +146,7 @@ extension ComplianceReport {
         for line in history {
             table.add([
                 "\(line.time.text)", "\(line.action)\(HTML.small(line.change))",
-                "\(line.actor)\(line.approver.map { HTML.small("approved by \($0)") } ?? "")", "\(line.reason)",
+                "\(line.actor)\(HTML.small(line.approver.map { "approved by \($0)" } ?? "alone"))", "\(line.reason)",
             ])
         }
         return table

@@ -1,5 +1,5 @@
+internal import AuditKit
 internal import Crypto
-public import TransparencyLog
 
 /// What is signed: which report it is, and the digests of its two files. As a note (C2SP signed-note) whose first line no
 /// checkpoint has, and whose second line is no number of entries: neither can be taken for the other.

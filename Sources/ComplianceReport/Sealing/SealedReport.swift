@@ -1,6 +1,6 @@
 internal import AuditKit
 public import SigningKit
-public import StrictJSON
+internal import StrictJSON
 public import TransparencyLog
 
 /// A report with its signature, as it lies in a file: `{"report":{…},"seal":"…"}`.

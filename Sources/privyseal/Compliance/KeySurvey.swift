@@ -23,7 +23,8 @@ struct KeySurvey {
                     let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not looked at."))
                     return KeyFindings(
                         keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
-                        provenance: key.provenance.flatMap { .init(rawValue: $0.rawValue) } ?? .unknown,
+                        provenance: key.provenance.flatMap { KeyLifeRecord.Provenance(rawValue: $0.rawValue) }
+                            ?? .unknown,
                         inspection: inspection, proof: proof, life: lives[key.keyID])
                 })
         }

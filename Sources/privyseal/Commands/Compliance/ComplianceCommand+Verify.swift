@@ -33,17 +33,17 @@ extension ComplianceCommand {
 
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
-            let (bytes, page) = try AuditAttempt.parse { () throws(AuditSetupError) in
+            let (bytes, pageBytes) = try AuditAttempt.parse { () throws(AuditSetupError) in
                 (
                     try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file),
-                    try page.map { path throws(AuditSetupError) in try EvidenceFile.contents(of: path) }
+                    try self.page.map { path throws(AuditSetupError) in try EvidenceFile.contents(of: path) }
                 )
             }
             do throws(SealedReportError) {
-                let verified = try SealedReport(parsing: bytes).verify(with: verifiers, page: page)
+                let verified = try SealedReport(parsing: bytes).verify(with: verifiers, page: pageBytes)
                 try compare(verified, verifiers)
                 print(output.format == .json ? json(verified) : text(verified))
-            } catch let error as SealedReportError {
+            } catch {
                 if output.format == .json { print(json(error)) }
                 throw StandardError.failure("\(error)")
             }

@@ -81,7 +81,7 @@ private struct ExpectedAttribute {
 extension KeyExamination {
     /// Every attribute, for a key on a token.
     var attributeChecks: [ComplianceCheck] {
-        if let seen = key.seen, seen.custody == .process { return [] }
+        if isInFile { return [] }
         return ExpectedAttribute.all.map(check) + [signOnly]
     }
 

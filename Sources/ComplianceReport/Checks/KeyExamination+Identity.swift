@@ -26,8 +26,8 @@ extension KeyExamination {
 
     /// Nil where the attributes say it.
     var curve: ComplianceCheck? {
-        guard let seen = key.seen, seen.custody == .process else { return nil }
-        return self.seen(
+        guard isInFile else { return nil }
+        return seen(
             "identity.curve", "Is it a key on P-256?", [.nist57("5.6"), .pci("3.7.1")], expected: "P-256"
         ) { _ in ("P-256", .pass, nil) }
     }

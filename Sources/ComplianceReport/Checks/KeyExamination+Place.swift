@@ -3,7 +3,7 @@ internal import SigningKit
 /// The token or the file that it is in.
 extension KeyExamination {
     var tokenChecks: [ComplianceCheck] {
-        if let seen = key.seen, seen.custody == .process { return [] }
+        if isInFile { return [] }
         return [
             pin("token.pinCountLow", "Was no wrong PIN given since the last login?", "CKF_USER_PIN_COUNT_LOW"),
             pin("token.pinFinalTry", "Is more than one try left?", "CKF_USER_PIN_FINAL_TRY"),
@@ -56,16 +56,16 @@ extension KeyExamination {
     }
 
     var fileChecks: [ComplianceCheck] {
-        guard let seen = key.seen, seen.custody == .process else { return [] }
+        guard isInFile else { return [] }
         return [
-            self.seen("file.mode", "Can only its owner read it?", [.pci("3.6.1.3")], expected: "600 or 400") {
+            seen("file.mode", "Can only its owner read it?", [.pci("3.6.1.3")], expected: "600 or 400") {
                 guard let mode = $0.file?.mode else {
                     return (nil, .unavailable, "The file is not there any more, or cannot be looked at.")
                 }
                 let isFit = ["600", "400"].contains(mode)
                 return (mode, isFit ? .pass : .fail, isFit ? nil : "Run chmod 600 on it.")
             },
-            self.seen(
+            seen(
                 "file.memory", "Is the key in memory that is never swapped or dumped?", [.pci("3.7.3")],
                 expected: "locked"
             ) {

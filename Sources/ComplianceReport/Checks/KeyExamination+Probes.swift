@@ -5,7 +5,7 @@ extension KeyExamination {
 
     /// What the token does when somebody tries to take the key away.
     var probeChecks: [ComplianceCheck] {
-        if let seen = key.seen, seen.custody == .process { return [] }
+        if isInFile { return [] }
         return [
             probe("probe.value", "Does the token refuse to give out CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
                 $0.value
@@ -33,7 +33,7 @@ extension KeyExamination {
 
     /// Whether its names are its own.
     var uniquenessChecks: [ComplianceCheck] {
-        if let seen = key.seen, seen.custody == .process { return [] }
+        if isInFile { return [] }
         return [
             count("unique.uri", "Does its URI name exactly one private key?", { $0.uri }),
             count("unique.id", "Is its CKA_ID its own?", { $0.id }),

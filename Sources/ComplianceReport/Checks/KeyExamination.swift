@@ -14,6 +14,9 @@ struct KeyExamination {
             + uniquenessChecks + [pairwise] + lifeChecks + ceremonyChecks
     }
 
+    /// Whether there is no token to look at; by its URI as long as nobody has seen it.
+    var isInFile: Bool { key.seen.map { $0.custody == .process } ?? key.uri.hasPrefix("file:") }
+
     /// What there is to see of the key, or a check that says why there is nothing.
     func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,

@@ -2,6 +2,7 @@ import ArgumentParser
 import ComplianceReport
 import GatewayConfiguration
 import SigningGateway
+import SigningKit
 import TransparencyLog
 
 extension ComplianceCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditKit
 import ComplianceReport
+import SigningKit
 import StrictJSON
 import TransparencyLog
 

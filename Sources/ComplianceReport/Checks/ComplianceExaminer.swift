@@ -20,7 +20,9 @@ public struct ComplianceExaminer {
                 .init("Host", installation.host), .init("Made by", installation.actor),
                 .init("PrivySeal", installation.version), .init("Configuration", installation.configuration),
                 .init("Its SHA-256", installation.configurationDigest),
-                .init("Keys in software", installation.acceptsSoftware ? "taken for good (--accept-software)" : "fail"),
+                .init(
+                    "Keys in software",
+                    installation.acceptsSoftware ? "taken for good (--accept-software)" : "fail the check custody"),
             ],
             sections: InstallationExamination(findings: findings, now: now).sections,
             keys: findings.accounts.flatMap { account in account.keys.map { key($0, of: account) } },

@@ -7,7 +7,7 @@ struct InstallationExamination {
     let now: Timestamp
 
     var sections: [ComplianceReport.Section] {
-        [selfTests, registerSection, clients, listeners, audit, drills]
+        [selfTests, accounts, registerSection, clients, listeners, audit, drills]
     }
 
     private var selfTests: ComplianceReport.Section {
@@ -18,6 +18,20 @@ struct InstallationExamination {
                 + "The test of each key is its pairwise consistency.",
             evidence: "run for this report")
         return ComplianceReport.Section(id: "selfTests", title: "Self-tests", facts: [], checks: [check])
+    }
+
+    private var accounts: ComplianceReport.Section {
+        let checks = findings.accounts.map { account in
+            ComplianceCheck(
+                "accounts.dualControl.\(account.issuerID)",
+                "Does the account \(account.issuerID) want two people for what gives a key power or takes it?",
+                [.pci("3.7.6"), .nist130("5"), .fips("7.4")],
+                value: account.hasDualControl ? "two administrators" : "one administrator is enough",
+                expected: "two administrators", account.hasDualControl ? .pass : .fail,
+                detail: account.hasDualControl ? nil : "Set dualControl: true for the account.",
+                evidence: "the configuration")
+        }
+        return ComplianceReport.Section(id: "accounts", title: "Accounts", facts: [], checks: checks)
     }
 
     // MARK: The register

@@ -58,13 +58,15 @@ public struct ComplianceTally: Sendable, Equatable {
     public var total: Int { passed + failed + unavailable + notApplicable }
 
     /// A failure outweighs what is unavailable, and that outweighs what passed.
-    public var verdict: ComplianceCheck.Result { failed > 0 ? .fail : unavailable > 0 ? .unavailable : .pass }
+    public var verdict: ComplianceCheck.Result {
+        failed > 0 ? .fail : unavailable > 0 ? .unavailable : passed > 0 ? .pass : .notApplicable
+    }
 
     /// Such as `2 of 80 checks failed, 1 unavailable`.
     public var sentence: String {
         let head =
             failed > 0
-            ? "\(failed) of \(total) checks failed" : unavailable > 0 ? "no check failed" : "all \(total) checks passed"
+            ? "\(failed) of \(total) checks failed" : passed == total ? "all checks passed" : "no check failed"
         return unavailable > 0 ? "\(head), \(unavailable) unavailable" : head
     }
 }

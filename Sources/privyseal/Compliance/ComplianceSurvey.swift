@@ -38,7 +38,7 @@ struct ComplianceSurvey {
 
     private var installation: ComplianceFindings.Installation {
         ComplianceFindings.Installation(
-            host: ProcessInfo.processInfo.hostName, version: Version.text, configuration: path,
+            host: ProcessInfo.processInfo.hostName, version: Version.text, configuration: URL(filePath: path).path,
             configurationDigest: Hexadecimal.text(configuration.digest),
             actor: "uid \(getuid())", acceptsSoftware: acceptsSoftware)
     }

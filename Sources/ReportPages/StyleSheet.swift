@@ -88,6 +88,7 @@ enum StyleSheet {
           tr.loud td:first-child { box-shadow: none; padding-left: 0 }
         }
         @media print {
+          html { font-size: 12px }
           body { font-size: 9.5pt; line-height: 1.4 }
           main { max-width: none; padding: 0 }
           h1 { font-size: 18pt }

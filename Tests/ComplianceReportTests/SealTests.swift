@@ -1,5 +1,6 @@
 import ComplianceReport
 import Foundation
+import SigningGateway
 import SigningKit
 import StrictJSON
 import Testing

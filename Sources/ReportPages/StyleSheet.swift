@@ -37,7 +37,7 @@ enum StyleSheet {
         th:last-child, td:last-child { padding-right: 0 }
         th { font-weight: 600; color: var(--soft); border-bottom: 1.5px solid var(--ink); vertical-align: bottom;
           overflow-wrap: normal }
-        td.number, th.number { text-align: right }
+        td.number, th.number { text-align: right; white-space: nowrap }
         td.mark, th.mark { white-space: nowrap; width: 1% }
         tr.loud td { background: var(--faint) }
         tr.loud td:first-child { box-shadow: inset 3px 0 var(--fail); padding-left: .6rem }

@@ -47,13 +47,20 @@ struct KeyCheckTests {
             ("CKA_EXTRACTABLE", "TRUE"), ("CKA_SENSITIVE", "FALSE"), ("CKA_PRIVATE", "FALSE"), ("CKA_TOKEN", "FALSE"),
             ("CKA_SIGN", "FALSE"), ("CKA_DECRYPT", "TRUE"), ("CKA_UNWRAP", "TRUE"), ("CKA_DERIVE", "TRUE"),
             ("CKA_SIGN_RECOVER", "TRUE"), ("CKA_EC_PARAMS", "P-384"), ("CKA_KEY_TYPE", "CKK_RSA"),
-            ("CKA_MODIFIABLE", "TRUE"), ("CKA_COPYABLE", "TRUE"), ("CKA_ID", ""), ("CKA_LABEL", ""),
+            ("CKA_MODIFIABLE", "TRUE"), ("CKA_ID", ""), ("CKA_LABEL", ""),
         ])
     func attribute(_ name: String, _ value: String) {
         let report = Sample.report(Sample.findings(.imported) { $0.set(name, value) })
         #expect(report.result("attribute.\(name)") == .fail)
         #expect(report.check("attribute.\(name)")?.value == value)
         #expect(report.tally.verdict == .fail)
+    }
+
+    @Test("what is told and not judged is no pass either")
+    func told() {
+        let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_COPYABLE", "TRUE") })
+        #expect(report.check("attribute.CKA_COPYABLE")?.value == "TRUE")
+        #expect(report.result("attribute.CKA_COPYABLE") == .notApplicable)
     }
 
     @Test("an attribute that the token does not tell is unavailable, and no pass")

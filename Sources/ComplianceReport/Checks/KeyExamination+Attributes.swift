@@ -63,7 +63,9 @@ private struct ExpectedAttribute {
         .init("CKA_UNWRAP", .text("FALSE"), "May it do nothing but sign?", use, cure: again),
         .init("CKA_DERIVE", .text("FALSE"), "May it do nothing but sign?", use, cure: again),
         .init("CKA_MODIFIABLE", .text("FALSE"), "Can nobody change its attributes?", storage, cure: again),
-        .init("CKA_COPYABLE", .text("FALSE"), "Can nobody copy it within the token?", storage, cure: again),
+        .init(
+            "CKA_COPYABLE", .told("FALSE is best; a copy is as protected as the key"),
+            "Can it be copied within the token?", storage),
         .init("CKA_DESTROYABLE", .told("TRUE, to destroy it one day"), "Can it be destroyed?", [.pci("3.7.5")]),
         .init("CKA_WRAP_WITH_TRUSTED", .told("of no weight for a key that is not extractable"), "Wrapped by whom?", []),
         .init("CKA_ALWAYS_AUTHENTICATE", .told("as configured"), "Does each signature want the PIN?", [.fips("7.4")]),

@@ -2,9 +2,11 @@ internal import ReportPages
 
 /// As one page of HTML for people and for paper. It says the digest of the report's JSON, so that the two belong together.
 extension ComplianceReport {
-    /// - Parameter digest: SHA-256 of the report's JSON, in hexadecimal digits.
+    /// - Parameters:
+    ///   - digest: SHA-256 of the report's JSON, in hexadecimal digits.
+    ///   - isSigned: whether the audit log's key signs it.
     /// - Returns: the same bytes for the same report.
-    public func page(digest: String) -> String {
+    public func page(digest: String, isSigned: Bool) -> String {
         var facts = Facts(isWide: true)
         facts.add("Made", made.text)
         for fact in installation {
@@ -16,11 +18,14 @@ extension ComplianceReport {
                 "\(keys.count) key\(keys.count == 1 ? "" : "s"), \(checks.count) checks. A check that could not be made is "
                 + "told as unavailable, and never counts as passed.",
             verdict: tally.verdict.mark, verdictText: tally.sentence, facts: facts, reference: "Report \(id)",
-            closing: "Report \(id). SHA-256 of its JSON: \(digest). Both are signed by the audit log's key; privyseal "
-                + "compliance verify checks them.",
+            closing: "Report \(id). SHA-256 of its JSON: \(digest). \(isSigned ? Self.signed : Self.unsigned)",
             parts(digest)
         ).html.text
     }
+
+    private static let signed =
+        "Both are signed by the audit log's key; privyseal compliance verify checks them."
+    private static let unsigned = "Nobody signed it: whoever has it could have changed it."
 
     // MARK: Parts
 
@@ -28,7 +33,7 @@ extension ComplianceReport {
         var parts = [summary] + failures
         for section in sections { parts.append(part(section)) }
         for key in keys { parts.append(part(key)) }
-        return parts + [anchorPart(digest: digest), signatures]
+        return parts + [Self.limits, anchorPart(digest: digest), signatures]
     }
 
     private var summary: PageSection {
@@ -101,6 +106,20 @@ extension ComplianceReport {
         return PageSection("Where this report is anchored", [facts])
     }
 
+    /// In docs/compliance.md at length.
+    private static let limits = PageSection(
+        "What this report does not prove",
+        [
+            PageList([
+                "That the token tells the truth: attributes are its own words, and the probes show what it refuses today.",
+                "That no copy of an imported key exists: it was outside of the token once.",
+                "What a copy of a key elsewhere did: only this installation was looked at.",
+                "That the machine on which it was made is sound: who controls it has the key that signs the report.",
+                "When it was made, but that it was after its checkpoint.",
+                "That two names are two people.",
+            ])
+        ])
+
     private var signatures: PageSection {
         PageSection(
             "Signatures",
@@ -123,8 +142,8 @@ extension ComplianceReport {
 
     private static func table(_ checks: [ComplianceCheck]) -> PageTable {
         var table = PageTable([
-            .init("Check", width: 30), .init("Found", width: 22), .init("Expected", width: 16),
-            .init("Serves", width: 16),
+            .init("Check", width: 24), .init("Found", width: 28), .init("Expected", width: 17),
+            .init("Serves", width: 17),
             .init("Result", .mark),
         ])
         for check in checks {

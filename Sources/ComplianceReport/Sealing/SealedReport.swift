@@ -17,7 +17,7 @@ public struct SealedReport: Sendable {
     ) throws(NoteError) -> (report: SealedReport, page: String) {
         let json = report.jsonBytes(capacity: 1 << 16)
         let digest = ReportSeal.digest(of: json)
-        let page = report.page(digest: digest)
+        let page = report.page(digest: digest, isSigned: signer != nil)
         let seal = ReportSeal(id: report.id, json: digest, html: ReportSeal.digest(of: page.utf8))
         let note: SignedNote? = if let signer { try signer.sign(seal.text) } else { nil }
         return (SealedReport(report: json, seal: note), page)

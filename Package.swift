@@ -126,6 +126,7 @@ let package = Package(
         library("TransparencyLog", ["Base64", crypto]),
         library("SQLite", ["CSQLite"]),
         library("TraceContext"),
+        library("ReportPages"),
         .systemLibrary(name: "CPrctl"),
         library("ServiceManager", ["CPrctl"]),
         library("PrometheusMetrics", [coreMetrics]),
@@ -155,7 +156,10 @@ let package = Package(
             ]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
-        // Floor 4: how the world talks to the gateway
+        // Floor 4: how the world talks to the gateway, and what it is told
+        library(
+            "ComplianceReport",
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
@@ -173,7 +177,7 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
-                "SignatureExplanation", "GatewayHTTP",
+                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
                 argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
@@ -239,6 +243,11 @@ let package = Package(
             keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
         tests("ArchitectureTests", []),
         tests("TraceContextTests", ["TraceContext"]),
+        tests("ReportPagesTests", ["ReportPages"]),
+        tests(
+            "ComplianceReportTests",
+            ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
+            resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(

@@ -26,11 +26,14 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
+        "ComplianceReport": [
+            "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages",
+        ],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],
         "TraceContext": [], "PrometheusMetrics": [], "OTLPTracing": ["TraceContext", "StrictJSON"],
-        "CPrctl": [], "ServiceManager": ["CPrctl"],
+        "CPrctl": [], "ServiceManager": ["CPrctl"], "ReportPages": [],
     ]
 
     /// Who alone may import a module from outside, besides the benchmark, which measures against raw limits.

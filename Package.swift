@@ -165,6 +165,9 @@ let package = Package(
             swiftSettings: strict
         ),
         library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
+        library(
+            "KeyDrills",
+            ["SigningKit", "StrictJSON", "JWS", "Base64", crypto, httpClient, nioCore, nioHTTP1, nioSSL]),
 
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(
@@ -172,9 +175,9 @@ let package = Package(
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
                 "SignatureExplanation", "GatewayHTTP",
-                "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
-                argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
-                hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+                "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
+                "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
+                unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
             ],
             swiftSettings: strict
         ),
@@ -245,5 +248,6 @@ let package = Package(
                 lifecycleTestKit, nioCore, nioPosix, nioHTTP1,
             ]),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
+        tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
     ]
 )

@@ -25,6 +25,7 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
+        "KeyDrills": ["SigningKit", "StrictJSON", "JWS", "Base64"],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],

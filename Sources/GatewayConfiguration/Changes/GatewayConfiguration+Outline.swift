@@ -18,7 +18,8 @@ extension GatewayConfiguration {
                 .group("backends", backendOutline),
                 .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
             ] + (tracing.map { [.group("tracing", $0.outline)] } ?? [])
-                + (audit.map { [.group("audit", $0.outline)] } ?? []))
+                + (audit.map { [.group("audit", $0.outline)] } ?? [])
+                + (drills.map { [.setting("drills.directory", $0.directory.path)] } ?? []))
     }
 
     private var backendOutline: [SettingOutline.Member] {
@@ -82,6 +83,8 @@ extension GatewayConfiguration.Account {
             .group("apps", apps.map { .element($0.bundleID, [.set("features", $0.features)]) }),
             .group("keys", keys.map { .element($0.keyID, $0.outline) }),
             .setting("activeKey", activeKeyID),
+            .setting("dualControl", hasDualControl.description),
+            .setting("proposalLifetime", proposalLifetime.outline),
         ]
     }
 }
@@ -91,5 +94,7 @@ extension GatewayConfiguration.Key {
         [.setting("uri", uri.description, compared: uri.text)]
             + (fingerprint.map { [.setting("publicKey", $0.description)] } ?? [])
             + (publicKey.map { [.setting("publicKeyFile", PublicKeyFingerprint(of: $0).description)] } ?? [])
+            + [.setting("cryptoperiod", "\(cryptoperiod) d")]
+            + (provenance.map { [.setting("provenance", $0.rawValue)] } ?? [])
     }
 }

@@ -1,5 +1,10 @@
 /// Reads the accounts, and knows what the ones before have taken.
 struct AccountReader {
+    /// What `proposalLifetime` may be, in seconds.
+    private static let proposalLifetimes = 60...2_592_000
+    private static let standardProposalLifetime = Duration.seconds(86_400)
+    private static let members = ["issuerId", "apps", "keys", "activeKey", "dualControl", "proposalLifetime"]
+
     private let vocabulary: Vocabulary
     private let findings: Findings
     private var keys: KeyReader
@@ -14,18 +19,23 @@ struct AccountReader {
 
     /// Nil, with a fault in `findings`, when the account cannot be used.
     mutating func read(_ node: SettingNode) -> GatewayConfiguration.Account? {
-        guard let mapping = MappingReader(node, keys: ["issuerId", "apps", "keys", "activeKey"], findings) else {
-            return nil
-        }
+        guard let mapping = MappingReader(node, keys: Self.members, findings) else { return nil }
         let issuerID = issuerID(in: mapping)
         let apps = mapping.required("apps", "a list with the bundleId and features of each app")?
             .list(of: "app", findings)?.compactMap { app($0) }
         let keyNodes = mapping.required("keys", "a list with the keyId and uri of each key")?.list(of: "key", findings)
         let keys = keyNodes?.map { self.keys.read($0) }
         let activeKeyID = activeKeyID(in: mapping, keys?.map(\.keyID))
-        guard let issuerID, let apps, let keys, let activeKeyID else { return nil }
+        let dualControl = mapping.optional("dualControl").map { $0.boolean(findings) } ?? false
+        let proposalLifetime =
+            mapping.optional("proposalLifetime").map { $0.seconds(in: Self.proposalLifetimes, findings) }
+            ?? Self.standardProposalLifetime
+        guard let issuerID, let apps, let keys, let activeKeyID, let dualControl, let proposalLifetime else {
+            return nil
+        }
         return GatewayConfiguration.Account(
-            issuerID: issuerID, apps: apps, keys: keys.compactMap(\.key), activeKeyID: activeKeyID, origin: node.origin)
+            issuerID: issuerID, apps: apps, keys: keys.compactMap(\.key), activeKeyID: activeKeyID,
+            hasDualControl: dualControl, proposalLifetime: proposalLifetime, origin: node.origin)
     }
 
     private mutating func issuerID(in mapping: MappingReader) -> String? {

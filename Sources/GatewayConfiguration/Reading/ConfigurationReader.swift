@@ -11,7 +11,8 @@ struct ConfigurationReader {
     }
 
     private static let keys = [
-        "listen", "listeners", "anonymous", "clients", "limits", "tracing", "audit", "verification", "validation",
+        "listen", "listeners", "anonymous", "clients", "limits", "tracing", "audit", "drills", "verification",
+        "validation",
         "logging", "drainDelay", "shutdownGracePeriod", "backends", "accounts",
     ]
 
@@ -21,6 +22,8 @@ struct ConfigurationReader {
         guard let mapping = MappingReader(root, keys: Self.keys, findings) else { return }
         access(mapping, &configuration, &draft)
         audit(mapping, &configuration)
+        configuration.drills = DrillsReader(findings).read(
+            mapping.optional("drills"), beside: configuration.audit?.database, mapping.origin)
         process(mapping, &configuration)
         let backends = BackendsReader(vocabulary, findings)
         configuration.backends = backends.read(mapping.optional("backends"))
@@ -29,6 +32,10 @@ struct ConfigurationReader {
         if let accounts = mapping.required("accounts", what) {
             var reader = AccountReader(vocabulary, findings)
             configuration.accounts = accounts.list(of: "account", findings)?.compactMap { reader.read($0) } ?? []
+        }
+        // A log that was given, but wrongly, has its own fault.
+        if configuration.isAuditOff || !mapping.isMeant("audit") {
+            DualControlRules(findings).requireLog(for: configuration.accounts)
         }
     }
 

@@ -52,6 +52,7 @@ extension GatewayConfiguration {
         try findings.throwFaults()
         AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
         CosignerWarning.look(configuration, findings)
+        DualControlRules(findings).look(configuration)
         configuration.warnings = findings.sortedWarnings
         return configuration
     }

@@ -3,6 +3,12 @@ import SigningKit
 
 /// Reads keys, and knows the ones before.
 struct KeyReader {
+    /// What `cryptoperiod` may be, in days: NIST SP 800-57 part 1 rev. 5 §5.3.6 gives a private signature key one to three
+    /// years.
+    private static let cryptoperiods = 1...1095
+    private static let standardCryptoperiod = 730
+    private static let members = ["keyId", "uri", "publicKey", "publicKeyFile", "cryptoperiod", "provenance"]
+
     private let vocabulary: Vocabulary
     private let findings: Findings
     private var keyIDs: [String: ConfigurationOrigin] = [:]
@@ -16,13 +22,17 @@ struct KeyReader {
     /// The key, unless something is wrong with it; and its ID, for those who ask which there are, as soon as it can be
     /// read.
     mutating func read(_ node: SettingNode) -> (keyID: String?, key: GatewayConfiguration.Key?) {
-        guard let mapping = MappingReader(node, keys: ["keyId", "uri", "publicKey", "publicKeyFile"], findings) else {
-            return (nil, nil)
-        }
+        guard let mapping = MappingReader(node, keys: Self.members, findings) else { return (nil, nil) }
         let keyID = keyID(in: mapping)
         let fingerprint = mapping.optional("publicKey").flatMap { self.fingerprint($0) }
         let publicKey = mapping.optional("publicKeyFile").flatMap { self.publicKey($0) }
         compare(fingerprint, publicKey, mapping.optional("publicKey")?.origin ?? node.origin)
+        let cryptoperiod =
+            mapping.optional("cryptoperiod").map { $0.wholeNumber(in: Self.cryptoperiods, findings) }
+            ?? Self.standardCryptoperiod
+        let provenance = mapping.optional("provenance").flatMap {
+            $0.choice(GatewayConfiguration.Key.Provenance.self, findings)
+        }
         let uri = mapping.required("uri", "where the key lives: a URI with the scheme \(schemes)")
             .flatMap { KeyURIReader(vocabulary, findings).read($0) }
         guard let uri else { return (keyID, nil) }
@@ -35,7 +45,7 @@ struct KeyReader {
         let key = keyID.map { keyID in
             GatewayConfiguration.Key(
                 keyID: keyID, uri: uri.uri, address: address, fingerprint: fingerprint, publicKey: publicKey,
-                origin: node.origin)
+                cryptoperiod: cryptoperiod ?? Self.standardCryptoperiod, provenance: provenance, origin: node.origin)
         }
         return (keyID, key)
     }

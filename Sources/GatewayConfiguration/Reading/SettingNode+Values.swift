@@ -83,11 +83,22 @@ extension SettingNode {
         _ findings: Findings, such example: String = "/etc/privyseal/tls/cert.pem",
         path: (String) -> String = { $0 }
     ) -> GatewayConfiguration.File? {
+        place(findings, of: "file", such: example, path)
+    }
+
+    /// The path of a directory, without a slash at its end.
+    func directory(_ findings: Findings, such example: String) -> GatewayConfiguration.File? {
+        place(findings, of: "directory", such: example) { $0 }
+    }
+
+    private func place(
+        _ findings: Findings, of what: String, such example: String, _ path: (String) -> String
+    ) -> GatewayConfiguration.File? {
         let path = parsed(findings) { text throws(InvalidValue) in
             let path = path(text)
             let isSafe = path.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
             guard path.hasPrefix("/"), !path.hasSuffix("/"), isSafe, path.utf8.count < 4096 else {
-                throw InvalidValue("must be the absolute path of a file, such as \(example)")
+                throw InvalidValue("must be the absolute path of a \(what), such as \(example)")
             }
             return path
         }

@@ -9,6 +9,10 @@ extension GatewayConfiguration {
         public let keys: [Key]
         /// The ID of the key, one of `keys`, that signs unless a caller chooses another.
         public let activeKeyID: String
+        /// Whether what brings a key in, into force or out of existence wants two administrators.
+        public let hasDualControl: Bool
+        /// How long a proposal waits for the second administrator.
+        public let proposalLifetime: Duration
         public let origin: ConfigurationOrigin
     }
 

@@ -29,8 +29,17 @@ public struct AccountPlan: Sendable {
     public var keys: [KeyPlan]
     /// The ID of the key that signs when a request names none.
     public var activeKeyID: String
+    /// Whether what gives a key power, or takes it for good, needs two administrators.
+    public var hasDualControl: Bool
+    /// How long what one of them proposed waits for the other.
+    public var proposalLifetime: Duration
 
-    public init(issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String) {
+    public init(
+        issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String, hasDualControl: Bool = false,
+        proposalLifetime: Duration = .seconds(86_400)
+    ) {
+        self.hasDualControl = hasDualControl
+        self.proposalLifetime = proposalLifetime
         self.issuerID = issuerID
         self.apps = apps
         self.keys = keys
@@ -56,6 +65,10 @@ public struct KeyPlan: Sendable {
     public var pinned: PublicKeyFingerprint?
     /// The public key's X9.63 point of 65 bytes, for a token that holds neither a public key nor a certificate.
     public var publicKey: [UInt8]?
+    /// For how many days the key is meant to be active, from its activation on.
+    public var cryptoperiod: Int
+    /// How the key came into its token, as far as the configuration says; the register may know better.
+    public var provenance: KeyLifeRecord.Provenance
     /// Where it is configured, for errors.
     public var origin: String
 
@@ -65,12 +78,15 @@ public struct KeyPlan: Sendable {
     }
 
     public init(
-        keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil, origin: String = ""
+        keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil,
+        cryptoperiod: Int = 730, provenance: KeyLifeRecord.Provenance = .unknown, origin: String = ""
     ) {
         self.keyID = keyID
         self.uri = uri
         self.pinned = pinned
         self.publicKey = publicKey
+        self.cryptoperiod = cryptoperiod
+        self.provenance = provenance
         self.origin = origin
     }
 }

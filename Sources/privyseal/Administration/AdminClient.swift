@@ -30,37 +30,48 @@ struct AdminClient {
         token = try option.tokenFile.map(Self.token)
     }
 
-    /// - Returns: the body of a good answer.
-    func ask(_ method: HTTPMethod, _ path: String, accept: String?) async throws -> String {
+    /// - Parameter body: JSON to send, or nil for none.
+    /// - Returns: the body of a good answer; empty where it has none.
+    func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
+        // A socket that nobody listens on will not get better in five seconds.
+        configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let answer = try await ask(client, method, path, accept)
+            let answer = try await ask(client, method, path, body, accept)
             try await client.shutdown()
             return answer
         } catch {
             try? await client.shutdown()
             if error is AdminError { throw error }
-            throw AdminError.unreachable("\(base.removingPercentEncoding ?? base): \(Self.reason(error))")
+            let address = base.removingPercentEncoding ?? base
+            if AdminError.isAbsence(error) { throw AdminError.absent(address) }
+            throw AdminError.unreachable("\(address): \(Self.reason(error))")
         }
     }
 
     private func ask(
-        _ client: HTTPClient, _ method: HTTPMethod, _ path: String, _ accept: String?
+        _ client: HTTPClient, _ method: HTTPMethod, _ path: String, _ body: [UInt8]?, _ accept: String?
     ) async throws -> String {
         var request = HTTPClientRequest(url: base + path)
         request.method = method
         if let accept { request.headers.add(name: "Accept", value: accept) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        let answer = try await client.execute(request, timeout: .minutes(5))
-        let body = try await answer.body.collect(upTo: 4 << 20)
-        let text = String(buffer: body)
-        guard answer.status == .ok else {
-            throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(body)
         }
-        return text
+        let answer = try await client.execute(request, timeout: .minutes(5))
+        let text = String(buffer: try await answer.body.collect(upTo: Self.longestAnswer))
+        switch answer.status {
+        case .ok, .created, .accepted, .noContent: return text
+        default: throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
+        }
     }
+
+    /// In bytes; the history of a thousand keys fits.
+    private static let longestAnswer = 16 << 20
 
     /// The `detail` of a problem document.
     private static func detail(_ text: String) -> String? {

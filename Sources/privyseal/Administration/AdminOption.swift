@@ -44,10 +44,10 @@ struct AdminOption: ParsableArguments {
 
     /// - Returns: the body of the answer.
     /// - Throws: what went wrong, already said; the status is 1.
-    func ask(_ method: HTTPMethod, _ path: String, accept: String?) async throws -> String {
+    func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
         do {
             let client = try AdminClient(try address(), self)
-            return try await client.ask(method, path, accept: accept)
+            return try await client.ask(method, path, body: body, accept: accept)
         } catch let error as AdminError {
             throw StandardError.failure(error.description)
         }
@@ -56,9 +56,15 @@ struct AdminOption: ParsableArguments {
     private func address() throws -> String {
         if let admin { return admin }
         guard let configuration else { throw ExitCode.validationFailure }
-        guard let listener = try ConfigurationOption.load(configuration).adminListener else {
+        guard let address = Self.address(in: try ConfigurationOption.load(configuration)) else {
             throw AdminError.unreachable("\(configuration) has no listeners.admin; add it and start the gateway anew")
         }
+        return address
+    }
+
+    /// Where a gateway with this configuration has its admin listener, as `AdminClient` takes it; nil where it has none.
+    static func address(in configuration: GatewayConfiguration) -> String? {
+        guard let listener = configuration.adminListener else { return nil }
         switch listener.address {
         case .unixSocket: return "\(listener.address)"
         case .tcp: return (listener.tls == nil ? "http://" : "https://") + "\(listener.address)"

@@ -21,9 +21,21 @@ extension AccountPlan {
             keys: account.keys.map { key in
                 KeyPlan(
                     keyID: key.keyID, uri: key.uri, pinned: key.fingerprint,
-                    publicKey: key.publicKey.map { Array($0.x963Representation) }, origin: "\(key.origin)")
+                    publicKey: key.publicKey.map { Array($0.x963Representation) }, cryptoperiod: key.cryptoperiod,
+                    provenance: .init(key.provenance), origin: "\(key.origin)")
             },
-            activeKeyID: account.activeKeyID)
+            activeKeyID: account.activeKeyID, hasDualControl: account.hasDualControl,
+            proposalLifetime: account.proposalLifetime)
+    }
+}
+
+extension KeyLifeRecord.Provenance {
+    init(_ provenance: GatewayConfiguration.Key.Provenance?) {
+        switch provenance {
+        case .imported: self = .imported
+        case .generated: self = .generated
+        case nil: self = .unknown
+        }
     }
 }
 

@@ -1,0 +1,41 @@
+/// What two administrators need: a place for what one has proposed, and a second one.
+struct DualControlRules {
+    private let findings: Findings
+
+    init(_ findings: Findings) {
+        self.findings = findings
+    }
+
+    /// For a configuration without an audit log.
+    func requireLog(for accounts: [GatewayConfiguration.Account]) {
+        for account in accounts where account.hasDualControl {
+            let sentence =
+                "needs the audit log, where proposals and approvals are kept; give audit.database, or remove it"
+            findings.fault(.notAllowed(sentence), at: account.origin.child("dualControl"))
+        }
+    }
+
+    /// What can be seen only when clients and listeners are known, too.
+    func look(_ configuration: GatewayConfiguration) {
+        let administrators = Self.administrators(configuration)
+        guard administrators.count < 2, configuration.accounts.contains(where: \.hasDualControl) else { return }
+        let found = administrators.first.map { "there is only \($0)" } ?? "there is none"
+        let cure =
+            configuration.adminListener == nil
+            ? "give listeners.admin, and another client administrator: true"
+            : "give another client administrator: true"
+        for account in configuration.accounts where account.hasDualControl {
+            findings.warn(
+                "wants two administrators, but \(found), so nobody could approve; \(cure)",
+                at: account.origin.child("dualControl"))
+        }
+    }
+
+    /// By name, as the gateway knows them. On a Unix socket, root and the gateway's own user are `operator` together.
+    private static func administrators(_ configuration: GatewayConfiguration) -> [String] {
+        // Without a listener there is only who asks on the command line while the gateway does not run.
+        guard let listener = configuration.adminListener else { return ["operator"] }
+        let clients = configuration.clients.filter(\.isAdministrator).map(\.name)
+        return clients + (listener.address.isUnixSocket ? ["operator"] : [])
+    }
+}

@@ -125,6 +125,7 @@ let package = Package(
         library("TransparencyLog", ["Base64", crypto]),
         library("SQLite", ["CSQLite"]),
         library("TraceContext"),
+        library("ReportPages"),
         .systemLibrary(name: "CPrctl"),
         library("ServiceManager", ["CPrctl"]),
         library("PrometheusMetrics", [coreMetrics]),
@@ -239,6 +240,7 @@ let package = Package(
             keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
         tests("ArchitectureTests", []),
         tests("TraceContextTests", ["TraceContext"]),
+        tests("ReportPagesTests", ["ReportPages"]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(

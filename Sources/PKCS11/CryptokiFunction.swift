@@ -20,4 +20,10 @@ public enum CryptokiFunction: String, Sendable {
     case signInit = "C_SignInit"
     case sign = "C_Sign"
     case generateKeyPair = "C_GenerateKeyPair"
+    case generateKey = "C_GenerateKey"
+    case getMechanismInfo = "C_GetMechanismInfo"
+    case encryptInit = "C_EncryptInit"
+    case encrypt = "C_Encrypt"
+    case wrapKey = "C_WrapKey"
+    case unwrapKey = "C_UnwrapKey"
 }

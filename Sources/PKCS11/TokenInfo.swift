@@ -10,6 +10,8 @@ public struct TokenInfo: Sendable {
             self.rawValue = rawValue
         }
 
+        /// Nothing can be made or destroyed on it.
+        public static let writeProtected = Flags(rawValue: CKF_WRITE_PROTECTED)
         public static let loginRequired = Flags(rawValue: CKF_LOGIN_REQUIRED)
         public static let userPINInitialized = Flags(rawValue: CKF_USER_PIN_INITIALIZED)
         /// The PIN is typed on the token itself.

@@ -30,7 +30,7 @@ struct ImportRuleTests {
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],
         "TraceContext": [], "PrometheusMetrics": [], "OTLPTracing": ["TraceContext", "StrictJSON"],
-        "CPrctl": [], "ServiceManager": ["CPrctl"],
+        "CPrctl": [], "ServiceManager": ["CPrctl"], "ReportPages": [],
     ]
 
     /// Who alone may import a module from outside, besides the benchmark, which measures against raw limits.

@@ -2,8 +2,6 @@ import Crypto
 import SigningKit
 import Testing
 
-@testable import SigningGateway
-
 @Suite("A proof of possession")
 struct ProofOfPossessionTests {
     @Test("Cannot be taken for a JWS or an offer, and is new each time")

@@ -1,0 +1,29 @@
+internal import CP11Kit
+
+/// What a token can do with a mechanism (`CK_MECHANISM_INFO`, its flags).
+public struct MechanismUse: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    public static let encrypt = MechanismUse(rawValue: CKF_ENCRYPT)
+    public static let generate = MechanismUse(rawValue: CKF_GENERATE)
+    public static let generateKeyPair = MechanismUse(rawValue: CKF_GENERATE_KEY_PAIR)
+    public static let wrap = MechanismUse(rawValue: CKF_WRAP)
+    public static let unwrap = MechanismUse(rawValue: CKF_UNWRAP)
+}
+
+extension Module {
+    /// `C_GetMechanismInfo`; nothing for a mechanism that the token does not have.
+    public func uses(of mechanism: Mechanism, on slot: SlotID) throws(PKCS11Error) -> MechanismUse {
+        try call(.getMechanismInfo) { functions throws(PKCS11Error) in
+            var info = CK_MECHANISM_INFO()
+            let answer = functions.pointee.C_GetMechanismInfo(slot.rawValue, mechanism.rawValue, &info)
+            if answer == CKR_MECHANISM_INVALID { return [] }
+            try check(.getMechanismInfo, answer)
+            return MechanismUse(rawValue: info.flags)
+        }
+    }
+}

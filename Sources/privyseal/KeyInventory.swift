@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import GatewayHTTP
 import SigningGateway
 import SigningKit
@@ -23,8 +24,7 @@ struct KeyInventory {
     let entries: [Entry]
 
     /// Opens every key, and has it sign a proof.
-    static func take(_ config: ConfigurationOption) async throws -> KeyInventory {
-        let configuration = try config.load()
+    static func take(_ configuration: GatewayConfiguration) async -> KeyInventory {
         LogSetup.bootstrapQuietly()
         let gateway = GatewayGeneration(configuration)
         await gateway.ring.openMissing()
@@ -52,11 +52,14 @@ struct KeyInventory {
         ).text
     }
 
-    var json: String {
+    var json: String { json(with: nil) }
+
+    func json(with register: KeyRegisterCheck?) -> String {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
             writer.name("keys")
             writer.array { writer in for key in entries { key.write(to: &writer) } }
+            register?.writeMember(to: &writer)
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }

@@ -11,7 +11,7 @@ struct AuditTests {
         #expect(!configuration.isAuditOff)
         #expect(configuration.warnings == [])
         #expect(audit.database.path == "/var/lib/privyseal/audit.db")
-        #expect(audit.database.origin.description == "gateway.yaml:31: audit.database")
+        #expect(audit.database.origin.description == "gateway.yaml:33: audit.database")
         #expect(audit.key.path == "/etc/privyseal/audit.key")
         #expect(audit.origin == "example.com/privyseal/shop-1")
         #expect(audit.writeTimeout == .seconds(3))
@@ -26,7 +26,7 @@ struct AuditTests {
         #expect(checkpoints.tokenFile?.path == "/etc/privyseal/witness.token")
         let cosigner = try #require(checkpoints.cosigner)
         #expect(cosigner.uri.scheme == "pkcs11")
-        #expect(cosigner.origin.description == "gateway.yaml:42: audit.checkpoints.cosigner")
+        #expect(cosigner.origin.description == "gateway.yaml:44: audit.checkpoints.cosigner")
         #expect(cosigner.description == "pkcs11:token=audit;object=log")
     }
 

@@ -117,6 +117,19 @@ struct ChangeTests {
                     + "file:/etc/privyseal/AuthKey.p8 to file:/etc/privyseal/Other.p8."
             ),
             (
+                "    activeKey: 2X9R4HXF34\n", "    activeKey: 2X9R4HXF34\n    proposalLifetime: 60\n",
+                "accounts[57246542-96fe-1a63-e053-0824d011072a].proposalLifetime: changes from 86400 s to 60 s."
+            ),
+            (
+                "AuthKey.p8\n", "AuthKey.p8\n        cryptoperiod: 365\n",
+                "accounts[57246542-96fe-1a63-e053-0824d011072a].keys[2X9R4HXF34].cryptoperiod: changes from 730 d to 365 d."
+            ),
+            (
+                "AuthKey.p8\n", "AuthKey.p8\n        provenance: generated\n",
+                "accounts[57246542-96fe-1a63-e053-0824d011072a].keys[2X9R4HXF34].provenance: is added as generated."
+            ),
+            ("accounts:", "drills: {directory: /d}\naccounts:", "drills: is added as {directory: /d}."),
+            (
                 "AuthKey.p8", "AuthKey.p8?passphrase-source=file:/run/sesame4711",
                 "accounts[57246542-96fe-1a63-e053-0824d011072a].keys[2X9R4HXF34].uri: changes in a part that is not shown."
             ),

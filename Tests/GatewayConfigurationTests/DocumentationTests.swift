@@ -60,7 +60,9 @@ struct DocumentationTests {
             "headerBytes", "batchBodyBytes", "endpoint", "sampling", "serviceName", "database", "origin",
             "writeTimeout",
             "reserve", "checkpoints.interval", "checkpoints.file", "checkpoints.output", "checkpoints.url",
-            "checkpoints.tokenFile", "checkpoints.cosigner",
+            "checkpoints.tokenFile", "checkpoints.cosigner", "dualControl", "proposalLifetime", "cryptoperiod",
+            "provenance",
+            "directory",
         ] {
             #expect(text.contains("\n| `\(key)` |"))
         }

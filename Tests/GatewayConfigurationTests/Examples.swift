@@ -54,8 +54,10 @@ enum Examples {
             activeKey: 3Y8S5JYG45
           - issuerId: 69a6de70-03db-47e3-e053-5b8c7c11a4d1
             apps: [{bundleId: org.example.third, features: [promotional-offer]}]
-            keys: [{keyId: ABCDEFGHIJ, uri: "file:/etc/privyseal/third.p8"}]
+            keys: [{keyId: ABCDEFGHIJ, uri: "file:/etc/privyseal/third.p8", cryptoperiod: 365, provenance: imported}]
             activeKey: ABCDEFGHIJ
+            dualControl: false
+            proposalLifetime: 3600
         audit:
           database: sqlite:/var/lib/privyseal/audit.db
           key: /etc/privyseal/audit.key
@@ -69,6 +71,7 @@ enum Examples {
             url: https://witness.example.com/checkpoints
             tokenFile: /etc/privyseal/witness.token
             cosigner: "pkcs11:token=audit;object=log?pin-source=file:/run/audit-pin"
+        drills: {directory: /srv/drills}
 
         """
 

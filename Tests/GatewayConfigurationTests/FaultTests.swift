@@ -27,7 +27,7 @@ struct FaultTests {
                     + "The keys are bundleId, features."),
             Case(
                 "    activeKey", "    zzz: 1\n    activeKey",
-                "gateway.yaml:9: accounts[0].zzz: is not a key that is known here; the keys are issuerId, apps, keys, activeKey."
+                "gateway.yaml:9: accounts[0].zzz: is not a key that is known here; the keys are issuerId, apps, keys, activeKey, dualControl, proposalLifetime."
             ),
             Case(
                 "        uri: file:/etc/privyseal/AuthKey.p8\n", "",

@@ -19,7 +19,7 @@ extension GatewayConfiguration {
                 .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
             ] + (tracing.map { [.group("tracing", $0.outline)] } ?? [])
                 + (audit.map { [.group("audit", $0.outline)] } ?? [])
-                + (drills.map { [.setting("drills.directory", $0.directory.path)] } ?? []))
+                + (drills.map { [.group("drills", [.setting("directory", $0.directory.path)])] } ?? []))
     }
 
     private var backendOutline: [SettingOutline.Member] {

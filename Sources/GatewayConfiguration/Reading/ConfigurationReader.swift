@@ -22,8 +22,7 @@ struct ConfigurationReader {
         guard let mapping = MappingReader(root, keys: Self.keys, findings) else { return }
         access(mapping, &configuration, &draft)
         audit(mapping, &configuration)
-        configuration.drills = DrillsReader(findings).read(
-            mapping.optional("drills"), beside: configuration.audit?.database, mapping.origin)
+        configuration.drills = mapping.optional("drills").flatMap { DrillsReader(findings).read($0) }
         process(mapping, &configuration)
         let backends = BackendsReader(vocabulary, findings)
         configuration.backends = backends.read(mapping.optional("backends"))

@@ -22,7 +22,7 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var audit: Audit?
     /// Whether the configuration says that there is to be no record; false also when it says nothing.
     public internal(set) var isAuditOff = false
-    /// Nil when nothing says where their records are to be kept: neither the configuration nor the place of an audit log.
+    /// Nil when nothing is said of them; see `drillDirectory`.
     public internal(set) var drills: Drills?
     public internal(set) var verification: Verification = .always
     public internal(set) var validation = Validation()

@@ -10,15 +10,18 @@ struct KeyDeskOption: ParsableArguments {
     func desk() async throws -> any KeyDesk {
         if let address = admin.admin { return RemoteKeyDesk(try AdminClient(address, admin)) }
         guard let path = admin.configuration else { throw ExitCode.validationFailure }
-        let configuration = try ConfigurationOption.load(path)
-        guard let address = AdminOption.address(in: configuration) else {
-            return try await Self.local(configuration)
-        }
+        return try await Self.desk(try ConfigurationOption.load(path), admin)
+    }
+
+    /// The gateway that runs by this configuration; the register itself when nobody listens where its admin listener would
+    /// be.
+    static func desk(_ configuration: GatewayConfiguration, _ admin: AdminOption) async throws -> any KeyDesk {
+        guard let address = AdminOption.address(in: configuration) else { return try await local(configuration) }
         let client = try AdminClient(address, admin)
         do {
             _ = try await client.ask(.GET, "/v1/keys", accept: "application/json")
         } catch AdminError.absent {
-            return try await Self.local(configuration)
+            return try await local(configuration)
         }
         return RemoteKeyDesk(client)
     }
@@ -34,6 +37,11 @@ struct KeyDeskOption: ParsableArguments {
         } catch {
             throw StandardError.failure("\(error)")
         }
+    }
+
+    /// How to say the same place to another command.
+    var whereabouts: String {
+        admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
     }
 
     // The single place where LocalKeyDesk comes in.

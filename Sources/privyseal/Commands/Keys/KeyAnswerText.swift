@@ -1,0 +1,123 @@
+import AuditKit
+import SigningGateway
+import SigningKit
+
+/// What came of a change, in sentences: what happened and when, where it is recorded, and what comes next.
+struct KeyAnswerText {
+    /// How the gateway was reached, for commands that are told to run next, such as `--config gateway.yaml`.
+    let whereabouts: String
+    /// For how many seconds a failure brings the key before back; nil when it was not said here.
+    let watch: Int?
+
+    init(where whereabouts: String, watch: Int? = nil) {
+        self.whereabouts = whereabouts
+        self.watch = watch
+    }
+
+    func text(_ answer: KeyChangeAnswer) -> String {
+        switch answer {
+        case .done(let records): done(records)
+        case .proposed(let proposal): proposed(proposal)
+        }
+    }
+
+    // MARK: Done
+
+    private func done(_ records: [KeyLifeRecord]) -> String {
+        let happened = records.map(happened)
+        let next = records.flatMap { next($0, among: records) }
+        return (happened + next + [record(of: records)]).joined(separator: "\n")
+    }
+
+    private func happened(_ record: KeyLifeRecord) -> String {
+        let key = PlainText.of(record.keyID)
+        let since = record.since.text
+        let sentence =
+            switch record.state {
+            case .staged: "\(key) is staged since \(since): it signs proofs of possession, and nothing else."
+            case .active: "\(key) is active since \(since): from that instant on it signs what names no key."
+            case .retiring:
+                "\(key) is retiring since \(since): it signs only what names it, "
+                    + (record.retireAt.map { "until \($0.text)." } ?? "until it is retired.")
+            case .retired: "\(key) is retired since \(since): it signs nothing any more."
+            case .destroyed: "\(key) is destroyed since \(since)."
+            case .suspended: "\(key) is suspended since \(since): it signs nothing until it is resumed."
+            case .compromised: "\(key) is compromised since \(since): it signs nothing."
+            }
+        return sentence + hands(record)
+    }
+
+    private func hands(_ record: KeyLifeRecord) -> String {
+        guard let change = record.history.last else { return "" }
+        let approval = change.approver.map { ", approved by \(PlainText.of($0))" } ?? ""
+        return " By \(PlainText.of(change.actor))\(approval)."
+    }
+
+    private func next(_ record: KeyLifeRecord, among records: [KeyLifeRecord]) -> [String] {
+        let key = PlainText.of(record.keyID)
+        let wasActive = record.history.last?.from == .active && !records.contains { $0.state == .active }
+        let nobody =
+            wasActive
+            ? ["No key of the account is active now: what names no key is refused until one is activated."] : []
+        switch record.state {
+        case .active:
+            let other = records.first { $0.state == .retiring }.map { PlainText.of($0.keyID) }
+            guard let watch, let other else { return [] }
+            return ["Should \(key) fail within \(KeySpan(seconds: watch)), \(other) becomes active again by itself."]
+        case .retiring:
+            guard let retireAt = record.retireAt else { return [] }
+            return [
+                "Next: \(key) stops answering at \(retireAt.text). Revoke it in App Store Connect after that, not before; then "
+                    + "privyseal keys destroy \(key) takes it out of its token."
+            ]
+        case .suspended:
+            let from = record.suspendedFrom.map { " to \($0.rawValue)" } ?? ""
+            return nobody + ["Next: privyseal keys resume \(key) brings it back\(from)."]
+        case .compromised:
+            return nobody + [
+                "Next: revoke it in App Store Connect, bring a new key in and activate that. If it was a false alarm, "
+                    + "privyseal keys restore \(key) undoes it."
+            ]
+        case .retired:
+            return [
+                "Next: revoke it in App Store Connect; then privyseal keys destroy \(key) takes it out of its token."
+            ]
+        case .staged: return ["Next: privyseal keys activate \(key) puts it to work."]
+        case .destroyed: return ["Next: take it out of the configuration, and reload."]
+        }
+    }
+
+    /// Where the audit log has it.
+    private func record(of records: [KeyLifeRecord]) -> String {
+        guard let since = records.map(\.since).min() else { return "Nothing has changed." }
+        let key = records.count == 1 ? " --key \(PlainText.of(records[0].keyID))" : ""
+        return "In the audit log: privyseal audit search --kind life\(key) --since \(since.text) \(logPlace)"
+    }
+
+    /// The audit log is read with the configuration, never over the admin listener.
+    private var logPlace: String { whereabouts.hasPrefix("--config") ? whereabouts : "--config FILE" }
+
+    // MARK: Proposed
+
+    private func proposed(_ proposal: KeyProposal) -> String {
+        let id = PlainText.of(proposal.id)
+        let what = KeyAttention.words(of: proposal)
+        let expires = proposal.expires.text
+        guard let approver = proposal.approver else {
+            return """
+                Nothing has changed yet: the account wants two administrators. \(PlainText.of(proposal.proposer)) has proposed \
+                to \(what), as \(id).
+                Next: another administrator approves it until \(expires): privyseal keys approve \(id) \(whereabouts)
+                """
+        }
+        return """
+            \(PlainText.of(approver)) has approved \(id): to \(what).
+            Next: until \(expires), run the same command as before again; now it begins.
+            """
+    }
+}
+
+extension Timestamp {
+    /// As in JSON: in UTC, with milliseconds.
+    var text: String { String(decoding: rfc3339, as: UTF8.self) }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+extension KeysCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract:
+                "List every key of the configuration: ID, account, where it lives, custody, fingerprint, fitness.",
+            discussion:
+                "Each key is opened and signs a proof. What a key may be used for is what privyseal keys states says.")
+
+        @OptionGroup var config: ConfigurationOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let keys = await KeyInventory.take(try config.load())
+            print(output.format == .json ? keys.json : keys.text)
+        }
+    }
+}

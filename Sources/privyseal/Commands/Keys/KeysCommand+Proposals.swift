@@ -1,0 +1,44 @@
+import ArgumentParser
+import AuditKit
+import GatewayHTTP
+import SigningGateway
+import StrictJSON
+
+extension KeysCommand {
+    struct Proposals: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "proposals",
+            abstract: "List what one administrator has proposed and another has to approve.",
+            discussion: "A proposal that nobody approves in time is forgotten; accounts[].proposalLifetime says when.")
+
+        @OptionGroup var place: KeyDeskOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let overview = try await place.ask { desk in try await desk.overview() }
+            print(output.format == .json ? json(overview.proposals) : text(overview.proposals))
+        }
+
+        private func text(_ proposals: [KeyProposal]) -> String {
+            guard !proposals.isEmpty else { return "Nothing is proposed." }
+            return TextTable(
+                header: ["ID", "WHAT", "PROPOSED BY", "AT", "EXPIRES", "APPROVED BY", "REASON"],
+                rows: proposals.map { proposal in
+                    [
+                        proposal.id, KeyAttention.words(of: proposal), proposal.proposer, proposal.proposed.text,
+                        proposal.expires.text, proposal.approver ?? "-", proposal.reason,
+                    ].map { PlainText.of($0) }
+                }
+            ).text
+        }
+
+        private func json(_ proposals: [KeyProposal]) -> String {
+            var writer = JSONWriter(capacity: 1024)
+            writer.object { writer in
+                writer.name("proposals")
+                writer.array { writer in for proposal in proposals { proposal.write(to: &writer) } }
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+}

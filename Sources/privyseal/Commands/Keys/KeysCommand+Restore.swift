@@ -1,0 +1,26 @@
+import ArgumentParser
+import SigningGateway
+
+extension KeysCommand {
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Undo privyseal keys compromise, for a false alarm.",
+            discussion: """
+                  privyseal keys restore 2X9R4HXF34 --reason "The laptop was found, sealed" \\
+                    --config gateway.yaml
+
+                The key is suspended then. Resumed, it is staged: it signs nothing until it is activated, with a fresh proof of \
+                possession. Where the account wants two administrators, another one approves this.
+                """)
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var key: String
+
+        @OptionGroup var change: KeyChangeOption
+
+        func run() async throws {
+            try await change.make(KeyChangeOrder(.restore, key, reason: change.reason))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import SigningGateway
+
+extension KeysCommand {
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resume",
+            abstract: "Bring a suspended key back to what it was.",
+            discussion: """
+                  privyseal keys resume 2X9R4HXF34 --reason "It was the network" --config gateway.yaml
+
+                A key that was active signs a fresh proof of possession first, and it cannot come back as active while another key is.
+                """)
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var key: String
+
+        @OptionGroup var change: KeyChangeOption
+
+        func run() async throws {
+            try await change.make(KeyChangeOrder(.resume, key, reason: change.reason))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import AuditKit
+import GatewayHTTP
+import SigningGateway
+
+extension KeysCommand {
+    struct States: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "states",
+            abstract: "Show where every key stands in its life, and what waits for somebody.",
+            discussion: """
+                The state says what a key may be used for, the fitness whether it can sign. Below the table is what waits \
+                for somebody: work on a token that did not end, differences between configuration and register, and \
+                proposals, each with what to do.
+                """)
+
+        @OptionGroup var place: KeyDeskOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let overview = try await place.ask { desk in try await desk.overview() }
+            switch output.format {
+            case .json: print(String(decoding: overview.jsonBytes(capacity: 4096), as: UTF8.self))
+            case .text: print(KeyStatesText(overview).text)
+            }
+        }
+    }
+}
+
+/// A table of all keys, and below it what there is to say of them.
+private struct KeyStatesText {
+    let overview: KeyLifeOverview
+
+    init(_ overview: KeyLifeOverview) {
+        self.overview = overview
+    }
+
+    var text: String {
+        ([table] + dualControl + complaints + KeyAttention(overview).sentences).joined(separator: "\n")
+    }
+
+    private var table: String {
+        TextTable(
+            header: ["KEY ID", "ACCOUNT", "STATE", "SINCE", "RETIRES AT", "FITNESS", "PROVENANCE", "FINGERPRINT"],
+            rows: overview.accounts.flatMap { account in account.keys.map { row($0, account) } }
+        ).text
+    }
+
+    private func row(_ key: KeyLifeOverview.Key, _ account: KeyLifeOverview.Account) -> [String] {
+        let life = key.life
+        return [
+            life.keyID, account.issuerID, life.state.rawValue, life.since.text, life.retireAt?.text ?? "-",
+            key.isDeclared ? key.fitness ?? "-" : "not configured", life.provenance.rawValue,
+            life.fingerprint.map { Self.short($0.description) } ?? "-",
+        ].map { PlainText.of($0) }
+    }
+
+    /// Enough to tell keys apart; privyseal keys show has all of it.
+    private static func short(_ fingerprint: String) -> String {
+        fingerprint.count > shown ? fingerprint.prefix(shown) + "…" : fingerprint
+    }
+
+    private static let shown = 23
+
+    private var dualControl: [String] {
+        overview.accounts.filter(\.hasDualControl).map { account in
+            "The account \(PlainText.of(account.issuerID)) wants two administrators."
+        }
+    }
+
+    private var complaints: [String] {
+        overview.accounts.flatMap(\.keys).compactMap { key in
+            key.complaint.map { "\(PlainText.of(key.life.keyID)): \(PlainText.of($0))" }
+        }
+    }
+}

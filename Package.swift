@@ -168,7 +168,9 @@ let package = Package(
         library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
         library(
             "KeyDrills",
-            ["SigningKit", "StrictJSON", "JWS", "Base64", crypto, httpClient, nioCore, nioHTTP1, nioSSL]),
+            [
+                "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1, nioSSL,
+            ]),
 
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(

@@ -25,7 +25,7 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
-        "KeyDrills": ["SigningKit", "StrictJSON", "JWS", "Base64"],
+        "KeyDrills": ["SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages"],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],

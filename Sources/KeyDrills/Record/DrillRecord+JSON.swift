@@ -21,7 +21,7 @@ extension DrillRecord: JSONReadable, JSONWritable {
             load: try object.required("load", LoadSummary.init(from:)), proofs: try object.list("proofs"),
             audit: try object.optional("audit", AuditRange.init(from:)),
             deviations: try object.texts("deviations"), oldKey: try keys.optionalText("old"),
-            newKey: try keys.optionalText("new"))
+            newKey: try keys.optionalText("new"), keySpans: try keys.list("states"))
     }
 
     /// Names that are not known are those of a later program; they are passed over.
@@ -67,6 +67,7 @@ extension DrillRecord: JSONReadable, JSONWritable {
             writer.object { writer in
                 if let oldKey { writer.member("old", oldKey) }
                 if let newKey { writer.member("new", newKey) }
+                writer.list("states", keySpans)
             }
         }
     }
@@ -135,6 +136,24 @@ extension DrillRecord.AuditRange: JSONReadable, JSONWritable {
             writer.member("first", first)
             writer.member("last", last)
             writer.member("checkpoint", checkpoint)
+        }
+    }
+}
+
+extension DrillRecord.KeySpan: JSONReadable, JSONWritable {
+    public init(from value: JSONValue) throws(JSONReadError) {
+        let object = try value.anyObject()
+        self.init(
+            keyID: try object.text("keyId"), state: try object.text("state"), begin: try object.time("from"),
+            end: try object.time("to"))
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("keyId", keyID)
+            writer.member("state", state)
+            writer.member("from", begin)
+            writer.member("to", end)
         }
     }
 }

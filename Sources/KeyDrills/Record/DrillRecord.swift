@@ -61,6 +61,22 @@ public struct DrillRecord: Sendable, Equatable {
         }
     }
 
+    /// What a key was for a while.
+    public struct KeySpan: Sendable, Equatable {
+        public var keyID: String
+        /// Such as `active`.
+        public var state: String
+        public var begin: Timestamp
+        public var end: Timestamp
+
+        public init(keyID: String, state: String, begin: Timestamp, end: Timestamp) {
+            self.keyID = keyID
+            self.state = state
+            self.begin = begin
+            self.end = end
+        }
+    }
+
     public var id: String
     public var scenario: DrillScenario
     /// Or it came as a surprise to those who took part.
@@ -82,11 +98,14 @@ public struct DrillRecord: Sendable, Equatable {
     public var oldKey: String?
     /// The one that took its place.
     public var newKey: String?
+    /// What each key was while the drill ran.
+    public var keySpans: [KeySpan]
 
     public init(
         id: String, scenario: DrillScenario, isPlanned: Bool, participants: [Participant], gateway: Gateway,
         begun: Timestamp, ended: Timestamp, steps: [DrillStep], timings: [DrillTiming: Int], load: LoadSummary,
-        proofs: [Proof], audit: AuditRange?, deviations: [String], oldKey: String?, newKey: String?
+        proofs: [Proof], audit: AuditRange?, deviations: [String], oldKey: String?, newKey: String?,
+        keySpans: [KeySpan]
     ) {
         self.id = id
         self.scenario = scenario
@@ -103,6 +122,7 @@ public struct DrillRecord: Sendable, Equatable {
         self.deviations = deviations
         self.oldKey = oldKey
         self.newKey = newKey
+        self.keySpans = keySpans
     }
 
     /// Passed when every step was, nothing was wrongly signed, nothing failed but in an outage that was part of it, and

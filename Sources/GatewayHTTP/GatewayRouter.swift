@@ -42,15 +42,18 @@ public struct GatewayRouter: Sendable {
 
     /// For operators: nobody else is told anything.
     ///
-    /// - Parameter audit: where the audit log is read; nil for a gateway that keeps none.
+    /// - Parameters:
+    ///   - audit: where the audit log is read; nil for a gateway that keeps none.
+    ///   - keys: where changes in the life of keys are decided; nil for a gateway that keeps no register.
     public func admin(
-        _ administration: any Administration, audit: (any AuditReading)? = nil
+        _ administration: any Administration, audit: (any AuditReading)? = nil, keys: KeyOffice? = nil
     ) -> Router<GatewayContext> {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         let guardian = Guardian(gateway: gateway)
         var table = RouteTable()
         table.get(StatusRoute.path, guardian.guarding(StatusRoute(administration: administration).respond))
         table.post(ReloadRoute.path, guardian.guarding(ReloadRoute(administration: administration).respond))
+        if let keys { KeyRoutes(office: keys).add(to: &table, guardian) }
         if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &table, guardian) }
         table.resource(HealthRoutes.livePath, health.live)
         table.resource(HealthRoutes.readyPath, health.ready)

@@ -7,6 +7,7 @@ final class MemoryAuditReader: AuditReader {
     var stored: [StoredEntry] = []
     var roots: [[UInt8]] = []
     var kept: [AuditHead] = []
+    var registered: [AuditRegister] = []
     var first = 0
     var remarks: [String] = []
     /// Reading one of these fails.
@@ -42,6 +43,11 @@ final class MemoryAuditReader: AuditReader {
     func checkpoints() throws(AuditStoreError) -> [AuditHead] {
         meanwhile()
         return kept
+    }
+
+    func registers() throws(AuditStoreError) -> [AuditRegister] {
+        meanwhile()
+        return registered
     }
 
     func inspect() throws(AuditStoreError) -> [String] {

@@ -17,6 +17,8 @@ public enum AuditEvent: Sendable {
     case client(name: String, change: ChangeKind, actor: String)
     case key(KeyRecord)
     case token(TokenRecord)
+    /// - Parameter register: what the register holds since, as `name` and `value`.
+    case life(LifeRecord, register: (name: String, value: [UInt8]))
 
     /// Somebody had the gateway check the log up to `size`.
     case verification(size: Int, isIntact: Bool, actor: String)

@@ -34,6 +34,7 @@ struct EntryWriter {
             bare("client", &writer)
         case .key(let record): key(record, &writer)
         case .token(let record): token(record, &writer)
+        case .life(let record, let register): life(record, register, &writer)
         case .verification(let size, let isIntact, let actor):
             writer.member("actor", actor)
             kind("verification", &writer)
@@ -147,7 +148,38 @@ struct EntryWriter {
         version(&writer)
     }
 
+    private func life(_ record: LifeRecord, _ register: (name: String, value: [UInt8]), _ writer: inout JSONWriter) {
+        writer.member("action", record.action)
+        writer.member("actor", record.actor)
+        if let approver = record.approver { writer.member("approver", approver) }
+        writer.member("digest", unescaped: Base64.url.encode(Array(AuditRegister.digest(of: register.value))))
+        writer.member("event", record.event.rawValue)
+        if !record.evidence.isEmpty { texts("evidence", record.evidence, &writer) }
+        if let fingerprint = record.fingerprint { writer.member("fingerprint", fingerprint) }
+        if let from = record.from { writer.member("from", from) }
+        if let id = record.id { writer.member("id", id) }
+        writer.member("issuer", record.issuerID)
+        writer.member("key", record.keyID)
+        kind("life", &writer)
+        if let reason = record.reason { writer.member("reason", reason) }
+        writer.member("register", register.name)
+        if let retireAt = record.retireAt { writer.member("retireAt", unescaped: retireAt.rfc3339) }
+        writer.member("time", unescaped: time)
+        if let to = record.to { writer.member("to", to) }
+        version(&writer)
+    }
+
     // MARK: Parts
+
+    private func texts(_ name: StaticString, _ values: [String: String], _ writer: inout JSONWriter) {
+        writer.name(name)
+        writer.object { writer in
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                writer.name(escaping: name)
+                writer.string(value)
+            }
+        }
+    }
 
     private func list(_ name: StaticString, _ values: [String], _ writer: inout JSONWriter) {
         writer.name(name)

@@ -24,6 +24,9 @@ public protocol AuditReader: AnyObject {
     /// Those kept, by size.
     func checkpoints() throws(AuditStoreError) -> [AuditHead]
 
+    /// By name.
+    func registers() throws(AuditStoreError) -> [AuditRegister]
+
     /// The entries that match, the latest first when the query says so.
     ///
     /// - Parameter visit: returns whether to go on.

@@ -63,6 +63,10 @@ public protocol AuditTransaction: AnyObject {
     func setHead(_ head: AuditHead) throws(AuditStoreError)
     /// A checkpoint to keep. One of the same size takes its place.
     func keep(_ checkpoint: AuditHead) throws(AuditStoreError)
+    /// Replaces what is registered under the name.
+    func register(_ register: AuditRegister) throws(AuditStoreError)
+    /// By name.
+    func registers() throws(AuditStoreError) -> [AuditRegister]
     /// Takes the entries of closed segments out, from the first that is left up to `segment`, which stays.
     func drop(segmentsBefore segment: Int) throws(AuditStoreError)
 }

@@ -45,6 +45,13 @@ extension AuditFault: CustomStringConvertible {
         case .unarchived(let entries):
             "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") gone, and the log does not say that they "
                 + "were archived."
+        case .register(let name, let entry):
+            entry.map {
+                "The register \(name) is not what entry \(Sentence.number($0)) says: it was changed or put back."
+            }
+                ?? "The register \(name) is told of by no entry: somebody else wrote it."
+        case .registerMissing(let name, let entry):
+            "The register \(name) is missing, of which entry \(Sentence.number(entry)) tells."
         case .archive(let segment):
             "What the archive holds for \(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) is not "
                 + "what was recorded."

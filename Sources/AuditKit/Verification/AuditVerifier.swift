@@ -50,6 +50,8 @@ public struct AuditVerifier {
         // Before the head, so that in a log that grows it covers them.
         let end = max(try reader.storedEnd(), 0)
         let kept = try salvage([], &faults) { () throws(AuditStoreError) in try reader.checkpoints() }
+        // Before the head, so that it covers the entries that tell of them.
+        let registers = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.registers() }
         let head = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.head() }
 
         var plan = CheckpointPlan(origin: reader.identity.origin, verifiers: verifiers)
@@ -62,9 +64,11 @@ public struct AuditVerifier {
         let roots = try segmentRoots(reader, size: size, &faults)
 
         var walk = VerificationWalk(
-            roots: roots.map { MerkleHash(bytes: $0) }, plan: plan.inOrder, size: size, faults: faults)
+            roots: roots.map { MerkleHash(bytes: $0) }, plan: plan.inOrder, size: size, registerEnd: end,
+            faults: faults)
         try walk.passArchive(before: first, archive)
         try read(reader, until: max(end, size), &walk, progress)
+        if let registers { walk.compare(registers) }
         return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
     }
 

@@ -25,8 +25,13 @@ struct VerificationWalk {
     private var isSegmentWhole = true
     private var archivedEnd = 0
     private var lastArchived = 0
+    /// What entries said last of each register.
+    private var witnesses: [String: RegisterWitness] = [:]
+    /// Entries from here on may be younger than the registers that were read.
+    private let registerEnd: Int
 
-    init(roots: [MerkleHash?], plan: [CheckpointPlan.Stop], size: Int, faults: FaultList) {
+    init(roots: [MerkleHash?], plan: [CheckpointPlan.Stop], size: Int, registerEnd: Int, faults: FaultList) {
+        self.registerEnd = registerEnd
         self.roots = roots
         self.plan = plan
         self.size = size
@@ -62,7 +67,10 @@ struct VerificationWalk {
             faults.add(.archive(segment: number))
             return false
         }
-        for leaf in leaves { step(leaf) }
+        for (body, leaf) in zip(bodies, leaves) {
+            noteRegister(body)
+            step(leaf)
+        }
         result.archivedChecked += AuditSegment.size
         return true
     }
@@ -76,8 +84,9 @@ struct VerificationWalk {
         if StoredEntry.mark(of: leaf, at: next) != entry.mark {
             let place = leaf.prefix ^ entry.mark
             evidence.suspect(next, recordedAt: place < UInt64(size) ? Int(place) : nil)
-        } else if archivedEnd > 0 {
-            noteArchiving(entry.body)
+        } else {
+            if archivedEnd > 0 { noteArchiving(entry.body) }
+            noteRegister(entry.body)
         }
         step(leaf)
     }
@@ -118,6 +127,33 @@ struct VerificationWalk {
         lastArchived = max(lastArchived, end)
     }
 
+    /// The entries that tell of a register begin with what was done to it.
+    private mutating func noteRegister(_ body: [UInt8]) {
+        guard next < registerEnd, body.starts(with: Self.action), let fields = EntryFields(body),
+            let name = fields.text("register")
+        else {
+            return
+        }
+        witnesses[name] = RegisterWitness(entry: next, digest: fields.text("digest") ?? "")
+    }
+
+    /// Compares what is registered with what the entries say of it.
+    mutating func compare(_ registers: [AuditRegister]) {
+        for register in registers {
+            let witness = witnesses.removeValue(forKey: register.name)
+            if registerEnd..<max(registerEnd, size) ~= register.entry { continue }
+            if let witness {
+                if !witness.isOf(register) { faults.add(.register(register.name, witness.entry)) }
+            } else if register.entry >= archivedEnd {
+                faults.add(.register(register.name, nil))
+            }
+        }
+        for (name, witness) in witnesses.sorted(by: { $0.key < $1.key }) {
+            faults.add(.registerMissing(name, witness.entry))
+        }
+    }
+
+    private static let action = Array(#"{"action":"#.utf8)
     private static let actor = Array(#"{"actor":"#.utf8)
 
     // MARK: Segments and checkpoints

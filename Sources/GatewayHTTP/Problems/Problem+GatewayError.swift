@@ -17,6 +17,10 @@ extension Problem {
             limit = refusal.status
         case .request(let error): self.init(error)
         case .key(let error, let keyID): self.init(error, keyID: keyID)
+        case .keyNotInUse: self.init(.keyNotInUse, error.description, field: "keyIdentifier")
+        case .noKeyInUse:
+            self.init(.noKeyInUse, error.description)
+            retryAfter = 60
         case .unrecorded: self = .auditUnavailable
         }
     }

@@ -21,6 +21,9 @@ enum ProblemKind: String, CaseIterable {
     case rateLimited = "rate-limited"
     case quotaExceeded = "quota-exceeded"
     case headerFieldsTooLarge = "header-fields-too-large"
+    case keyNotInUse = "key-not-in-use"
+    case noKeyInUse = "no-key-in-use"
+    case changeRefused = "change-refused"
     case reloadRefused = "reload-refused"
     case signingFailed = "signing-failed"
     case internalError = "internal-error"
@@ -63,6 +66,9 @@ enum ProblemKind: String, CaseIterable {
         case .rateLimited: "The client asks too often"
         case .quotaExceeded: "The client has used up its day"
         case .headerFieldsTooLarge: "The header fields are too large"
+        case .keyNotInUse: "The key is not in use"
+        case .noKeyInUse: "No key is in use"
+        case .changeRefused: "The key stays as it is"
         case .reloadRefused: "The configuration stays as it is"
         case .signingFailed: "The signature could not be made"
         case .internalError: "Something went wrong inside the gateway"
@@ -83,14 +89,14 @@ enum ProblemKind: String, CaseIterable {
         case .notFound, .unknownApp, .unknownFeature, .unknownKey: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
-        case .reloadRefused: .conflict
+        case .reloadRefused, .keyNotInUse, .changeRefused: .conflict
         case .bodyTooLarge: .contentTooLarge
         case .uriTooLong: .uriTooLong
         case .unsupportedMediaType: .unsupportedMediaType
         case .rateLimited, .quotaExceeded: .tooManyRequests
         case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
         case .signingFailed, .internalError: .internalServerError
-        case .busy, .keyUnavailable, .auditUnavailable, .tooManyConnections: .serviceUnavailable
+        case .busy, .keyUnavailable, .noKeyInUse, .auditUnavailable, .tooManyConnections: .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         }
     }

@@ -2,6 +2,7 @@ public import AuditKit
 import Logging
 public import ServiceLifecycle
 public import SigningKit
+import StrictJSON
 public import TransparencyLog
 
 /// The record of everything that is signed, and of everything that is refused.
@@ -15,6 +16,8 @@ public final class AuditLog: Service {
     private let users: UserHash
     private let now: @Sendable () -> Timestamp
     private let shelf = AuditShelf()
+    /// The states of keys, which are registered in the log.
+    public let keys = KeyBoard()
     private let caretaker: AuditCaretaker
     private let sentinel: AuditSentinel
     private let publisher: CheckpointPublisher?
@@ -36,7 +39,12 @@ public final class AuditLog: Service {
         self.now = now
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
-            queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening)
+            queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening
+        ) { [keys] (registers) throws(AuditStoreError) in
+            do throws(JSONReadError) { try keys.load(registers, at: now()) } catch {
+                throw .damaged("The register of keys cannot be read: \(error)")
+            }
+        }
         sentinel = AuditSentinel(queue, limit: settings.writeTimeout)
         caretaker = AuditCaretaker(shelf, queue, reserve: settings.reserve)
     }
@@ -72,6 +80,27 @@ public final class AuditLog: Service {
     func record(_ entries: [CanonicalEntry]) async throws(AuditError) {
         _ = try await queue.enter(entries)
     }
+
+    /// Writes events of which each registers something, all of them or none.
+    ///
+    /// - Returns: the time that they bear.
+    func register(_ records: [(record: LifeRecord, name: String, value: [UInt8])], at time: Timestamp)
+        async throws(AuditError)
+    {
+        let entries = records.map {
+            AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time).canonical
+        }
+        let registrations = records.enumerated().map {
+            AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
+        }
+        _ = try await queue.enter(entries, registrations: registrations)
+    }
+
+    /// What is registered, by name; empty while the log has not been opened.
+    public var registers: [String: AuditRegister] { shelf.registers }
+
+    /// The time of its entries.
+    func time() -> Timestamp { now() }
 
     func entry(_ event: AuditEvent) -> CanonicalEntry { AuditEntry(event, at: now()).canonical }
 

@@ -14,9 +14,19 @@ final class AuditQueue: Sendable {
         var checkpoint: AuditHead?
         /// Whether something has to be in the log that is younger than the last checkpoint.
         var needsNews = false
+        /// What is registered in the same transaction.
+        var registrations: [Registration] = []
         /// Where to go on.
         let loop = RequestLoop.current
         let continuation: UnsafeContinuation<Outcome, Never>
+    }
+
+    /// What one of the entries registers.
+    struct Registration: Sendable {
+        /// Among the entries that it came with.
+        var position: Int
+        let name: String
+        let value: [UInt8]
     }
 
     /// What goes down in one transaction.
@@ -24,6 +34,7 @@ final class AuditQueue: Sendable {
         var entries: [CanonicalEntry] = []
         var notes: [CanonicalEntry] = []
         var checkpoints: [AuditHead] = []
+        var registrations: [Registration] = []
         var needsNews = false
         /// Whether it has to be seen that the log can be written.
         var isProbe = false
@@ -42,11 +53,13 @@ final class AuditQueue: Sendable {
 
     /// Returns when the entries are durable.
     func enter(
-        _ entries: [CanonicalEntry], checkpoint: AuditHead? = nil, needsNews: Bool = false
+        _ entries: [CanonicalEntry], checkpoint: AuditHead? = nil, needsNews: Bool = false,
+        registrations: [Registration] = []
     ) async throws(AuditError) -> AuditHead? {
         try await withUnsafeContinuation { continuation in
             let waiting = Waiting(
-                entries: entries, checkpoint: checkpoint, needsNews: needsNews, continuation: continuation)
+                entries: entries, checkpoint: checkpoint, needsNews: needsNews, registrations: registrations,
+                continuation: continuation)
             let (refusal, mustWake) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }
                 if case .unwritable(let error) = state.condition {
@@ -127,6 +140,10 @@ final class AuditQueue: Sendable {
             state.waiting.reserveCapacity(state.inWriting.count)
             group.entries.reserveCapacity(state.inWriting.count)
             for waiting in state.inWriting {
+                for var registration in waiting.registrations {
+                    registration.position += group.entries.count
+                    group.registrations.append(registration)
+                }
                 group.entries += waiting.entries
                 if let checkpoint = waiting.checkpoint { group.checkpoints.append(checkpoint) }
                 group.needsNews = group.needsNews || waiting.needsNews

@@ -6,6 +6,7 @@ final class AuditShelf: Sendable {
     private struct State {
         var store: (any AuditStore)?
         var freeBytes: Int?
+        var registers: [String: AuditRegister] = [:]
     }
 
     private let state = Mutex(State())
@@ -14,6 +15,12 @@ final class AuditShelf: Sendable {
     var store: (any AuditStore)? {
         get { state.withLock { $0.store } }
         set { state.withLock { $0.store = newValue } }
+    }
+
+    /// By name; empty while the log has not been opened.
+    var registers: [String: AuditRegister] {
+        get { state.withLock { $0.registers } }
+        set { state.withLock { $0.registers = newValue } }
     }
 
     var entryCount: Int {

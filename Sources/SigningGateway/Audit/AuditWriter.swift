@@ -25,6 +25,7 @@ final class AuditWriter: Sendable {
     private let signer: AuditSigner
     private let known: [AuditHead]
     private let now: @Sendable () -> Timestamp
+    private let opened: @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
     private let shelf: AuditShelf
     private let metrics = AuditMetrics()
     private let logger = Logger(label: "privyseal.audit")
@@ -32,11 +33,14 @@ final class AuditWriter: Sendable {
     /// - Parameters:
     ///   - opening: opens the store; called again until it succeeds.
     ///   - known: checkpoints that this log gave out before: it has to hold all that they cover.
+    ///   - opened: is told what is registered, each time that the store was opened, before anything is written.
     init(
         _ queue: AuditQueue, signer: AuditSigner, known: [AuditHead], shelf: AuditShelf,
         now: @escaping @Sendable () -> Timestamp,
-        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
+        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore,
+        opened: @escaping @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
     ) {
+        self.opened = opened
         self.queue = queue
         self.opening = opening
         self.signer = signer
@@ -77,6 +81,8 @@ final class AuditWriter: Sendable {
         let ledger = try Ledger(try opening(), signer: signer, known: known)
         shelf.store = ledger.store
         shelf.entryCount = ledger.tree.size
+        shelf.registers = ledger.registers
+        try opened(ledger.registers)
         return ledger
     }
 
@@ -95,6 +101,7 @@ final class AuditWriter: Sendable {
             let head = try open.append(group, at: now())
             ledger = open
             shelf.entryCount = open.tree.size
+            if !group.registrations.isEmpty { shelf.registers = open.registers }
             metrics.note(group, took: .now - begun)
             // Whoever waited was refused in the meantime when the write took too long; the log itself is well.
             if !isRecovering, let outage = queue.outage() { queue.note(entry(for: outage)) }

@@ -12,6 +12,8 @@ struct Ledger {
     private var head: AuditHead?
     /// Of the last checkpoint that went out.
     private var lastCheckpoint = -1
+    /// By name, as they are known to be durable.
+    private(set) var registers: [String: AuditRegister] = [:]
 
     /// Builds the tree anew from what is stored, and compares it with every checkpoint that is known: the store must hold
     /// all that the log ever promised to hold.
@@ -19,8 +21,10 @@ struct Ledger {
         self.store = store
         self.signer = signer
         var tree = LogTree()
-        try store.write { transaction throws(AuditStoreError) in
-            try LedgerOpening(transaction, signer: signer, origin: store.identity.origin).build(&tree, known: known)
+        registers = try store.write { transaction throws(AuditStoreError) in
+            let opening = LedgerOpening(transaction, signer: signer, origin: store.identity.origin)
+            try opening.build(&tree, known: known)
+            return try opening.registers()
         }
         self.tree = tree
     }
@@ -29,21 +33,27 @@ struct Ledger {
     mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> AuditHead {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
         let known = head
-        var tree = tree
+        var (tree, registered) = (tree, [AuditRegister]())
         let head = try store.write { transaction throws(AuditStoreError) in
             // What this process wrote itself it need not verify.
             let stored = try transaction.head()
             if known == nil || stored != known { try Self.follow(stored, transaction, &tree, signer) }
+            let begin = tree.size + group.notes.count
             var news = group.notes + group.entries
             if group.needsNews, news.isEmpty, isQuiet { news = [AuditEntry(.idle, at: time).canonical] }
             for entry in news { try Self.append(entry, to: &tree, transaction) }
             let head = try signer.head(of: tree, origin: origin)
             try transaction.setHead(head)
             for checkpoint in group.checkpoints { try transaction.keep(checkpoint) }
+            registered = group.registrations.map {
+                AuditRegister(name: $0.name, value: $0.value, entry: begin + $0.position)
+            }
+            for register in registered { try transaction.register(register) }
             return head
         }
         self.tree = tree
         self.head = head
+        for register in registered { registers[register.name] = register }
         if group.needsNews { lastCheckpoint = head.size }
         return head
     }

@@ -1,4 +1,5 @@
 import AuditKit
+import Base64
 import TransparencyLog
 
 /// Builds the tree of a log that is opened. The roots of closed segments are taken as they are stored, so that it takes no longer
@@ -32,6 +33,27 @@ struct LedgerOpening {
             throw .damaged("Its entries are not those that its head was signed for. privyseal audit verify says more.")
         }
         if let last = known.max(by: { $0.size < $1.size }) { try compare(with: last, head.size, roots) }
+    }
+
+    /// What is registered, each as the entry says that was written with it.
+    func registers() throws(AuditStoreError) -> [String: AuditRegister] {
+        var registers: [String: AuditRegister] = [:]
+        for register in try transaction.registers() {
+            try transaction.entries(in: register.entry..<register.entry + 1) { entry throws(AuditStoreError) in
+                let digest = Base64.url.encode(Array(AuditRegister.digest(of: register.value)))
+                let fields = EntryFields(entry.body)
+                guard fields?.text("register") == register.name,
+                    fields?.text("digest")?.utf8.elementsEqual(digest) == true
+                else {
+                    throw .damaged(
+                        "The register \(register.name) is not what entry \(register.entry) says: somebody changed it. "
+                            + "privyseal audit verify says more.")
+                }
+                return false
+            }
+            registers[register.name] = register
+        }
+        return registers
     }
 
     private func compare(with known: AuditHead, _ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) {

@@ -13,15 +13,15 @@ extension Dispatcher {
 
     /// - Parameter item: position in a batch.
     func entry(
-        for draft: SigningFacts, along route: SigningRoute, subject: OfferSubject, item: Int?
+        for draft: SigningFacts, with key: ServedApp.Key, along route: SigningRoute, subject: OfferSubject, item: Int?
     ) -> CanonicalEntry? {
         guard let audit else { return nil }
-        let evidence = route.key.evidence
+        let evidence = key.slot.evidence
         return audit.entry(
             .signature(
                 SignatureRecord(
                     client: route.client.name, app: route.app.bundleID, feature: route.featureID,
-                    keyID: route.app.keyID, fingerprint: evidence.fingerprint, tokenSerial: evidence.tokenSerial,
+                    keyID: key.identity.keyID, fingerprint: evidence.fingerprint, tokenSerial: evidence.tokenSerial,
                     subject: subject, user: subject.user.map(audit.hash), digest: draft.digest, nonce: draft.nonce,
                     requestID: route.request.id, item: item, keyMicroseconds: draft.signed.microseconds,
                     requestMicroseconds: (.now - route.request.begun).microseconds)))

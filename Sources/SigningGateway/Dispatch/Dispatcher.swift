@@ -37,7 +37,8 @@ public struct Dispatcher: Sendable {
         for account in plan.accounts {
             let keys = ring.slots.filter { $0.issuerID == account.issuerID }
             for app in account.apps {
-                apps[app.bundleID] = ServedApp(app, of: account, features: features, keys: keys)
+                apps[app.bundleID] = ServedApp(
+                    app, of: account, features: features, keys: keys, life: audit?.keys.account(account.issuerID))
             }
         }
         self.apps = apps
@@ -81,9 +82,10 @@ public struct Dispatcher: Sendable {
             do throws(Denial) { permit = try client.policy.permit(app: bundleID, feature: name, keyID: keyID) } catch {
                 throw .forbidden(error)
             }
-            let (feature, key) = try resolve(bundleID, name, keyID)
+            let (app, feature, key) = try resolve(bundleID, name, keyID)
             return SigningRoute(
-                app: key.identity, key: key.slot, client: client, feature: feature, permit: permit,
+                key, turns: keyID == nil && app.life != nil ? app : nil, client: client, feature: feature,
+                permit: permit,
                 request: request, lease: lease, counters: client.counters(of: feature.descriptor.id))
         } catch {
             throw note(error, client, name)
@@ -144,26 +146,30 @@ public struct Dispatcher: Sendable {
             do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
         }
         try requireRecord()
-        let grant = grants.issue(for: route.app)
-        let draft: Draft<Feature.Output>
-        do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
-        let digest = SHA256.hash(data: draft.signingInput)
-        let begun = ContinuousClock.now
-        let signature = try await signature(of: digest, route)
-        let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
-        return HeldAnswer(
-            answer: draft.seal(signature),
-            entry: subject.flatMap { entry(for: facts, along: route, subject: $0, item: item) })
+        return try await withKey(along: route) { key throws(GatewayError) in
+            let grant = grants.issue(for: key.identity)
+            let draft: Draft<Feature.Output>
+            do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
+            let digest = SHA256.hash(data: draft.signingInput)
+            let begun = ContinuousClock.now
+            let signature = try await signature(of: digest, with: key)
+            let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
+            return HeldAnswer(
+                answer: draft.seal(signature),
+                entry: subject.flatMap { entry(for: facts, with: key, along: route, subject: $0, item: item) })
+        }
     }
 
-    private func signature(of digest: SHA256Digest, _ route: SigningRoute) async throws(GatewayError) -> P256Signature {
+    private func signature(
+        of digest: SHA256Digest, with key: ServedApp.Key
+    ) async throws(GatewayError) -> P256Signature {
         do {
-            guard let context = ServiceContext.current else { return try await route.key.sign(digest) }
-            return try await KeyCallSpan.around(route, context) { () throws(KeyError) in
-                try await route.key.sign(digest)
+            guard let context = ServiceContext.current else { return try await key.slot.sign(digest) }
+            return try await KeyCallSpan.around(key, context) { () throws(KeyError) in
+                try await key.slot.sign(digest)
             }
         } catch {
-            throw .key(error, keyID: route.app.keyID)
+            throw .key(error, keyID: key.identity.keyID)
         }
     }
 
@@ -171,7 +177,7 @@ public struct Dispatcher: Sendable {
 
     private func resolve(
         _ bundleID: String, _ name: String, _ keyID: String?
-    ) throws(GatewayError) -> (ServedFeature, ServedApp.Key) {
+    ) throws(GatewayError) -> (ServedApp, ServedFeature, ServedApp.Key) {
         // To the byte, as the rules see them: a dictionary takes two ways to write an accent for one name.
         guard let app = apps[bundleID], app.bundleID.hasSameBytes(as: bundleID) else { throw .unknownApp(bundleID) }
         guard let feature = app.features[name], feature.descriptor.id.hasSameBytes(as: name) else {
@@ -180,7 +186,7 @@ public struct Dispatcher: Sendable {
         guard let key = app.key(keyID), key.identity.keyID.hasSameBytes(as: keyID ?? key.identity.keyID) else {
             throw .unknownKey(keyID ?? "", app: bundleID)
         }
-        return (feature, key)
+        return (app, feature, key)
     }
 
     private func note(_ error: GatewayError, _ client: Client, _ feature: String) -> GatewayError {

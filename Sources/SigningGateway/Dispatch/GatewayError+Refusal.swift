@@ -6,7 +6,7 @@ extension GatewayError {
     public var isCounted: Bool {
         switch self {
         case .forbidden, .limited: true
-        case .unknownApp, .unknownFeature, .unknownKey, .request, .key, .unrecorded: false
+        case .unknownApp, .unknownFeature, .unknownKey, .request, .key, .keyNotInUse, .noKeyInUse, .unrecorded: false
         }
     }
 
@@ -21,6 +21,8 @@ extension GatewayError {
         case .request(.body): ("malformed-body", 400)
         case .request(.request): ("invalid-request", 422)
         case .key(let error, _): error.refusal
+        case .keyNotInUse: ("key-not-in-use", 409)
+        case .noKeyInUse: ("no-key-in-use", 503)
         case .unrecorded: ("audit-unavailable", 503)
         }
     }

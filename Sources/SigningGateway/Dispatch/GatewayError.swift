@@ -16,6 +16,10 @@ public enum GatewayError: Error, Equatable, Sendable {
     case request(FeatureError)
     /// The key gave no signature.
     case key(KeyError, keyID: String)
+    /// The request names a key that signs nothing where it stands in its life.
+    case keyNotInUse(String, KeyLifeState)
+    /// The request names no key, and none of the account is active.
+    case noKeyInUse(app: String)
     /// It could not be recorded, so nothing was signed, or what was signed did not leave.
     case unrecorded(AuditError)
 }
@@ -30,6 +34,10 @@ extension GatewayError: CustomStringConvertible {
         case .limited(let refusal): refusal.description
         case .request(let error): error.description
         case .key(let error, let keyID): "The key \(keyID) gave no signature. \(error)"
+        case .keyNotInUse(let keyID, let state):
+            "The key \(keyID) is \(state.rawValue), and signs nothing. Leave the key out of the request, and the account's "
+                + "active key signs."
+        case .noKeyInUse(let app): "No key of the account of \(app) is active: an administrator stopped it."
         case .unrecorded(let error): "Nothing is signed that cannot be recorded. \(error)"
         }
     }

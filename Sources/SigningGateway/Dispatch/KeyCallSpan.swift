@@ -4,12 +4,12 @@ import Tracing
 /// The span of a signature, from the queue in front of the key to the verified bytes; only within a trace.
 enum KeyCallSpan {
     static func around(
-        _ route: SigningRoute, _ context: ServiceContext, _ body: () async throws(KeyError) -> P256Signature
+        _ key: ServedApp.Key, _ context: ServiceContext, _ body: () async throws(KeyError) -> P256Signature
     ) async throws(KeyError) -> P256Signature {
         let span = InstrumentationSystem.tracer.startSpan("sign", context: context, ofKind: .internal)
         defer { span.end() }
-        span.attributes["privyseal.key_id"] = route.app.keyID
-        if let custody = route.key.custody { span.attributes["privyseal.custody"] = custody.rawValue }
+        span.attributes["privyseal.key_id"] = key.identity.keyID
+        if let custody = key.slot.custody { span.attributes["privyseal.custody"] = custody.rawValue }
         do throws(KeyError) {
             return try await body()
         } catch {

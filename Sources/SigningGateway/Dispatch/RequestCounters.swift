@@ -37,7 +37,7 @@ final class RequestCounters: Sendable {
     /// A batch that is over a limit counts as many requests as it holds.
     func note(_ error: GatewayError) {
         switch error {
-        case .key, .unrecorded: unsigned.increment()
+        case .key, .keyNotInUse, .noKeyInUse, .unrecorded: unsigned.increment()
         case .request, .unknownApp, .unknownFeature, .unknownKey: refused.increment()
         case .forbidden: denied.increment()
         case .limited(let refusal):

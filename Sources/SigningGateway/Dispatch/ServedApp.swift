@@ -10,11 +10,15 @@ struct ServedApp: Sendable {
     let bundleID: String
     /// By ID.
     let features: [String: ServedFeature]
-    private let active: Key?
+    /// As requests see them; nil where no register is kept.
+    let life: AccountKeys?
+    private let configured: Key?
     /// By key ID.
     private let keys: [String: Key]
 
-    init(_ app: AppPlan, of account: AccountPlan, features: [ServedFeature], keys slots: [KeySlot]) {
+    init(_ app: AppPlan, of account: AccountPlan, features: [ServedFeature], keys slots: [KeySlot], life: AccountKeys?)
+    {
+        self.life = life
         bundleID = app.bundleID
         var byID: [String: ServedFeature] = [:]
         for feature in features where app.features.contains(feature.descriptor.id) {
@@ -27,11 +31,12 @@ struct ServedApp: Sendable {
             keys[slot.plan.keyID] = Key(identity: identity, slot: slot)
         }
         self.keys = keys
-        active = keys[account.activeKeyID]
+        configured = keys[account.activeKeyID]
     }
 
     func key(_ keyID: String?) -> Key? {
-        guard let keyID else { return active }
-        return keys[keyID]
+        if let keyID { return keys[keyID] }
+        guard let active = life?.activeKeyID else { return configured }
+        return keys[active] ?? configured
     }
 }

@@ -3,10 +3,14 @@ public import SigningKit
 /// Where a request goes: the names in it, authorised and resolved. An object, so that handing it on from stage to stage
 /// costs one reference.
 public final class SigningRoute: Sendable {
-    public let app: AppIdentity
-    public let key: KeySlot
+    /// With the key that the request names, or the one that was active when it came.
+    let served: ServedApp.Key
     public let client: Client
     let feature: ServedFeature
+    /// The keys that take turns for a request that names none; nil where the key is what the configuration says.
+    let turns: ServedApp?
+    /// Where the key stands; nil where no register is kept.
+    var life: AccountKeys? { served.slot.life }
     /// The rules that allow the names; they decide about products and offers once the request is read.
     let permit: Permit
     /// Whether they allow whatever the request names.
@@ -17,11 +21,11 @@ public final class SigningRoute: Sendable {
     let counters: RequestCounters
 
     init(
-        app: AppIdentity, key: KeySlot, client: Client, feature: ServedFeature, permit: Permit,
+        _ served: ServedApp.Key, turns: ServedApp?, client: Client, feature: ServedFeature, permit: Permit,
         request: RequestMark, lease: Lease, counters: RequestCounters
     ) {
-        self.app = app
-        self.key = key
+        self.served = served
+        self.turns = turns
         self.client = client
         self.feature = feature
         self.permit = permit
@@ -31,5 +35,7 @@ public final class SigningRoute: Sendable {
         self.counters = counters
     }
 
+    public var app: AppIdentity { served.identity }
+    public var key: KeySlot { served.slot }
     public var featureID: String { feature.descriptor.id }
 }

@@ -10,8 +10,10 @@ import Synchronization
 public final class KeySlot: Sendable {
     public let plan: KeyPlan
     public let issuerID: String
-    /// Whether it signs when a request names no key.
-    public let isActive: Bool
+    /// Whether it signs when a request names no key, as the configuration has it.
+    public let isConfiguredActive: Bool
+    /// Where the keys of its account stand; nil where no register is kept.
+    let life: AccountKeys?
 
     /// Nil when no backend serves the key's URI.
     let place: KeyPlace?
@@ -57,10 +59,11 @@ public final class KeySlot: Sendable {
         self.audit = audit
         self.plan = plan
         self.issuerID = issuerID
-        self.isActive = isActive
+        isConfiguredActive = isActive
+        life = audit?.keys.account(issuerID)
         self.mode = mode
         self.place = place
-        mustSign = predecessor == nil || (isActive && predecessor?.isActive == false)
+        mustSign = predecessor == nil || (isActive && predecessor?.isConfiguredActive == false)
         suspicion = predecessor?.suspicion ?? Suspicion()
         badSignatures = Counter(label: "privyseal_verification_failures_total", dimensions: [("key_id", plan.keyID)])
         // From now on it is there to be watched, before anything has gone wrong.
@@ -73,6 +76,15 @@ public final class KeySlot: Sendable {
     }
 
     // MARK: What is known
+
+    /// Whether it signs when a request names no key.
+    public var isActive: Bool {
+        guard let life, let known = life.key(plan.keyID) else { return isConfiguredActive }
+        return known.state == .active
+    }
+
+    /// Where it stands in its life; nil where no register is kept.
+    public var lifeState: KeyLifeState? { life?.key(plan.keyID)?.state }
 
     public var state: KeyState {
         status.withLock { status in
@@ -99,6 +111,9 @@ public final class KeySlot: Sendable {
         guard let occupant = status.withLock({ $0.occupant }) else { return ([], nil) }
         return (occupant.fingerprint, occupant.key.tokenSerial)
     }
+
+    /// Whether a signature of it did not verify.
+    var hasMadeBadSignature: Bool { suspicion.isRaised }
 
     // MARK: Signing
 

@@ -20,6 +20,7 @@ public final class GatewayGeneration: Sendable {
         grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil,
         audit: AuditLog? = nil
     ) {
+        audit?.keys.declare(plan.accounts, at: GrantIssuer.systemTime())
         ring = KeyRing(
             plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)

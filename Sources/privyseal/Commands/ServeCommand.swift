@@ -42,11 +42,16 @@ struct ServeCommand: AsyncParsableCommand {
         // Requests then run on the event loop that read them: a hop to another thread costs as much as half a signature.
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
         let audit = try AuditComposition.open(configuration, isServing: true)
+        let lock: KeyRegisterLock?
+        do { lock = try configuration.audit.map { try KeyRegisterLock(beside: $0.key.path) } } catch {
+            await audit?.close()
+            throw StandardError.failure("\(error)", status: 78)
+        }
         audit?.note(.start(configuration: configuration.digest, version: Version.text))
         let service: GatewayService
         do {
             service = try GatewayService(
-                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus)
+                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus, lock: lock)
         } catch {
             await audit?.close()
             throw StandardError.failure(error.description, status: 78)

@@ -44,8 +44,7 @@ struct KeyDeskOption: ParsableArguments {
         admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
     }
 
-    // The single place where LocalKeyDesk comes in.
     private static func local(_ configuration: GatewayConfiguration) async throws -> any KeyDesk {
-        throw AdminError.unreachable("the gateway does not run")
+        LocalKeyDesk(configuration: configuration)
     }
 }

@@ -18,6 +18,9 @@ struct GatewayService {
     private let configuration: GatewayConfiguration
     private let gateway: LiveGateway
     private let audit: AuditLog?
+    /// Nil where no register of keys is kept.
+    private let keys: KeyOffice?
+    private let lock: KeyRegisterLock?
     private let monitor: KeyRingMonitor
     private let drain: Drain
     private let registry: ConnectionRegistry
@@ -32,7 +35,7 @@ struct GatewayService {
     /// - Throws: `DoorError` when a listener cannot be as it is configured.
     init(
         _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, recent: RecentEvents,
-        prometheus: PrometheusRegistry
+        prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil
     ) throws(DoorError) {
         let gateway = LiveGateway(GatewayGeneration(configuration, audit: audit))
         let doors = try Doors(configuration)
@@ -40,6 +43,8 @@ struct GatewayService {
         self.configuration = configuration
         self.gateway = gateway
         self.audit = audit
+        keys = audit.map { KeyOffice(gateway, audit: $0) }
+        self.lock = lock
         self.doors = doors
         self.manager = manager
         self.prometheus = prometheus
@@ -71,6 +76,7 @@ struct GatewayService {
         // record when nothing more can happen.
         var services: [any Service] = audit.map { [$0] } ?? []
         services += [gateway, monitor] as [any Service]
+        if let keys { services.append(keys) }
         if let tracing { services.append(tracing) }
         services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog]
         services += listeners
@@ -92,7 +98,7 @@ struct GatewayService {
         let routes =
             switch plan.name {
             case .public: router.public
-            case .admin: router.admin(administration, audit: auditReading)
+            case .admin: router.admin(administration, audit: auditReading, keys: keys)
             case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
             }
         return try Listener(plan, router: router, routes: routes) { [manager] address in

@@ -9,6 +9,7 @@ final class MemoryAuditStore: AuditStore {
         var roots: [[UInt8]] = []
         var head: AuditHead?
         var kept: [AuditHead] = []
+        var registers: [AuditRegister] = []
     }
 
     private struct State {
@@ -117,5 +118,10 @@ private final class MemoryTransaction: AuditTransaction {
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) { content.roots.append(root) }
     func setHead(_ head: AuditHead) throws(AuditStoreError) { content.head = head }
     func keep(_ checkpoint: AuditHead) throws(AuditStoreError) { content.kept.append(checkpoint) }
+    func register(_ register: AuditRegister) throws(AuditStoreError) {
+        content.registers.removeAll { $0.name == register.name }
+        content.registers.append(register)
+    }
+    func registers() throws(AuditStoreError) -> [AuditRegister] { content.registers }
     func drop(segmentsBefore segment: Int) throws(AuditStoreError) {}
 }

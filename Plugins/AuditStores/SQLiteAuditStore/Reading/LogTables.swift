@@ -138,6 +138,20 @@ final class LogTables {
         try all("SELECT size, note FROM checkpoint ORDER BY size") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
     }
 
+    /// None in a log of the first version.
+    func registers() throws(AuditStoreError) -> [AuditRegister] {
+        let count = try first("SELECT count(*) FROM sqlite_schema WHERE name = 'register'") { $0.integer(0) }
+        guard count != 0 else { return [] }
+        let registers = try all("SELECT name, value, entry FROM register ORDER BY name") {
+            AuditRegister(name: $0.text(0), value: $0.bytes(1), entry: $0.integer(2))
+        }
+        for register in registers where !(0..<Int.max).contains(register.entry) {
+            throw .damaged(
+                "The audit log \(path) says that the register \(register.name) is told of by an entry that no log has.")
+        }
+        return registers
+    }
+
     func first<Value>(_ sql: String, _ read: (Statement) -> Value) throws(AuditStoreError) -> Value? {
         try AuditStoreError.at(path) { () throws(SQLiteError) in
             let statement = try statement(sql)

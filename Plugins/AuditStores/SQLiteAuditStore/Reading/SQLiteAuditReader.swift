@@ -74,6 +74,10 @@ final class SQLiteAuditReader: AuditReader {
         try reading { (tables) throws(AuditStoreError) in try tables.checkpoints() }
     }
 
+    func registers() throws(AuditStoreError) -> [AuditRegister] {
+        try reading { (tables) throws(AuditStoreError) in try tables.registers() }
+    }
+
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) {

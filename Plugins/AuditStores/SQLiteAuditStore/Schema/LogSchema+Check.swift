@@ -3,7 +3,10 @@ import SQLite
 
 extension LogSchema {
     /// Throws `.unfit` unless the file is a log of a version that this program knows.
-    static func checkKind(of connection: Connection, at path: String) throws(AuditStoreError) {
+    ///
+    /// - Returns: the version.
+    @discardableResult
+    static func checkKind(of connection: Connection, at path: String) throws(AuditStoreError) -> Int {
         let kind: (application: Int?, version: Int?)
         do {
             kind = (try connection.number("application_id"), try connection.number("user_version"))
@@ -12,10 +15,11 @@ extension LogSchema {
             throw .unfit("\(path) is no audit log: \(error).")
         }
         guard kind.application == applicationID else { throw .unfit("\(path) is a database, but no audit log.") }
-        guard kind.version == version else {
+        guard let found = kind.version, [version, versionWithoutRegisters].contains(found) else {
             throw .unfit(
                 "The audit log \(path) has version \(kind.version ?? 0) of the store; this program knows \(version).")
         }
+        return found
     }
 
     static func identity(in connection: Connection, at path: String) throws(AuditStoreError) -> AuditIdentity {
@@ -35,9 +39,10 @@ extension LogSchema {
 
     /// A sentence for each table, trigger or index that is missing, foreign or otherwise made.
     static func differences(in connection: Connection) throws(SQLiteError) -> [String] {
+        let version = try connection.number("user_version") ?? version
         // SQLite keeps the text of each statement: that of a database of our own is what must be there.
         let model = try Connection(path: ":memory:", access: .create)
-        for statement in statements { try model.execute(statement) }
+        for statement in statements(of: version) { try model.execute(statement) }
         let expected = try objects(in: model)
         let found = try objects(in: connection)
         var sentences: [String] = []

@@ -6,13 +6,28 @@ enum LogSchema {
     /// `PSal`: tells such files from other databases (`PRAGMA application_id`).
     static let applicationID = 0x5053_616c
     /// `PRAGMA user_version`.
-    static let version = 1
+    static let version = 2
+    /// The first one had no registers; a log of that version gets them when it is opened to be written.
+    static let versionWithoutRegisters = 1
     /// Bytes. Bodies have some 500: larger pages leave less over at their ends, smaller ones make a commit of few entries cheaper.
     static let pageSize = 8192
 
     /// In this order. Entries, segments and checkpoints stay as they were written: what somebody changes by mistake or with
     /// a tool is stopped here, what somebody changes on purpose is found by the tree.
-    static let statements = tables + triggers
+    static let statements = tables + triggers + registerStatements
+
+    /// What a log of a version consists of.
+    static func statements(of version: Int) -> [String] {
+        version == versionWithoutRegisters ? tables + triggers : statements
+    }
+
+    static let registerStatements = [
+        "CREATE TABLE register (name TEXT PRIMARY KEY, value BLOB NOT NULL, entry INTEGER NOT NULL) STRICT",
+        trigger("register_remains", "DELETE ON register", says: "registers are never removed"),
+        trigger(
+            "register_follows", "UPDATE ON register", says: "a register is replaced by a later one of its name",
+            when: "NEW.name IS NOT OLD.name OR NEW.entry <= OLD.entry"),
+    ]
 
     private static let tables = [
         """

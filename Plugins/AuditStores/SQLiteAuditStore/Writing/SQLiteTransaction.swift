@@ -45,6 +45,8 @@ final class SQLiteTransaction: AuditTransaction {
 
     func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { try tables().segmentRoots() }
 
+    func registers() throws(AuditStoreError) -> [AuditRegister] { try tables().registers() }
+
     // MARK: Writing
 
     func append(_ entry: StoredEntry) throws(AuditStoreError) {
@@ -73,6 +75,14 @@ final class SQLiteTransaction: AuditTransaction {
 
     func keep(_ checkpoint: AuditHead) throws(AuditStoreError) {
         try write { (statements) throws(SQLiteError) in try statements.checkpoint.run(checkpoint) }
+    }
+
+    func register(_ register: AuditRegister) throws(AuditStoreError) {
+        try write { (statements) throws(SQLiteError) in
+            try statements.register.bind(register.name, at: 1)
+            try statements.register.bind(register.entry, at: 3)
+            try statements.register.run(with: register.value, at: 2)
+        }
     }
 
     func drop(segmentsBefore segment: Int) throws(AuditStoreError) {

@@ -18,8 +18,11 @@ final class Writer {
     init(at path: String, patience: Duration) throws(AuditStoreError) {
         let connection = try Self.connect(to: path, patience: patience)
         self.connection = connection
-        try LogSchema.checkKind(of: connection, at: path)
+        let version = try LogSchema.checkKind(of: connection, at: path)
         try Self.makeDurable(connection, at: path)
+        if version != LogSchema.version {
+            try AuditStoreError.at(path) { () throws(SQLiteError) in try LogSchema.upgrade(connection) }
+        }
         identity = try LogSchema.identity(in: connection, at: path)
         let differences = try AuditStoreError.at(path) { () throws(SQLiteError) in
             try LogSchema.differences(in: connection)

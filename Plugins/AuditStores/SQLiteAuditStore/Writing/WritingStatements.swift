@@ -9,6 +9,7 @@ final class WritingStatements {
     let segment: Statement
     let head: Statement
     let checkpoint: Statement
+    let register: Statement
     let begin: Statement
     let drop: Statement
 
@@ -25,6 +26,11 @@ final class WritingStatements {
         checkpoint = try Statement(
             "INSERT INTO checkpoint VALUES (?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note",
             on: connection)
+        register = try Statement(
+            """
+            INSERT INTO register VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value, entry = excluded.entry
+            """, on: connection)
         begin = try Statement("UPDATE log SET first_segment = ?", on: connection)
         drop = try Statement(
             "DELETE FROM entry WHERE idx < (SELECT first_segment FROM log) * \(AuditSegment.size)", on: connection)

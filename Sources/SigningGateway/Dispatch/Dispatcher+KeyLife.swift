@@ -1,0 +1,30 @@
+import SigningKit
+
+/// Which key signs, by where it stands in its life.
+extension Dispatcher {
+    /// Chooses the key, and keeps it from being replaced until `body` has made the request's entry: what bears the old key
+    /// stands in the log before the change.
+    func withKey<Value>(
+        along route: SigningRoute, _ body: (ServedApp.Key) async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        guard let app = route.turns, let life = app.life else {
+            try requireUse(of: route)
+            return try await body(route.served)
+        }
+        guard let keyID = await life.enter() else { throw .noKeyInUse(app: app.bundleID) }
+        defer { life.leave() }
+        guard let key = app.key(keyID) else {
+            throw .key(.unavailable("The configuration does not name the active key any more."), keyID: keyID)
+        }
+        return try await body(key)
+    }
+
+    /// A key that is named has to be one that may still be.
+    private func requireUse(of route: SigningRoute) throws(GatewayError) {
+        guard let key = route.life?.key(route.app.keyID) else { return }
+        guard key.state.signs else { throw .keyNotInUse(route.app.keyID, key.state) }
+        if key.state == .retiring, let retireAt = key.retireAt, retireAt <= GrantIssuer.systemTime() {
+            throw .keyNotInUse(route.app.keyID, .retired)
+        }
+    }
+}

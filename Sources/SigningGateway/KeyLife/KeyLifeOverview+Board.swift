@@ -1,0 +1,85 @@
+public import AuditKit
+public import SigningKit
+public import StrictJSON
+
+extension KeyLifeOverview {
+    /// What the register says, beside what is configured and how that fares.
+    init(_ board: KeyBoard, slots: [String: KeySlot], at time: Timestamp) {
+        let records = board.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }
+        var issuers = board.accounts.map(\.issuerID)
+        for record in records where !issuers.contains(record.issuerID) { issuers.append(record.issuerID) }
+        var accounts: [Account] = []
+        for issuerID in issuers where !accounts.contains(where: { $0.issuerID == issuerID }) {
+            let keys = records.filter { $0.issuerID == issuerID }.map { record in
+                Key(record, declared: board.isDeclared(record.keyID), slot: slots[record.keyID])
+            }
+            let plan = board.accounts.first { $0.issuerID == issuerID }
+            accounts.append(Account(issuerID: issuerID, hasDualControl: plan?.hasDualControl ?? false, keys: keys))
+        }
+        self.init(
+            accounts: accounts, proposals: board.proposals.filter { $0.expires > time }, ceremonies: board.ceremonies,
+            differences: Self.differences(board, records))
+    }
+
+    /// The configuration declares keys, the register holds their states: where they do not fit, what holds and what to do.
+    private static func differences(_ board: KeyBoard, _ records: [KeyLifeRecord]) -> [String] {
+        var sentences: [String] = []
+        for account in board.accounts {
+            let active = records.first { $0.issuerID == account.issuerID && $0.state == .active }
+            if let active, active.keyID != account.activeKeyID,
+                account.keys.contains(where: { $0.keyID == active.keyID })
+            {
+                sentences.append(
+                    "The configuration says that \(account.activeKeyID) is the active key of \(account.issuerID); the register "
+                        + "says \(active.keyID), and that holds. Write activeKey: \(active.keyID).")
+            }
+            if active == nil {
+                sentences.append(
+                    "No key of \(account.issuerID) is active: requests that name no key are refused. Resume one, or activate "
+                        + "another.")
+            }
+        }
+        for record in records where !board.isDeclared(record.keyID) {
+            switch record.state {
+            case .active, .retiring, .staged, .suspended:
+                sentences.append(
+                    "The key \(record.keyID) is \(record.state.rawValue) in the register, but the configuration does not name "
+                        + "it: it signs nothing. Add it and reload"
+                        + (record.state == .active ? "." : ", or retire it."))
+            case .retired, .compromised, .destroyed: continue
+            }
+        }
+        for record in records where board.isDeclared(record.keyID) && record.state == .destroyed {
+            sentences.append(
+                "The key \(record.keyID) is destroyed, and the configuration still names it. Take it out and reload.")
+        }
+        return sentences
+    }
+}
+
+extension KeyLifeOverview.Key {
+    fileprivate init(_ record: KeyLifeRecord, declared: Bool, slot: KeySlot?) {
+        var record = record
+        record.fingerprint = record.fingerprint ?? slot?.fingerprint
+        self.init(
+            life: record, isDeclared: declared, fitness: slot?.state.name, complaint: slot?.state.reason,
+            uri: slot.map { "\($0.plan.uri)" }, custody: slot?.custody?.rawValue)
+    }
+}
+
+extension KeyBoard {
+    func isDeclared(_ keyID: String) -> Bool { accounts.contains { $0.keys.contains { $0.keyID == keyID } } }
+}
+
+extension KeyLifeOverview {
+    /// From what is registered, while no gateway runs.
+    ///
+    /// - Throws: when a register cannot be read.
+    public init(_ registers: [AuditRegister], _ plan: GatewayPlan, at time: Timestamp) throws(JSONReadError) {
+        let board = KeyBoard()
+        let byName = Dictionary(registers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        try board.load(byName, at: time)
+        board.declare(plan.accounts, at: time)
+        self.init(board, slots: [:], at: time)
+    }
+}

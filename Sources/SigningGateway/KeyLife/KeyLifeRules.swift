@@ -1,0 +1,144 @@
+import SigningKit
+
+/// Which changes there may be. Pure: from what is to what would be.
+struct KeyLifeRules {
+    let records: [String: KeyLifeRecord]
+    let now: Timestamp
+
+    /// What every change needs.
+    func record(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        guard let record = records[keyID] else {
+            throw KeyLifeRefusal(
+                .unknown, "There is no key \(keyID). privyseal keys states shows those that there are.")
+        }
+        return record
+    }
+
+    func active(of issuerID: String) -> KeyLifeRecord? {
+        records.values.first { $0.issuerID == issuerID && $0.state == .active }
+    }
+
+    /// - Returns: the key that becomes active, and the one that makes room for it where there is one.
+    func activation(
+        _ order: KeyChangeOrder
+    ) throws(KeyLifeRefusal) -> (new: KeyLifeRecord, old: KeyLifeRecord?) {
+        let new = try record(order.keyID)
+        switch new.state {
+        case .staged, .retiring: break
+        case .active: throw KeyLifeRefusal("The key \(new.keyID) is active already.")
+        case .suspended:
+            throw KeyLifeRefusal("The key \(new.keyID) is suspended; resume it first, with privyseal keys resume.")
+        case .compromised:
+            throw KeyLifeRefusal(
+                "The key \(new.keyID) is compromised. If it is not, privyseal keys restore undoes that first.")
+        case .retired:
+            throw KeyLifeRefusal("The key \(new.keyID) is retired, which is for good; import another one.")
+        case .destroyed: throw KeyLifeRefusal("The key \(new.keyID) is destroyed; import another one.")
+        }
+        guard let old = active(of: new.issuerID) else {
+            if let named = order.retiring {
+                throw KeyLifeRefusal("The key \(named) is not active: no key of the account is. Leave --retire out.")
+            }
+            return (new, nil)
+        }
+        guard let named = order.retiring else {
+            throw KeyLifeRefusal(
+                "The key \(old.keyID) is active. Say that it makes room: --retire \(old.keyID) --overlap 24h.")
+        }
+        guard named == old.keyID else {
+            throw KeyLifeRefusal("The key \(named) is not active; \(old.keyID) is. Name that one with --retire.")
+        }
+        guard let overlap = order.overlap, overlap > 0 else {
+            throw KeyLifeRefusal(
+                "An overlap of zero would refuse requests that name \(old.keyID) and are on their way; give one, such as "
+                    + "--overlap 24h.")
+        }
+        return (new, old)
+    }
+
+    func retirement(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        let record = try record(keyID)
+        switch record.state {
+        case .staged, .retiring, .suspended, .compromised: return record
+        case .active:
+            throw KeyLifeRefusal(
+                "The key \(keyID) is the only active key of its account. Activate another one, which retires this one: "
+                    + "privyseal keys activate NEW --retire \(keyID) --overlap 24h.")
+        case .retired, .destroyed: throw already(record)
+        }
+    }
+
+    func suspension(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        let record = try record(keyID)
+        switch record.state {
+        case .staged, .active, .retiring: return record
+        case .suspended, .retired, .destroyed: throw already(record)
+        case .compromised: throw KeyLifeRefusal("The key \(keyID) is compromised, and signs nothing as it is.")
+        }
+    }
+
+    /// - Returns: the record, and the state that it goes back to.
+    func resumption(_ keyID: String) throws(KeyLifeRefusal) -> (KeyLifeRecord, KeyLifeState) {
+        let record = try record(keyID)
+        guard record.state == .suspended else {
+            throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), not suspended.")
+        }
+        let state = record.suspendedFrom ?? .staged
+        if state == .active, let active = active(of: record.issuerID) {
+            throw KeyLifeRefusal(
+                "The key \(keyID) was active when it was suspended, and \(active.keyID) is active now. Retire it, or suspend "
+                    + "\(active.keyID) first.")
+        }
+        if state == .retiring, let retireAt = record.retireAt, retireAt <= now {
+            throw KeyLifeRefusal("The time at which the key \(keyID) was to retire has passed. Retire it.")
+        }
+        return (record, state)
+    }
+
+    func compromise(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        let record = try record(keyID)
+        guard record.state != .compromised else { throw already(record) }
+        return record
+    }
+
+    func restoration(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        let record = try record(keyID)
+        guard record.state == .compromised else {
+            throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), not compromised.")
+        }
+        return record
+    }
+
+    /// Whether work on a token may begin.
+    func ceremony(_ order: KeyCeremonyOrder, _ open: [KeyCeremony]) throws(KeyLifeRefusal) {
+        let known = records[order.keyID]
+        if let other = open.first(where: { $0.keyID == order.keyID && $0.action != order.action }) {
+            throw KeyLifeRefusal(
+                "The \(other.action.rawValue) of \(order.keyID) that \(other.actor) began at "
+                    + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, by the same command."
+            )
+        }
+        if order.action == .destroy {
+            guard let known else { return }
+            switch known.state {
+            case .staged, .retired, .suspended, .compromised: return
+            case .destroyed: throw already(known)
+            case .active, .retiring:
+                throw KeyLifeRefusal(
+                    "The key \(order.keyID) is \(known.state.rawValue): it still signs. Retire it first, or say that it is "
+                        + "compromised.")
+            }
+        }
+        guard let known, known.state != .destroyed, known.history.last?.action != .adopt else { return }
+        // The same key in another token is a copy that was kept; another key under the same ID is a mistake.
+        guard let expected = known.fingerprint, expected == order.fingerprint else {
+            throw KeyLifeRefusal(
+                "There is a key \(order.keyID) already, which is \(known.state.rawValue). A key ID is Apple's name for one "
+                    + "key: give the ID of the new one.")
+        }
+    }
+
+    private func already(_ record: KeyLifeRecord) -> KeyLifeRefusal {
+        KeyLifeRefusal("The key \(record.keyID) is \(record.state.rawValue) already.")
+    }
+}

@@ -1,0 +1,94 @@
+import SigningKit
+
+/// One key takes another's place while requests go on.
+extension KeyOffice {
+    /// Requests that are under way have so long to get their entries before the change.
+    private static let drainPatience = Duration.seconds(5)
+    /// How long a failure of the new key brings the old one back, where the order does not say.
+    private static let standardWatch = 300
+
+    func activate(_ order: KeyChangeOrder, _ hand: Hand) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
+        let (new, old) = try rules.activation(order)
+        let proven = try await requireProof(of: new.keyID)
+        var changed = new
+        changed.fingerprint = proven
+        let records = try await changeOver(issuerID: new.issuerID) { () -> [KeyLifeRecord] in
+            let active = self.change(changed, to: .active, .activate, hand)
+            guard let old else { return [active] }
+            let retireAt = Timestamp(milliseconds: self.now.milliseconds + Int64(clamping: order.overlap ?? 0) * 1000)
+            return [active, self.change(old, to: .retiring, .retire, hand, retireAt: retireAt)]
+        }
+        if let old { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
+        return records
+    }
+
+    /// Everything that bears the old key is in the log before the instant of the change, everything that bears the new one
+    /// after it: requests that name no key wait for the few milliseconds of the transaction.
+    func changeOver(
+        issuerID: String, _ changes: () -> [KeyLifeRecord]
+    ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
+        let life = board.account(issuerID)
+        defer { life.open() }
+        guard await life.shut(patience: Self.drainPatience) else {
+            throw KeyLifeRefusal(
+                "Requests that were under way did not end within five seconds; nothing has changed. See how the active key "
+                    + "fares with privyseal status, and try again.")
+        }
+        // The times of entries have milliseconds: the next one is later than that of whatever was signed before.
+        let last = now
+        while now <= last { try? await Task.sleep(for: .microseconds(200)) }
+        return try await record(changes())
+    }
+
+    /// A proof of possession that is signed now.
+    ///
+    /// - Returns: the fingerprint of the key that signed it.
+    @discardableResult
+    func requireProof(of keyID: String) async throws(KeyLifeRefusal) -> PublicKeyFingerprint {
+        guard let slot = slot(keyID) else {
+            throw KeyLifeRefusal(
+                "The configuration does not name the key \(keyID), so it cannot sign a proof. Add it and reload: privyseal reload."
+            )
+        }
+        await gateway.current.ring.open(slot)
+        guard let fingerprint = slot.fingerprint, slot.publicKey != nil else {
+            throw KeyLifeRefusal(
+                "The key \(keyID) cannot sign a proof of possession: \(slot.state.reason ?? slot.state.name)")
+        }
+        if let known = board.records[keyID]?.fingerprint, known != fingerprint {
+            throw KeyLifeRefusal(
+                "The key \(keyID) is another one than the register knows: its fingerprint is \(fingerprint), not \(known)."
+            )
+        }
+        let begun = ContinuousClock.now
+        await slot.prove()
+        guard let age = slot.proofAge, age <= .now - begun, slot.state.canSign else {
+            throw KeyLifeRefusal(
+                "The key \(keyID) has not signed a fresh proof of possession: \(slot.state.reason ?? "it has too much to do")."
+            )
+        }
+        return fingerprint
+    }
+
+    func slot(_ keyID: String) -> KeySlot? { gateway.current.ring.slots.first { $0.plan.keyID == keyID } }
+
+    /// Has a key sign a proof because an administrator asks; recorded.
+    public func prove(_ keyID: String, by actor: String) async throws(KeyLifeRefusal) -> KeyLifeRecord {
+        try await inTurn { () throws(KeyLifeRefusal) in
+            var record = try rules.record(keyID)
+            switch record.state {
+            case .staged, .active, .retiring, .suspended: break
+            case .retired, .destroyed, .compromised:
+                throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs either.")
+            }
+            record.fingerprint = try await requireProof(of: keyID)
+            var told = record.lifeRecord
+            told.event = .proved
+            (told.action, told.actor, told.approver, told.reason) = ("prove", actor, nil, nil)
+            (told.from, told.to, told.evidence) = (nil, nil, [:])
+            try await register([(told, RegisterName.key(keyID), record.jsonBytes(capacity: 1024))])
+            board.set([record])
+            return record
+        }
+    }
+}

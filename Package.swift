@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 // MARK: Products of other packages
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -135,12 +136,13 @@ let package = Package(
 
         // Floor 2: the contract
         library("SigningKit", ["StrictJSON", crypto]),
+        library("KeyTransport", ["SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
         library("AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
         library("AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog", crypto]),
 
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
-        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "PKCS11", crypto, logging, metrics]),
+        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
@@ -176,7 +178,7 @@ let package = Package(
         .executableTarget(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
+                "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
                 "SignatureExplanation", "GatewayHTTP",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
                 "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
@@ -210,13 +212,14 @@ let package = Package(
             "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
         tests("SigningKitTests", ["SigningKit", "StrictJSON", crypto]),
+        tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", crypto, cryptoExtras]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
         tests(
             "PKCS11TokenTests",
             [
-                "PKCS11Token", "PKCS11", "SigningKit", "SigningKitTesting", "SoftHSMTesting", "FaultyPKCS11",
-                "PrometheusMetrics", crypto, metrics,
+                "PKCS11Token", "PKCS11", "KeyTransport", "SigningKit", "SigningKitTesting", "SoftHSMTesting",
+                "FaultyPKCS11", "PrometheusMetrics", crypto, metrics,
             ]),
         featureTests("LegacyPromotionalOffer"),
         featureTests("PromotionalOffer"),

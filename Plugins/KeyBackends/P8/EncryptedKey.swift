@@ -27,7 +27,8 @@ enum EncryptedKey {
         return encoded
     }
 
-    private static func encode(_ info: OpaquePointer) -> SecureBytes? {
+    /// In DER; nil when the secure heap is full.
+    static func encode(_ info: OpaquePointer) -> SecureBytes? {
         let count = i2d_PKCS8_PRIV_KEY_INFO(info, nil)
         guard count > 0, let encoded = SecureBytes(capacity: Int(count)) else { return nil }
         encoded.fill { room in

@@ -24,16 +24,22 @@ public struct P8Backend: KeyBackend {
     public static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> P8Backend {
+        let (reader, file) = try source(locator, environment)
+        // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
+        let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
+        return P8Backend(key: try key.get(), name: try P8Location(locator.uri).name)
+    }
+
+    static func source(
+        _ locator: KeyLocator, _ environment: KeyBackendEnvironment
+    ) throws(KeyError) -> (KeyFileReader, KeyFile) {
         let location = try P8Location(locator.uri)
         let file = KeyFile(path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"))
         let passphrase = PassphraseReader(reference: location.passphraseSource, secrets: environment.secrets)
-        let reader = KeyFileReader(path: location.path, passphrase: passphrase)
-        // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
-        let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
-        return P8Backend(key: try key.get(), name: location.name)
+        return (KeyFileReader(path: location.path, passphrase: passphrase), file)
     }
 
-    private static func aside<Value: Sendable>(
+    static func aside<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async -> Result<Value, KeyError> {
         await withCheckedContinuation { continuation in

@@ -11,6 +11,11 @@ public struct PublicKeyFingerprint: Hashable, Sendable {
         bytes = Array(SHA256.hash(data: key.derRepresentation))
     }
 
+    /// - Parameter subjectPublicKeyInfo: of any kind of key, in DER.
+    public init(ofDER subjectPublicKeyInfo: [UInt8]) {
+        bytes = Array(SHA256.hash(data: subjectPublicKeyInfo))
+    }
+
     /// Reads `sha256:` and 64 hexadecimal digits, of either case and with or without colons between the bytes.
     public init?(_ text: String) {
         let prefix = "sha256:"

@@ -184,7 +184,7 @@ final class TokenConnection: Sendable {
 
     // MARK: Parts
 
-    private static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
+    static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
         do throws(PKCS11Error) {
             if let path = uri.modulePath { return try Module.open(path: path) }
             return try Module.open(name: uri.moduleName ?? "")

@@ -1,0 +1,87 @@
+internal import Crypto
+internal import PKCS11
+internal import SigningKit
+
+/// Takes a key out of a token and looks whether it is gone: the private key first, so that what may be left by an
+/// interruption is harmless.
+struct KeyDestruction {
+    let bench: TokenBench
+    let selector: KeySelector
+    let fingerprint: PublicKeyFingerprint?
+    let tell: @Sendable (String) -> Void
+
+    func run() throws(KeyError) -> DestroyedKey {
+        let wanted = try TokenAddress.parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
+        guard !wanted.isEmpty else { throw .invalidURI("it must name the key to destroy by object=… or id=…") }
+        let privates = try objects([Attribute(.privateKey)] + wanted)
+        guard privates.count <= 1 else {
+            throw .ambiguous(
+                "\(privates.count) private keys answer to \(selector.uri.path). Name one by object and id.")
+        }
+        var attributes = wanted
+        if let key = privates.first { attributes = try identity(of: key) }
+        let publics = try objects([Attribute(.publicKey)] + attributes)
+        let publicKey = publics.lazy.compactMap { publicKey($0) }.first
+        try check(publicKey)
+        try bench.attempt("destroy the key") { session throws(PKCS11Error) in
+            for object in privates { try session.destroy(object) }
+        }
+        if !privates.isEmpty { tell("The private key was destroyed.") }
+        try bench.attempt("destroy the public key") { session throws(PKCS11Error) in
+            for object in publics { try session.destroy(object) }
+        }
+        if !publics.isEmpty { tell("The public key beside it was destroyed.") }
+        try look(for: [wanted, attributes] + attributes.map { [$0] }, publicKey)
+        tell("Looked for again, by label, by ID and by public key: it is gone.")
+        return DestroyedKey(
+            fingerprint: publicKey.map { PublicKeyFingerprint(of: $0) },
+            label: text(attributes, .label), id: attributes.first { $0.kind == .id }?.value ?? [],
+            destroyedPrivate: privates.count, destroyedPublic: publics.count)
+    }
+
+    private func objects(_ attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
+        try bench.attempt("say which keys it has") { session throws(PKCS11Error) in
+            try session.objects(with: attributes)
+        }
+    }
+
+    /// Its label and ID, as far as it has them.
+    private func identity(of key: ObjectHandle) throws(KeyError) -> [Attribute] {
+        try bench.attempt("show the key") { session throws(PKCS11Error) in
+            let found = try FoundKey(key, in: session)
+            return [Attribute(.label, text: found.label), Attribute(.id, bytes: found.id)].filter { !$0.value.isEmpty }
+        }
+    }
+
+    private func publicKey(_ object: ObjectHandle) -> P256.Signing.PublicKey? {
+        guard let point = try? bench.session.value(of: .ecPoint, in: object) else { return nil }
+        return try? P256.Signing.PublicKey(x963Representation: point.suffix(65))
+    }
+
+    private func check(_ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
+        guard let fingerprint, let publicKey, PublicKeyFingerprint(of: publicKey) != fingerprint else { return }
+        throw .unfit(
+            "The key on the token \(bench.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), and the "
+                + "one to destroy has \(fingerprint). Nothing was changed.")
+    }
+
+    /// With a session of its own, which has seen nothing yet. An ID or label alone may belong to another key as well, so
+    /// only what has the private key's class counts there.
+    private func look(for places: [[Attribute]], _ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
+        let left = try bench.attempt("say which keys it has") { session throws(PKCS11Error) in
+            let fresh = try Session(on: bench.slot, of: bench.module)
+            defer { _ = Session.close([fresh], within: 1000) }
+            var count = 0
+            for place in places { count += try fresh.objects(with: [Attribute(.privateKey)] + place).count }
+            if let publicKey { count += try KeyPresence.objects(of: publicKey, in: fresh).count }
+            return count
+        }
+        guard left == 0 else {
+            throw .failed("The token \(bench.info.name) still shows \(left) objects of the key after it was destroyed.")
+        }
+    }
+
+    private func text(_ attributes: [Attribute], _ kind: Attribute.Kind) -> String {
+        String(decoding: attributes.first { $0.kind == kind }?.value ?? [], as: UTF8.self)
+    }
+}

@@ -1,0 +1,129 @@
+internal import Crypto
+internal import KeyTransport
+internal import PKCS11
+internal import SigningKit
+
+/// Brings a private key into a token.
+///
+/// The private key comes first, is read back and proves itself; the public key beside it comes last. So a private key
+/// without a public one, under the label and ID that it would have, is an import that was interrupted.
+struct KeyImport {
+    let bench: TokenBench
+    let key: IncomingKey
+    let name: KeyName
+    let tell: @Sendable (String) -> Void
+
+    func run(isResumed: Bool) throws(KeyError) -> PlacedKey {
+        let present = try KeyPresence(name, key.publicKey, on: bench)
+        if let leftover = present.leftover {
+            if let placed = try finish(leftover, hasPublicKey: false) { return placed }
+        } else if isResumed, let whole = present.whole, let placed = try finish(whole, hasPublicKey: true) {
+            return placed
+        } else if let sentence = present.refusal(name, bench.info) {
+            throw .unfit(sentence)
+        }
+        return try place(try removingOrphans(present.orphans))
+    }
+
+    // MARK: What was there
+
+    /// An import that was interrupted: it goes on, or its remains go.
+    ///
+    /// - Returns: nil when they are gone and the import has to begin anew.
+    private func finish(_ object: ObjectHandle, hasPublicKey: Bool) throws(KeyError) -> PlacedKey? {
+        let holds = (try? PossessionProof.holds(object, key.publicKey, in: bench.session)) ?? false
+        let readback = try? KeyReadback(object, on: bench)
+        if holds, let readback, readback.faults.isEmpty {
+            tell("The key is there from an import that did not end; it is as it should be, and has proven itself.")
+            if !hasPublicKey { try placePublicKey() }
+            return placed(.found, readback)
+        }
+        guard name.isDerived, !holds else {
+            throw .unfit(
+                "The token \(bench.info.name) holds a key under this label and ID already, and it is not as this import "
+                    + "would have made it. Look at it, and destroy it with privyseal keys destroy before you go on.")
+        }
+        tell("The remains of an import that was interrupted are removed.")
+        try bench.attempt("destroy what an interrupted import left") { session throws(PKCS11Error) in
+            try session.destroy(object)
+        }
+        return nil
+    }
+
+    private func removingOrphans(_ orphans: [ObjectHandle]) throws(KeyError) {
+        guard !orphans.isEmpty else { return }
+        tell("A public key without its private key was left on the token; it is removed.")
+        try bench.attempt("destroy a public key that was left") { session throws(PKCS11Error) in
+            for orphan in orphans { try session.destroy(orphan) }
+        }
+    }
+
+    // MARK: What comes
+
+    private func place(_: Void) throws(KeyError) -> PlacedKey {
+        let (object, method, warnings) = try bringIn()
+        do throws(KeyError) {
+            var readback = try KeyReadback(object, on: bench)
+            guard readback.faults.isEmpty else {
+                throw .unfit(
+                    "The token \(bench.info.name) made something else of the key than was asked: "
+                        + "\(readback.faults.joined(separator: ", ")).")
+            }
+            tell("Read back: sensitive, not extractable, private, good for signing only.")
+            let holds = try bench.attempt("sign a proof of possession") { session throws(PKCS11Error) in
+                try PossessionProof.holds(object, key.publicKey, in: session)
+            }
+            guard holds else {
+                throw .unfit("The key on the token does not sign for the public key that it should: it is another one.")
+            }
+            tell("The key has proven that it belongs to its public key.")
+            try placePublicKey()
+            readback.warnings = warnings + readback.warnings
+            return placed(method, readback)
+        } catch {
+            throw remove(object, because: error)
+        }
+    }
+
+    private func placePublicKey() throws(KeyError) {
+        _ = try bench.attempt("store the public key") { session throws(PKCS11Error) in
+            try session.createObject(KeyTemplate.publicKey(name, key.publicKey))
+        }
+    }
+
+    private func placed(_ method: PlacedKey.Method, _ readback: KeyReadback) -> PlacedKey {
+        PlacedKey(
+            publicKey: key.publicKey, method: method, label: name.label, id: name.id, attributes: readback.attributes,
+            warnings: readback.warnings)
+    }
+
+    /// Nothing is left half done.
+    private func remove(_ object: ObjectHandle, because error: KeyError) -> KeyError {
+        do throws(PKCS11Error) {
+            try bench.session.destroy(object)
+            return error
+        } catch let second {
+            return .failed(
+                "\(error) What was made could not be removed (\(second)): run privyseal keys destroy, or this import "
+                    + "again.")
+        }
+    }
+
+    private func bringIn() throws(KeyError) -> (ObjectHandle, PlacedKey.Method, [String]) {
+        switch key {
+        case .wrapped(let package):
+            return (
+                try PackageOpening(bench: bench, package: package, name: name, tell: tell).run(), .unwrappedPackage, []
+            )
+        case .plain(let material):
+            if let missing = try PlainUnwrapping.missing(on: bench) {
+                let warning =
+                    "The token cannot unwrap (it lacks \(missing)), so the key went to it in the clear by "
+                    + "C_CreateObject: it passed through the module's memory and whatever lies between."
+                tell(warning)
+                return (try PlainCreation.run(material, name, on: bench), .created, [warning])
+            }
+            return (try PlainUnwrapping.run(material, name, on: bench, tell), .unwrapped, [])
+        }
+    }
+}

@@ -171,7 +171,8 @@ let package = Package(
         library(
             "KeyDrills",
             [
-                "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1, nioSSL,
+                "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1,
+                nioSSL,
             ]),
 
         // Floor 5: the composition root, and the program that measures it
@@ -179,6 +180,7 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
+                "PKCS11",
                 "SignatureExplanation", "GatewayHTTP",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
                 "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,

@@ -22,7 +22,8 @@ struct PrivySeal: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
-            CheckCommand.self, KeysCommand.self, ClientsCommand.self, PolicyCommand.self, AuditCommand.self,
+            CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
+            AuditCommand.self,
         ]
     )
 }

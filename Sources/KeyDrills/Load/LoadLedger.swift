@@ -1,4 +1,4 @@
-public import SigningKit
+import SigningKit
 import Synchronization
 
 /// All answers, in the order in which they came, and who waits for one.

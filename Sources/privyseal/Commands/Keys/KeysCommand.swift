@@ -25,6 +25,11 @@ struct KeysCommand: AsyncParsableCommand {
             """,
         subcommands: [
             List.self,
+            Import.self,
+            Generate.self,
+            Wrap.self,
+            WrappingPair.self,
+            Destroy.self,
             States.self,
             Show.self,
             History.self,

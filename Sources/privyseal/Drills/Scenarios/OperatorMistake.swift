@@ -56,9 +56,6 @@ struct OperatorMistake {
 
     private func unproven(_ active: String, _ staged: String) -> [Attempt] {
         [
-            Attempt(title: "Activate \(staged) without a fresh proof") {
-                try await order(.activate, staged, retiring: active, overlap: stage.overlap)
-            },
             Attempt(title: "Retire \(active), the only active key") { try await order(.retire, active) },
             Attempt(title: "Resume \(active), which is not suspended") { try await order(.resume, active) },
             Attempt(title: "Restore \(active), which is not compromised") { try await order(.restore, active) },

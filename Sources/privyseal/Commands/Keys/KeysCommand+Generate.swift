@@ -1,0 +1,111 @@
+import ArgumentParser
+import Crypto
+import KeyTransport
+import ServiceManager
+import SigningGateway
+import SigningKit
+
+extension KeysCommand {
+    struct Generate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "generate",
+            abstract: "Have a token make a key, for a service where the customer makes it.",
+            discussion: """
+                A P-256 pair, made in the token and never anywhere else. Apple makes App Store keys itself, so those are \
+                imported; see keys import. The public key comes as PEM and, with --subject, as a certification \
+                request (PKCS #10) that the key signed.
+                """)
+
+        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        var into: String
+
+        @Option(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var keyID: String
+
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        var issuer: String?
+
+        @Option(help: ArgumentHelp("A file for the public key; else it is printed.", valueName: "file"))
+        var publicKey: String?
+
+        @Option(help: ArgumentHelp("Whose key it is, such as CN=example,O=Example,C=DE.", valueName: "name"))
+        var subject: String?
+
+        @Option(help: ArgumentHelp("A file for the certification request; else it is printed.", valueName: "file"))
+        var csr: String?
+
+        @Option(help: "Why, for the record.")
+        var reason = "key generation"
+
+        @OptionGroup var desk: KeyDeskOption
+        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard csr == nil || subject != nil else {
+                throw ValidationError("--csr needs --subject: a request says whose key it is.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            _ = ProcessHardening.apply()
+            try await KeyCommandError.said { try await generate() }
+        }
+
+        private func generate() async throws {
+            let place = try KeyPlace(into, keyID: keyID)
+            for file in [publicKey, csr] { try NewFile.check(file) }
+            if let subject {
+                // Before a key is made: a subject that cannot be used.
+                _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
+            }
+            let issuerID = try await desk.issuer(issuer)
+            let workshop = try await place.workshop()
+            let made: PlacedKeyReport?
+            do { made = try await make(workshop, place, issuerID) } catch {
+                await workshop.close()
+                throw error
+            }
+            await workshop.close()
+            if let made { try await write(made, place) }
+        }
+
+        private func make(
+            _ workshop: any KeyWorkshop, _ place: KeyPlace, _ issuerID: String
+        ) async throws -> PlacedKeyReport? {
+            let token = workshop.token
+            try confirmation.ask("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
+            let order = KeyCeremonyOrder(
+                .generate, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: nil, reason: reason)
+            guard let ceremony = try await CeremonyRun.begin(desk, order) else { return nil }
+            let (placed, record) = try await ceremony.perform {
+                try await workshop.generate(
+                    as: place.address.selector, isResumed: ceremony.isResumed,
+                    tell: { StandardError.print("  \($0)") })
+            } evidence: { placed in
+                (PublicKeyFingerprint(of: placed.publicKey), CeremonyEvidence.of(placed, on: token))
+            }
+            return PlacedKeyReport(placed: placed, record: record, place: place, token: token)
+        }
+
+        private func write(_ made: PlacedKeyReport, _ place: KeyPlace) async throws {
+            let pem = PEM.text("PUBLIC KEY", Array(made.placed.publicKey.derRepresentation))
+            if let publicKey { try NewFile.write(pem, to: publicKey) }
+            var request: String?
+            if let subject {
+                let unsigned = try CertificateRequest(subject: subject, publicKey: made.placed.publicKey)
+                let der = try await place.withKey { key in try unsigned.signed(try await key.sign(unsigned.digest)) }
+                request = PEM.text("CERTIFICATE REQUEST", der)
+            }
+            if let csr, let request { try NewFile.write(request, to: csr) }
+            if output.format == .json {
+                print(made.json(publicKey: pem, request: request))
+            } else {
+                if publicKey == nil { print(pem) }
+                if csr == nil, let request { print(request) }
+                print(made.text)
+            }
+        }
+    }
+}

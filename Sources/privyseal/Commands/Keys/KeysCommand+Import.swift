@@ -1,0 +1,142 @@
+import ArgumentParser
+import Glibc
+import KeyTransport
+import ServiceManager
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+extension KeysCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "import",
+            abstract: "Bring a key into a token, and prove that it is there.",
+            discussion: """
+                From a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key of this token. \
+                The key is then staged: it signs proofs until somebody activates it.
+
+                  privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 --config gateway.yaml \\
+                    --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
+
+                An import that was interrupted goes on with the same command.
+                The status is 0 when the key is in the token or the import was proposed, 1 when it is not, 64 when \
+                nobody could be asked, and 78 when the configuration is wrong.
+                """)
+
+        @Argument(help: ArgumentHelp("The .p8 file.", valueName: "key.p8"), completion: .file())
+        var file: String?
+
+        @Option(help: ArgumentHelp("A package from keys wrap, in place of the .p8.", valueName: "package"))
+        var wrapped: String?
+
+        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        var into: String
+
+        @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
+        var keyID: String
+
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        var issuer: String?
+
+        @Option(help: ArgumentHelp("What the key must be: sha256:…, from another source.", valueName: "fingerprint"))
+        var fingerprint: String?
+
+        @Option(help: "Why, for the record.")
+        var reason = "key import"
+
+        @Flag(name: .customLong("destroy-file"), help: "Destroy the .p8 afterwards, without asking.")
+        var destroysFile = false
+
+        @OptionGroup var key: KeyFileOption
+        @OptionGroup var desk: KeyDeskOption
+        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard (file == nil) != (wrapped == nil) else {
+                throw ValidationError("Give the .p8 file, or --wrapped PACKAGE.")
+            }
+            guard !destroysFile || file != nil else {
+                throw ValidationError("--destroy-file is for a .p8 file; a package is of no use to others.")
+            }
+            guard fingerprint == nil || fingerprint.flatMap({ PublicKeyFingerprint($0) }) != nil else {
+                throw ValidationError("--fingerprint must be sha256: and 64 hexadecimal digits.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            _ = ProcessHardening.apply()
+            try await KeyCommandError.said { try await importKey() }
+        }
+
+        private func importKey() async throws {
+            let place = try KeyPlace(into, keyID: keyID)
+            let issuerID = try await desk.issuer(issuer)
+            let incoming = try await read()
+            let found = PublicKeyFingerprint(of: incoming.publicKey)
+            if let wanted = fingerprint.flatMap({ PublicKeyFingerprint($0) }), wanted != found {
+                throw StandardError.failure("The key is another one: its fingerprint is \(found), not \(wanted).")
+            }
+            StandardError.print("The key \(keyID) has the fingerprint \(found).")
+            let workshop = try await place.workshop()
+            do {
+                let token = workshop.token
+                try confirmation.ask(
+                    "It goes into the token \"\(token.label)\" (serial \(token.serial), \(token.model)).")
+                let order = KeyCeremonyOrder(
+                    .import, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: found, reason: reason)
+                if let ceremony = try await CeremonyRun.begin(desk, order) {
+                    try await finish(ceremony, workshop, incoming, place)
+                }
+            } catch {
+                await workshop.close()
+                throw error
+            }
+            await workshop.close()
+        }
+
+        private func read() async throws -> IncomingKey {
+            if let file { return .plain(try await key.material(of: file)) }
+            let bytes = try VerifyFile.contents(of: wrapped ?? "-")
+            return .wrapped(try KeyPackage(parsing: bytes).key)
+        }
+
+        private func finish(
+            _ ceremony: CeremonyRun, _ workshop: any KeyWorkshop, _ incoming: IncomingKey, _ place: KeyPlace
+        ) async throws {
+            let (placed, record) = try await ceremony.perform {
+                try await workshop.take(
+                    incoming, as: place.address.selector, isResumed: ceremony.isResumed,
+                    tell: { StandardError.print("  \($0)") })
+            } evidence: { placed in
+                (PublicKeyFingerprint(of: placed.publicKey), CeremonyEvidence.of(placed, on: workshop.token))
+            }
+            let isFileGone = disposeOfFile()
+            let report = PlacedKeyReport(placed: placed, record: record, place: place, token: workshop.token)
+            print(output.format == .json ? report.json(isFileDestroyed: isFileGone) : report.text)
+        }
+
+        /// - Returns: nil where there is no file to destroy.
+        private func disposeOfFile() -> Bool? {
+            guard let file else { return nil }
+            StandardError.print(KeyFileDestruction.limits)
+            let isWanted =
+                destroysFile
+                || (!confirmation.isGiven && isatty(STDIN_FILENO) == 1
+                    && ConfirmationOption.answer("Destroy \(file) now: overwrite and remove it?"))
+            guard isWanted else {
+                StandardError.print("\(file) was left: it is the key outside of the token. Destroy it and its copies.")
+                return false
+            }
+            do {
+                try KeyFileDestruction(path: file).run()
+                StandardError.print("\(file) was overwritten and removed.")
+                return true
+            } catch {
+                StandardError.print("warning: \(error)")
+                return false
+            }
+        }
+    }
+}

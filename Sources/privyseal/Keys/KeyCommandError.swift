@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// Every error of work on keys as a sentence on standard error, with status 1.
+enum KeyCommandError {
+    static func said<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        do { return try await body() } catch let error as ExitCode {
+            throw error
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            throw StandardError.failure("\(error)")
+        }
+    }
+}

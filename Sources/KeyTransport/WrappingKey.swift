@@ -3,7 +3,7 @@ import CryptoExtras
 public import SigningKit
 
 /// The public half of a token's wrapping key, on the machine where a key is wrapped.
-public struct WrappingKey: Sendable {
+public struct WrappingKey {
     private let key: _RSA.Encryption.PublicKey
     public let fingerprint: PublicKeyFingerprint
 

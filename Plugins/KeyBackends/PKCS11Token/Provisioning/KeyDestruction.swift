@@ -21,7 +21,7 @@ struct KeyDestruction {
         var attributes = wanted
         if let key = privates.first { attributes = try identity(of: key) }
         let publics = try objects([Attribute(.publicKey)] + attributes)
-        let publicKey = publics.lazy.compactMap { publicKey($0) }.first
+        let publicKey = publicKey(among: publics)
         try check(publicKey)
         try bench.attempt("destroy the key") { session throws(PKCS11Error) in
             for object in privates { try session.destroy(object) }
@@ -53,9 +53,12 @@ struct KeyDestruction {
         }
     }
 
-    private func publicKey(_ object: ObjectHandle) -> P256.Signing.PublicKey? {
-        guard let point = try? bench.session.value(of: .ecPoint, in: object) else { return nil }
-        return try? P256.Signing.PublicKey(x963Representation: point.suffix(65))
+    private func publicKey(among objects: [ObjectHandle]) -> P256.Signing.PublicKey? {
+        for object in objects {
+            guard let point = try? bench.session.value(of: .ecPoint, in: object) else { continue }
+            if let key = try? P256.Signing.PublicKey(x963Representation: point.suffix(65)) { return key }
+        }
+        return nil
     }
 
     private func check(_ publicKey: P256.Signing.PublicKey?) throws(KeyError) {

@@ -22,7 +22,8 @@ struct KeyImport {
         } else if let sentence = present.refusal(name, bench.info) {
             throw .unfit(sentence)
         }
-        return try place(try removingOrphans(present.orphans))
+        try remove(orphans: present.orphans)
+        return try place()
     }
 
     // MARK: What was there
@@ -50,7 +51,7 @@ struct KeyImport {
         return nil
     }
 
-    private func removingOrphans(_ orphans: [ObjectHandle]) throws(KeyError) {
+    private func remove(orphans: [ObjectHandle]) throws(KeyError) {
         guard !orphans.isEmpty else { return }
         tell("A public key without its private key was left on the token; it is removed.")
         try bench.attempt("destroy a public key that was left") { session throws(PKCS11Error) in
@@ -60,7 +61,7 @@ struct KeyImport {
 
     // MARK: What comes
 
-    private func place(_: Void) throws(KeyError) -> PlacedKey {
+    private func place() throws(KeyError) -> PlacedKey {
         let (object, method, warnings) = try bringIn()
         do throws(KeyError) {
             var readback = try KeyReadback(object, on: bench)

@@ -69,12 +69,9 @@ enum PossessionProof {
     ) throws(PKCS11Error) -> Bool {
         let digest = ProofOfPossession().digest
         let signer = Signer(session, .ecdsa)
-        var bytes: [UInt8] = []
         let copy = digest.withUnsafeBytes { Array($0) }
-        do {
-            bytes = try copy.withUnsafeBytes { digest throws(PKCS11Error) in
-                Array(try signer.sign(digest, with: key))
-            }
+        let bytes = try copy.withUnsafeBufferPointer { digest throws(PKCS11Error) in
+            Array(try signer.sign(UnsafeRawBufferPointer(digest), with: key))
         }
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else { return false }
         return publicKey.isValidSignature(signature, for: digest)

@@ -15,9 +15,10 @@ enum WrappingPair {
         }
         do throws(KeyError) {
             let isFit = try bench.attempt("show the wrapping key") { session throws(PKCS11Error) in
-                try session.flag(.sensitive, of: pair.privateKey) == true
-                    && session.flag(.extractable, of: pair.privateKey) == false
-                    && session.flag(.unwrap, of: pair.privateKey) == true
+                let isSensitive = try session.flag(.sensitive, of: pair.privateKey)
+                let isExtractable = try session.flag(.extractable, of: pair.privateKey)
+                let unwraps = try session.flag(.unwrap, of: pair.privateKey)
+                return isSensitive == true && isExtractable == false && unwraps == true
             }
             let key = try bench.attempt("show the wrapping key") { session throws(PKCS11Error) in
                 try publicKey(pair.publicKey, in: session)

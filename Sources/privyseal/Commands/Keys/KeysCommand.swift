@@ -43,5 +43,10 @@ struct KeysCommand: AsyncParsableCommand {
             Proposals.self,
             Approve.self,
             Reject.self,
+            Import.self,
+            Generate.self,
+            WrappingPair.self,
+            Wrap.self,
+            Destroy.self,
         ])
 }

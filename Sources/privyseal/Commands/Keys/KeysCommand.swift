@@ -25,11 +25,6 @@ struct KeysCommand: AsyncParsableCommand {
             """,
         subcommands: [
             List.self,
-            Import.self,
-            Generate.self,
-            Wrap.self,
-            WrappingPair.self,
-            Destroy.self,
             States.self,
             Show.self,
             History.self,

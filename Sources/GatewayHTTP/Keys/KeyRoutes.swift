@@ -91,13 +91,12 @@ struct KeyRoutes {
         _ request: Request, _ read: (JSONValue) throws(JSONReadError) -> Value
     ) async throws -> Value {
         let body = try await RequestBody.read(request)
-        do throws(JSONSyntaxError) {
-            let root = try JSONDocument(parsing: body).root
-            do throws(JSONReadError) { return try read(root) } catch {
-                throw Problem(.invalidRequest, error.description, field: error.path.isEmpty ? nil : error.path)
-            }
-        } catch {
+        let root: JSONValue
+        do { root = try JSONDocument(parsing: body).root } catch {
             throw Problem(.malformedBody, error.description)
+        }
+        do { return try read(root) } catch {
+            throw Problem(.invalidRequest, error.description, field: error.path.isEmpty ? nil : error.path)
         }
     }
 

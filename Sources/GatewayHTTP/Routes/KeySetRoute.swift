@@ -16,7 +16,9 @@ struct KeySetRoute {
             writer.name("keys")
             writer.array { writer in
                 for slot in gateway.current.ring.slots {
-                    if let publicKey = slot.publicKey { write(publicKey, slot.plan.keyID, to: &writer) }
+                    // What somebody else may have signed with proves nothing.
+                    guard slot.lifeState != .compromised, let publicKey = slot.publicKey else { continue }
+                    write(publicKey, slot.plan.keyID, to: &writer)
                 }
             }
         }

@@ -149,7 +149,7 @@ public struct Dispatcher: Sendable {
         return try await withKey(along: route) { key throws(GatewayError) in
             let grant = grants.issue(for: key.identity)
             let draft: Draft<Feature.Output>
-            do { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
+            do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
             let digest = SHA256.hash(data: draft.signingInput)
             let begun = ContinuousClock.now
             let signature = try await signature(of: digest, with: key)

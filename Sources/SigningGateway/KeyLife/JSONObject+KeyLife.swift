@@ -23,12 +23,14 @@ extension JSONObject {
         try optional(name, Self.time)
     }
 
-    func choice<Choice: RawRepresentable<String>>(_ name: String) throws(JSONReadError) -> Choice {
-        try required(name, Self.choice)
+    func choice<Choice: RawRepresentable<String> & SendableMetatype>(_ name: String) throws(JSONReadError) -> Choice {
+        try required(name) { value throws(JSONReadError) in try Self.choice(value) }
     }
 
-    func optionalChoice<Choice: RawRepresentable<String>>(_ name: String) throws(JSONReadError) -> Choice? {
-        try optional(name, Self.choice)
+    func optionalChoice<Choice: RawRepresentable<String> & SendableMetatype>(
+        _ name: String
+    ) throws(JSONReadError) -> Choice? {
+        try optional(name) { value throws(JSONReadError) in try Self.choice(value) }
     }
 
     func list<Element: JSONReadable>(_ name: String) throws(JSONReadError) -> [Element] {
@@ -60,7 +62,7 @@ extension JSONObject {
         return time
     }
 
-    private static func choice<Choice: RawRepresentable<String>>(
+    private static func choice<Choice: RawRepresentable<String> & SendableMetatype>(
         _ value: JSONValue
     ) throws(JSONReadError) -> Choice {
         guard let choice = Choice(rawValue: try value.string()) else {

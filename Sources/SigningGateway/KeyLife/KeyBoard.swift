@@ -1,5 +1,5 @@
 import AuditKit
-public import SigningKit
+import SigningKit
 import StrictJSON
 import Synchronization
 
@@ -9,7 +9,7 @@ import Synchronization
 /// an account that has none at all, the configuration's active key is active and the others are retiring; a key that comes later
 /// is staged.
 public final class KeyBoard: Sendable {
-    private struct State {
+    fileprivate struct State {
         var records: [String: KeyLifeRecord] = [:]
         var proposals: [KeyProposal] = []
         var ceremonies: [KeyCeremony] = []

@@ -12,7 +12,9 @@ public struct KeyLifeRefusal: Error, Equatable, Sendable, CustomStringConvertibl
     public let kind: Kind
     public let description: String
 
-    init(_ kind: Kind = .transition, _ description: String) {
+    init(_ description: String) { self.init(.transition, description) }
+
+    init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }

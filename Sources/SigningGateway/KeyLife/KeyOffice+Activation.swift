@@ -1,4 +1,6 @@
+import AuditKit
 import SigningKit
+import StrictJSON
 
 /// One key takes another's place while requests go on.
 extension KeyOffice {

@@ -1,3 +1,4 @@
+import Logging
 import SigningKit
 
 /// If a key fails soon after it took another's place, that one comes back by itself.

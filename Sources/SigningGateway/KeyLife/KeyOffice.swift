@@ -1,7 +1,7 @@
 import AuditKit
 import Logging
 public import ServiceLifecycle
-public import SigningKit
+import SigningKit
 import StrictJSON
 import Synchronization
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import GatewayConfiguration
 import StrictJSON
 

@@ -24,9 +24,8 @@ struct KeyAnswerText {
     // MARK: Done
 
     private func done(_ records: [KeyLifeRecord]) -> String {
-        let happened = records.map(happened)
-        let next = records.flatMap { next($0, among: records) }
-        return (happened + next + [record(of: records)]).joined(separator: "\n")
+        let next = records.flatMap { self.next($0, among: records) }
+        return (records.map(happened) + next + [record(of: records)]).joined(separator: "\n")
     }
 
     private func happened(_ record: KeyLifeRecord) -> String {

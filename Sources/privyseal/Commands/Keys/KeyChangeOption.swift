@@ -1,5 +1,6 @@
 import ArgumentParser
 import SigningGateway
+import StrictJSON
 
 /// What every change of a key's state is asked for with.
 struct KeyChangeOption: ParsableArguments {

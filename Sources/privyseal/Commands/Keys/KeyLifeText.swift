@@ -1,6 +1,7 @@
 import AuditKit
 import GatewayHTTP
 import SigningGateway
+import SigningKit
 
 /// What is known of one key, for people.
 struct KeyLifeText {

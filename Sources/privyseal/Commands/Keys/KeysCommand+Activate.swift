@@ -1,5 +1,6 @@
 import ArgumentParser
 import SigningGateway
+import SigningKit
 
 extension KeysCommand {
     struct Activate: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SigningGateway
+import StrictJSON
 
 extension KeysCommand {
     struct Approve: AsyncParsableCommand {

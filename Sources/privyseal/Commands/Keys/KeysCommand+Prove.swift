@@ -1,6 +1,8 @@
 import ArgumentParser
 import AuditKit
 import SigningGateway
+import SigningKit
+import StrictJSON
 
 extension KeysCommand {
     struct Prove: AsyncParsableCommand {

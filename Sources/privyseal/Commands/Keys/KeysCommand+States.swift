@@ -2,6 +2,8 @@ import ArgumentParser
 import AuditKit
 import GatewayHTTP
 import SigningGateway
+import SigningKit
+import StrictJSON
 
 extension KeysCommand {
     struct States: AsyncParsableCommand {

@@ -1,0 +1,561 @@
+"""The life of keys on a gateway that runs: every change that is refused, two administrators, rotation under load, and kills in
+the middle. Over the admin listener, by the command line, and by what the log says afterwards."""
+
+import json
+import random
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+from auditing import AuditCopy, KeepingLoad, await_, everything_wrong
+from conftest import BINARY, ROOT
+from key_life import (
+    NEW,
+    NONE_IN_USE,
+    NOT_IN_USE,
+    OLD,
+    THIRD,
+    KeysInFiles,
+    KeyService,
+    admin_connection,
+    await_state,
+    changes,
+    false_signatures,
+    late_signatures,
+    life,
+    moment,
+    register_faults,
+    wrongly_signed,
+)
+from running import ISSUER_ID, KEY_IDS
+
+CHANGE_REFUSED = "urn:privyseal:problem:change-refused"
+MODULE = "/usr/lib/softhsm/libsofthsm2.so"
+
+
+@pytest.fixture
+def service(tmp_path):
+    service = KeyService(BINARY, tmp_path).start_with_staged_keys()
+    yield service
+    if service.process.poll() is None:
+        service.stop()
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Where two administrators are wanted."""
+    service = KeyService(BINARY, tmp_path, dual_control=True).start_with_staged_keys()
+    yield service
+    service.stop()
+
+
+def done(answer):
+    status, body = answer
+    assert status == 200, body
+    return body
+
+
+# Where keys begin
+
+
+def test_the_first_keys_are_adopted_and_later_ones_are_staged(service):
+    assert service.states() == {OLD: "active", NEW: "staged", THIRD: "staged"}
+    assert service.signer() == OLD
+    adopted = await_(
+        lambda: [entry for _, entry in changes(AuditCopy(service.database)) if entry["key"] == NEW], "an entry"
+    )
+    assert [(entry["action"], entry["to"], entry["actor"]) for entry in adopted] == [("adopt", "staged", "gateway")]
+
+
+def test_a_staged_key_signs_nothing_but_proofs(service):
+    status, answer = service.sign_by_name(NEW)
+    assert (status, answer["type"]) == (409, NOT_IN_USE)
+    assert done(service.admin("POST", f"/v1/keys/{NEW}/prove", {}))["fingerprint"].startswith("sha256:")
+    assert [entry["event"] for _, entry in life(AuditCopy(service.database))][-1] == "proved"
+
+
+# Refusals: what went before, what is tried, and what is said
+
+ACTIVATION = {"retiring": OLD, "overlap": 3600}
+
+REFUSALS = {
+    "a key that there is not": ([], ("suspend", "0A0A0A0A0A"), {}, "There is no key 0A0A0A0A0A."),
+    "the key that is active": ([], ("activate", OLD), {"retiring": OLD, "overlap": 60}, f"{OLD} is active already."),
+    "activation that names no old key": ([], ("activate", NEW), {}, f"{OLD} is active. Say that it makes room"),
+    "activation that names another old key": (
+        [],
+        ("activate", NEW),
+        {"retiring": THIRD, "overlap": 60},
+        f"The key {THIRD} is not active; {OLD} is.",
+    ),
+    "an overlap of zero": ([], ("activate", NEW), {"retiring": OLD, "overlap": 0}, "An overlap of zero"),
+    "no overlap": ([], ("activate", NEW), {"retiring": OLD}, "An overlap of zero"),
+    "activation of a suspended key": (
+        [("suspend", NEW)],
+        ("activate", NEW),
+        ACTIVATION,
+        f"The key {NEW} is suspended; resume it first",
+    ),
+    "activation of a compromised key": (
+        [("compromise", NEW)],
+        ("activate", NEW),
+        ACTIVATION,
+        f"The key {NEW} is compromised.",
+    ),
+    "activation of a retired key": (
+        [("retire", NEW)],
+        ("activate", NEW),
+        ACTIVATION,
+        f"The key {NEW} is retired, which is for good",
+    ),
+    "an old key to retire where none is active": (
+        [("suspend", OLD)],
+        ("activate", NEW),
+        ACTIVATION,
+        f"The key {OLD} is not active: no key of the account is.",
+    ),
+    "retirement of the only active key": ([], ("retire", OLD), {}, f"{OLD} is the only active key of its account."),
+    "retirement twice": ([("retire", NEW)], ("retire", NEW), {}, f"The key {NEW} is retired already."),
+    "suspension twice": ([("suspend", NEW)], ("suspend", NEW), {}, f"The key {NEW} is suspended already."),
+    "suspension of a retired key": ([("retire", NEW)], ("suspend", NEW), {}, f"The key {NEW} is retired already."),
+    "suspension of a compromised key": (
+        [("compromise", NEW)],
+        ("suspend", NEW),
+        {},
+        f"The key {NEW} is compromised, and signs nothing",
+    ),
+    "resumption of a key that is not suspended": ([], ("resume", NEW), {}, f"The key {NEW} is staged, not suspended."),
+    "a second active key by resumption": (
+        [("suspend", OLD), ("activate", NEW)],
+        ("resume", OLD),
+        {},
+        f"{OLD} was active when it was suspended, and {NEW} is active now.",
+    ),
+    "compromise twice": ([("compromise", NEW)], ("compromise", NEW), {}, f"The key {NEW} is compromised already."),
+    "restoration of a key that is not compromised": (
+        [],
+        ("restore", NEW),
+        {},
+        f"The key {NEW} is staged, not compromised.",
+    ),
+    "a proof of a retired key": ([("retire", NEW)], ("prove", NEW), {}, f"The key {NEW} is retired, and signs no proofs"),
+    "a proof of a compromised key": (
+        [("compromise", NEW)],
+        ("prove", NEW),
+        {},
+        f"The key {NEW} is compromised, and signs no proofs",
+    ),
+    "no reason": ([], ("suspend", NEW), {"reason": " "}, "Give a reason"),
+    "a reason without end": ([], ("suspend", NEW), {"reason": "a" * 501}, "longer than 500 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_is_against_the_rules_is_refused_and_changes_nothing(service, name):
+    before, (action, key_id), more, sentence = REFUSALS[name]
+    for earlier in before:
+        done(service.change(*earlier))
+    states, count = service.states(), len(life(AuditCopy(service.database)))
+    if action == "prove":
+        status, answer = service.admin("POST", f"/v1/keys/{key_id}/prove", {})
+    else:
+        status, answer = service.change(action, key_id, **more)
+    assert status == (404 if "no key" in sentence and "There is" in sentence else 409), answer
+    assert sentence in answer["detail"]
+    assert service.states() == states
+    assert len(life(AuditCopy(service.database))) == count
+    print(f"{name}: {answer['detail']}")
+
+
+def test_the_command_line_says_the_same_sentence(service):
+    status, output, errors = service.keys_command("retire", OLD, "--reason", "a try", "--yes")
+    assert (status, output) == (1, "")
+    assert f"The key {OLD} is the only active key of its account." in errors
+
+
+def test_a_key_that_cannot_sign_a_proof_is_not_activated(service):
+    service.stop()
+    service.keys.path(NEW).unlink()
+    service.start()
+    status, answer = service.change("activate", NEW, retiring=OLD, overlap=60)
+    assert status == 409, answer
+    assert f"The key {NEW} cannot sign a proof of possession" in answer["detail"]
+    assert service.signer() == OLD
+
+
+def test_another_key_under_a_known_name_is_not_activated(service):
+    done(service.admin("POST", f"/v1/keys/{NEW}/prove", {}))
+    service.stop()
+    shutil.copy(service.keys.path(THIRD), service.keys.path(NEW))
+    service.start()
+    status, answer = service.change("activate", NEW, retiring=OLD, overlap=60)
+    assert status == 409, answer
+    assert "is another one than the register knows" in answer["detail"]
+
+
+def test_two_activations_at_once_are_one_and_a_refusal(service):
+    answers, ready = [], threading.Barrier(2)
+
+    def activate(key_id):
+        with admin_connection(service) as ask:
+            ready.wait()
+            body = {"reason": "at once", "retiring": OLD, "overlap": 60}
+            answers.append(ask("POST", f"/v1/keys/{key_id}/activate", body)[0])
+
+    for _ in range(5):
+        answers.clear()
+        threads = [threading.Thread(target=activate, args=(key_id,)) for key_id in (NEW, THIRD)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(answers) == [200, 409]
+        new = service.signer()
+        service.activate(OLD, new)
+
+
+def test_who_is_no_administrator_changes_nothing(service):
+    status, answer = service.change("suspend", OLD, by=service.token)
+    assert status == 403, answer
+    assert service.signer() == OLD
+
+
+# Two administrators
+
+
+def test_one_person_cannot_be_two(two):
+    status, answer = two.change("activate", NEW, by="ann", **ACTIVATION)
+    assert (status, answer["outcome"]) == (202, "proposed")
+    proposal = answer["proposal"]["id"]
+    assert two.signer() == OLD
+
+    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ann")
+    assert status == 409
+    assert "another administrator has to approve" in refused["detail"]
+    status, refused = two.change("activate", NEW, by="ann", **ACTIVATION)
+    assert status == 409
+    assert f"ann has proposed that already, as {proposal}" in refused["detail"]
+    status, output, errors = two.keys_command("approve", proposal, by="ann")
+    assert status == 1
+    assert "another administrator has to approve" in errors
+    assert two.signer() == OLD
+
+    approved = done(two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben"))
+    assert approved["outcome"] == "done"
+    assert two.signer() == NEW
+    change = next(key for key in approved["keys"] if key["keyId"] == NEW)["history"][-1]
+    assert (change["actor"], change["approver"]) == ("ann", "ben")
+    entry = next(entry for _, entry in changes(AuditCopy(two.database)) if entry["action"] == "activate")
+    assert (entry["actor"], entry["approver"]) == ("ann", "ben")
+
+    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")
+    assert status == 404
+    assert f"There is no proposal {proposal}" in refused["detail"]
+
+
+def test_stopping_a_key_needs_nobody_else(two):
+    done(two.change("suspend", OLD, by="ann"))
+    assert two.signer() == NONE_IN_USE
+    done(two.change("resume", OLD, by="ann"))
+    done(two.change("compromise", NEW, by="ben"))
+    status, answer = two.change("restore", NEW, by="ben")
+    assert (status, answer["outcome"]) == (202, "proposed")
+
+
+def test_a_proposal_that_is_rejected_is_gone(two):
+    proposal = two.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
+    status, _ = two.admin("POST", f"/v1/proposals/{proposal}/reject", {}, by="ben")
+    assert status in (200, 204)
+    assert two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")[0] == 404
+    assert [entry["event"] for _, entry in life(AuditCopy(two.database))][-2:] == ["proposed", "rejected"]
+    assert two.signer() == OLD
+
+
+def test_a_ceremony_begins_only_when_it_is_approved(two):
+    order = {
+        "action": "import",
+        "issuerId": ISSUER_ID,
+        "keyId": "5A8U7LAJ67",
+        "uri": "pkcs11:token=appstore;object=5A8U7LAJ67",
+        "reason": "a new key",
+    }
+    status, answer = two.admin("POST", "/v1/ceremonies", order, by="ann")
+    assert (status, answer["outcome"]) == (202, "proposed")
+    proposal = answer["proposal"]["id"]
+    approved = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")
+    assert approved[0] in (200, 202), approved
+    status, answer = two.admin("POST", "/v1/ceremonies", order, by="ann")
+    assert (status, answer["outcome"]) == (200, "begun")
+    assert (answer["ceremony"]["actor"], answer["ceremony"]["approver"]) == ("ann", "ben")
+    end = {"succeeded": True, "evidence": {"method": "C_UnwrapKey"}}
+    record = done(two.admin("POST", f"/v1/ceremonies/{answer['ceremony']['id']}/finish", end, by="ann"))
+    assert (record["state"], record["provenance"]) == ("staged", "imported")
+
+
+# The command line
+
+
+def test_a_rotation_by_the_command_line_tells_what_happened_and_what_comes_next(service):
+    arguments = ["activate", NEW, "--retire", OLD, "--overlap", "24h", "--watch", "5m", "--reason", "Yearly rotation"]
+    status, output, errors = service.keys_command(*arguments)
+    assert (status, output) == (64, "")
+    assert "add --yes" in errors
+    assert service.signer() == OLD
+    status, output, errors = service.keys_command(*arguments, "--yes")
+    assert status == 0, errors
+    for part in (
+        f"{NEW} has signed a fresh proof of possession",
+        f"{NEW} is active since 20",
+        f"{OLD} is retiring since 20",
+        "By operator.",
+        "stops answering at 20",
+        "Revoke it in App Store Connect after that",
+        f"Should {NEW} fail within 5m, {OLD} becomes active again",
+        "privyseal audit search --kind life --since 20",
+    ):
+        assert part in output, output
+    assert service.signer() == NEW
+    search = output[output.index("privyseal audit search") :].split()[1:]
+    found = subprocess.run([BINARY, *search, "--format", "json"], capture_output=True, text=True, timeout=60)
+    entries = [json.loads(line)["entry"] for line in found.stdout.splitlines()]
+    assert {(entry["key"], entry["to"]) for entry in entries} == {(NEW, "active"), (OLD, "retiring")}, found
+
+    status, output, _ = service.keys_command("history", OLD)
+    assert status == 0
+    assert "Yearly rotation" in output
+    status, output, _ = service.keys_command("states")
+    assert f"Write activeKey: {NEW}." in output
+    status, output, _ = service.keys_command("show", OLD, "--format", "json")
+    assert json.loads(output)["history"][-1]["reason"] == "Yearly rotation"
+
+
+def test_every_simple_change_can_be_made_by_the_command_line(service):
+    for command, more, state in [
+        ("suspend", [], "suspended"),
+        ("resume", [], "staged"),
+        ("compromise", ["--yes"], "compromised"),
+        ("restore", [], "suspended"),
+        ("retire", ["--yes"], "retired"),
+    ]:
+        status, output, errors = service.keys_command(command, NEW, "--reason", "a try", *more, by="ann")
+        assert status == 0, errors
+        assert f"{NEW} is {state} since" in output
+        assert "By ann." in output
+        assert service.states()[NEW] == state
+    status, output, _ = service.keys_command("prove", THIRD, "--format", "json")
+    assert (status, json.loads(output)["state"]) == (0, "staged")
+
+
+def test_proposals_by_the_command_line(two):
+    status, output, errors = two.keys_command(
+        "activate", NEW, "--retire", OLD, "--overlap", "1h", "--reason", "Rotation", "--yes", by="ann"
+    )
+    assert status == 0, errors
+    assert "Nothing has changed yet" in output
+    status, output, _ = two.keys_command("proposals")
+    assert f"activate {NEW} and retire {OLD} with 1h of overlap" in output
+    proposal = output.splitlines()[1].split()[0]
+    status, output, _ = two.keys_command("states")
+    assert f"privyseal keys approve {proposal}" in output
+    status, output, errors = two.keys_command("approve", proposal, by="ben")
+    assert status == 0, errors
+    assert "By ann, approved by ben." in output
+    assert two.signer() == NEW
+
+
+def test_the_register_is_asked_itself_while_no_gateway_runs(service):
+    service.stop()
+    status, output, errors = service.keys_command("suspend", NEW, "--reason", "while nothing runs")
+    assert status == 0, errors
+    assert "By operator." in output
+    status, output, errors = service.keys_command("states", "--format", "json")
+    assert status == 0, errors
+    service.start()
+    assert service.states()[NEW] == "suspended"
+    assert register_faults(service) == []
+
+
+# What wins
+
+
+def test_check_says_where_configuration_and_register_differ(service):
+    status, found = service.check()
+    assert (status, found["register"]["status"]) == (0, "seen"), found
+    service.activate(NEW, OLD)
+    status, found = service.check()
+    assert status == 1
+    assert len(found["register"]["differences"]) == 1
+    assert f"Write activeKey: {NEW}." in found["register"]["differences"][0]
+    service.configure(keys=KEY_IDS, active=NEW)
+    assert service.reload()[0]
+    assert service.check()[0] == 0
+    service.configure(keys=(NEW, THIRD), active=NEW)
+    assert service.reload()[0]
+    status, found = service.check()
+    assert status == 1
+    assert f"The key {OLD} is retiring in the register" in found["register"]["differences"][0]
+
+
+def test_check_says_what_to_do_about_work_that_did_not_end(service):
+    order = {
+        "action": "import",
+        "issuerId": ISSUER_ID,
+        "keyId": "5A8U7LAJ67",
+        "uri": "pkcs11:token=appstore;object=5A8U7LAJ67",
+        "reason": "a new key",
+    }
+    done(service.admin("POST", "/v1/ceremonies", order, by="ann"))
+    service.kill()
+    service.start()
+    status, found = service.check()
+    assert status == 1
+    sentence = found["register"]["ceremonies"][0]
+    assert sentence.startswith("An import of 5A8U7LAJ67 began at 20")
+    assert "by ann and did not end" in sentence
+    assert "run the same privyseal keys import again" in sentence
+
+
+def test_without_a_log_every_change_is_refused(tmp_path):
+    service = KeyService(BINARY, tmp_path)
+    service.configure(audit="off", keys=(OLD, NEW))
+    with service:
+        assert service.signer() == OLD
+        assert service.sign_by_name(NEW)[0] == 200
+        status, answer = service.change("suspend", OLD)
+        assert status == 409, answer
+        assert "audit" in answer["detail"]
+        assert service.check()[1]["register"] == {"status": "none"}
+
+
+# The overlap
+
+
+def test_a_retiring_key_answers_who_names_it_until_its_time_and_then_nobody(service):
+    service.activate(NEW, OLD, overlap=2)
+    key = next(k for k in done(service.admin("GET", "/v1/keys"))["accounts"][0]["keys"] if k["keyId"] == OLD)
+    retire_at = moment(key["retireAt"]).timestamp()
+    last = 0
+    while True:
+        asked = time.time()
+        status, answer = service.sign_by_name(OLD)
+        if status != 200:
+            break
+        last = asked
+        assert asked < retire_at, "it still answers after its time"
+        time.sleep(0.01)
+    assert (status, answer["type"]) == (409, NOT_IN_USE)
+    assert last > retire_at - 0.5
+    await_state(service, OLD, "retired")
+    log = AuditCopy(service.database)
+    assert late_signatures(log, OLD, key["retireAt"]) == []
+    assert changes(log)[-1][1]["action"] == "expire"
+    assert service.sign_by_name(NEW)[0] == 200
+
+
+# Under load
+
+
+def test_rotations_under_load_fail_nothing_and_sign_nothing_wrongly(service):
+    load = KeepingLoad(service, connections=6)
+    load.wait_for(50)
+    order, times = [NEW, THIRD, OLD] * 3, []
+    active = OLD
+    for new in order:
+        asked = time.monotonic()
+        service.activate(new, active)
+        times.append(time.monotonic() - asked)
+        active = new
+        load.wait_for(20, after=time.monotonic())
+    load.stop()
+    assert load.count_by_status() == {200: len(load.answers)}
+    assert load.surprises == []
+    assert max(times) < 1, times
+    assert service.stop() == 0
+    log = AuditCopy(service.database)
+    assert [entry["key"] for _, entry in changes(log) if entry["action"] == "activate"] == order
+    assert wrongly_signed(log) == []
+    assert false_signatures(log, load.signed, service.keys.public) == []
+    assert everything_wrong(service, load.signed) == []
+    print(f"{len(load.answers)} answers, change-over {max(times) * 1000:.0f} ms at most")
+
+
+@pytest.mark.parametrize("action", ["suspend", "compromise"])
+def test_a_key_that_is_stopped_signs_nothing_any_more(service, action):
+    load = KeepingLoad(service, connections=4)
+    load.wait_for(50)
+    answer = done(service.change(action, OLD))
+    answered = time.monotonic()
+    load.wait_for(20, status=503, after=answered)
+    load.stop()
+    assert [s for _, s, asked in load.answers if asked > answered and s == 200] == []
+    instant = answer["keys"][0]["since"]
+    assert service.stop() == 0
+    assert late_signatures(AuditCopy(service.database), OLD, instant) == []
+
+
+def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
+    token = tmp_path / "token"
+    subprocess.run(
+        [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "new", "--key-label", NEW],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    keys = KeysInFiles(tmp_path)
+    keys.environment = {"SOFTHSM2_CONF": str(token / "softhsm2.conf")}
+    uri = f"pkcs11:token=new;object={NEW}?module-path={MODULE}&pin-source=file:{token}/pin"
+    service = KeyService(BINARY, tmp_path, keys, more_of_keys={NEW: uri})
+    service.start_with_staged_keys(keys=(OLD, NEW))
+    try:
+        service.activate(NEW, OLD, watch=60)
+        assert service.signer() == NEW
+        token.rename(tmp_path / "gone")
+        # Somebody has to ask the token before its absence is noticed.
+        end = time.monotonic() + 30
+        while service.signer() != OLD:
+            assert time.monotonic() < end, service.states()
+            time.sleep(0.1)
+        assert service.states() == {OLD: "active", NEW: "suspended"}
+        actions = [entry["action"] for _, entry in changes(AuditCopy(service.database))]
+        assert actions[-2:] == ["revert", "suspend"]
+        assert "failed after it was activated" in changes(AuditCopy(service.database))[-1][1]["reason"]
+    finally:
+        service.stop()
+
+
+# Kills
+
+
+def test_a_kill_in_the_middle_of_an_activation_leaves_state_and_log_of_one_mind(service):
+    chance = random.Random(5)
+    before = {OLD}
+    for _ in range(6):
+        active = next(iter(before))
+        new = NEW if active != NEW else OLD
+        with admin_connection(service) as ask:
+
+            def activate():
+                try:
+                    ask("POST", f"/v1/keys/{new}/activate", {"reason": "a kill", "retiring": active, "overlap": 3600})
+                except OSError:
+                    pass
+                except Exception as error:  # An answer that was cut off.
+                    print(repr(error))
+
+            thread = threading.Thread(target=activate)
+            thread.start()
+            # The moment of a kill is not an event.
+            time.sleep(chance.uniform(0, 0.02))
+            service.kill()
+            thread.join()
+        service.start()
+        assert register_faults(service) == []
+        states = service.states()
+        now = {key_id for key_id, state in states.items() if state == "active"}
+        assert now in ({active}, {new})
+        assert states[OLD if now == {NEW} else NEW] in ("retiring", "staged")
+        assert service.signer() in now
+        before = now
+    assert service.stop() == 0
+    assert wrongly_signed(AuditCopy(service.database)) == []

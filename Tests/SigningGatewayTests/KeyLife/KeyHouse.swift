@@ -1,0 +1,123 @@
+import AuditKit
+import PromotionalOffer
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+import Testing
+
+/// A gateway with a register in memory, and the office that decides about its keys ACTIVE and OTHER.
+struct KeyHouse {
+    let gateway: AuditedGateway
+    let live: LiveGateway
+    let office: KeyOffice
+
+    /// - Parameter staging: OTHER comes into the configuration after the register began.
+    init(staging: Bool = false, adjust: (inout GatewayPlan) -> Void = { _ in }) async throws {
+        gateway = try await AuditedGateway {
+            adjust(&$0)
+            if staging { $0.accounts[0].keys.removeLast() }
+        }
+        var generation = gateway.generation
+        if staging {
+            var plan = gateway.plain.plan
+            let uri = gateway.plain.place.add("late")
+            plan.accounts[0].keys.append(KeyPlan(keyID: "OTHER", uri: try KeyURI(uri), origin: "here"))
+            generation = GatewayGeneration(
+                plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
+                secrets: FileSecretSource(credentialsDirectory: nil), inheriting: gateway.generation,
+                audit: gateway.audit)
+        }
+        live = LiveGateway(generation)
+        office = KeyOffice(live, audit: gateway.audit)
+        await generation.ring.openMissing()
+        await generation.ring.prove()
+        try await office.prepare()
+    }
+
+    func state(_ keyID: String) -> KeyLifeState? { gateway.audit.keys.records[keyID]?.state }
+
+    func change(_ action: KeyLifeAction, _ keyID: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        try await office.change(KeyChangeOrder(action, keyID, reason: "A test."), by: "alice")
+    }
+
+    func sign(keyID: String? = nil) async throws(GatewayError) -> [UInt8] {
+        let dispatcher = live.current.dispatcher
+        let route = try dispatcher.route(
+            for: .operator, app: TestGateway.app, feature: "promotional-offer", keyID: keyID)
+        return try await dispatcher.sign(TestGateway.body, along: route)
+    }
+
+    func close() async {
+        await live.current.ring.close()
+        await gateway.audit.close()
+    }
+}
+
+/// A change that must not be, what comes before it, and a part of the sentence that refuses it.
+struct RefusedChange: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let order: KeyChangeOrder
+    let sentence: String
+    var prepare: @Sendable (KeyHouse) async throws -> Void = { _ in }
+
+    static let all = [
+        RefusedChange(
+            testDescription: "a key that is not there", order: KeyChangeOrder(.suspend, "NONE", reason: "x"),
+            sentence: "There is no key NONE"),
+        RefusedChange(
+            testDescription: "without a reason", order: KeyChangeOrder(.suspend, "OTHER", reason: " "),
+            sentence: "Give a reason"),
+        RefusedChange(
+            testDescription: "retire the only active key", order: KeyChangeOrder(.retire, "ACTIVE", reason: "x"),
+            sentence: "is the only active key of its account"),
+        RefusedChange(
+            testDescription: "an overlap of zero",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 0),
+            sentence: "An overlap of zero"),
+        RefusedChange(
+            testDescription: "without the key that makes room", order: KeyChangeOrder(.activate, "OTHER", reason: "x"),
+            sentence: "--retire ACTIVE"),
+        RefusedChange(
+            testDescription: "another key makes room",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "OTHER", overlap: 60),
+            sentence: "OTHER is not active"),
+        RefusedChange(
+            testDescription: "activate the active key",
+            order: KeyChangeOrder(.activate, "ACTIVE", reason: "x", retiring: "ACTIVE", overlap: 60),
+            sentence: "is active already"),
+        RefusedChange(
+            testDescription: "activate without a fresh proof",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 60),
+            sentence: "has not signed a fresh proof of possession",
+            prepare: { $0.gateway.plain.place.failNext(.failed("It does not answer."), .failed("It does not answer.")) }
+        ),
+        RefusedChange(
+            testDescription: "activate a suspended key",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 60),
+            sentence: "is suspended; resume it first", prepare: { _ = try await $0.change(.suspend, "OTHER") }),
+        RefusedChange(
+            testDescription: "activate a compromised key",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 60),
+            sentence: "is compromised", prepare: { _ = try await $0.change(.compromise, "OTHER") }),
+        RefusedChange(
+            testDescription: "activate a retired key",
+            order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 60),
+            sentence: "is retired, which is for good", prepare: { _ = try await $0.change(.retire, "OTHER") }),
+        RefusedChange(
+            testDescription: "resume what is not suspended", order: KeyChangeOrder(.resume, "OTHER", reason: "x"),
+            sentence: "not suspended"),
+        RefusedChange(
+            testDescription: "restore what is not compromised", order: KeyChangeOrder(.restore, "OTHER", reason: "x"),
+            sentence: "not compromised"),
+        RefusedChange(
+            testDescription: "suspend twice", order: KeyChangeOrder(.suspend, "OTHER", reason: "x"),
+            sentence: "is suspended already", prepare: { _ = try await $0.change(.suspend, "OTHER") }),
+        RefusedChange(
+            testDescription: "a second active key", order: KeyChangeOrder(.resume, "ACTIVE", reason: "x"),
+            sentence: "OTHER is active now",
+            prepare: {
+                _ = try await $0.change(.suspend, "ACTIVE")
+                _ = try await $0.change(.activate, "OTHER")
+            }),
+    ]
+}

@@ -1,0 +1,236 @@
+import AuditKit
+import Foundation
+import SigningGateway
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@Suite("The life of keys")
+struct KeyOfficeTests {
+    @Test("Keys that were there when the register began are adopted as they were used")
+    func adoption() async throws {
+        let house = try await KeyHouse()
+        #expect(house.state("ACTIVE") == .active)
+        #expect(house.state("OTHER") == .retiring)
+        #expect(house.gateway.store.entries("life").map { $0.text("action") } == ["adopt", "adopt"])
+        _ = try await house.sign(keyID: "OTHER")
+        await house.close()
+    }
+
+    @Test("What names no key bears the new key from the change's instant on, and the old one only before")
+    func changeOver() async throws {
+        let house = try await KeyHouse()
+        let signing = Task {
+            var count = 0
+            while !Task.isCancelled {
+                _ = try await house.sign()
+                count += 1
+            }
+            return count
+        }
+        await house.gateway.until { house.gateway.store.entries("signature").count > 50 }
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
+        guard case .done(let records) = try await house.office.change(change, by: "alice") else {
+            Issue.record("It was not done.")
+            return
+        }
+        let since = house.gateway.store.entries("signature").count
+        await house.gateway.until { house.gateway.store.entries("signature").count > since + 50 }
+        signing.cancel()
+        _ = try await signing.value
+        #expect(records.map(\.state) == [.active, .retiring])
+        let entries = house.gateway.store.content.entries.compactMap { EntryFields($0.body) }
+        let instant = try #require(entries.last { $0.text("action") == "activate" }?.time)
+        for entry in entries where entry.kind == "signature" {
+            let time = try #require(entry.time)
+            #expect(entry.text("key") == (time < instant ? "ACTIVE" : "OTHER"))
+        }
+        // The two changes are one transaction: their entries follow each other.
+        let actions = entries.filter { $0.kind == "life" }.map { $0.text("action") }
+        #expect(actions == ["adopt", "adopt", "activate", "retire"])
+        _ = try await house.sign(keyID: "ACTIVE")
+        await house.close()
+    }
+
+    @Test("A retiring key answers until its retire-at, and then to nobody")
+    func retireAt() async throws {
+        let house = try await KeyHouse()
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "A short overlap.", retiring: "ACTIVE", overlap: 1, watch: 0)
+        _ = try await house.office.change(change, by: "alice")
+        _ = try await house.sign(keyID: "ACTIVE")
+        let running = Task { try await house.office.run() }
+        await house.gateway.until { house.state("ACTIVE") == .retired }
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        #expect(house.gateway.store.entries("life").last?.text("action") == "expire")
+        running.cancel()
+        try await running.value
+        await house.close()
+    }
+
+    @Test("A staged key signs proofs and nothing else")
+    func staged() async throws {
+        let house = try await KeyHouse(staging: true)
+        #expect(house.state("OTHER") == .staged)
+        await #expect(throws: GatewayError.keyNotInUse("OTHER", .staged)) { try await house.sign(keyID: "OTHER") }
+        let record = try await house.office.prove("OTHER", by: "alice")
+        #expect(record.state == .staged && record.fingerprint != nil)
+        #expect(house.gateway.store.entries("life").last?.text("event") == "proved")
+        await house.close()
+    }
+
+    @Test(
+        "A key that is stopped signs nothing from the next request on, and nothing else takes its place by itself",
+        arguments: [KeyLifeAction.suspend, .compromise])
+    func stop(_ action: KeyLifeAction) async throws {
+        let house = try await KeyHouse()
+        _ = try await house.office.change(KeyChangeOrder(action, "ACTIVE", reason: "A laptop is gone."), by: "alice")
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
+        let state: KeyLifeState = action == .suspend ? .suspended : .compromised
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", state)) { try await house.sign(keyID: "ACTIVE") }
+        _ = try await house.sign(keyID: "OTHER")
+        await house.close()
+    }
+
+    @Test("What was suspended goes back to what it was, what was compromised has to be activated anew")
+    func back() async throws {
+        let house = try await KeyHouse()
+        _ = try await house.change(.suspend, "ACTIVE")
+        _ = try await house.change(.resume, "ACTIVE")
+        #expect(house.state("ACTIVE") == .active)
+        _ = try await house.change(.compromise, "ACTIVE")
+        _ = try await house.change(.restore, "ACTIVE")
+        #expect(house.state("ACTIVE") == .suspended)
+        _ = try await house.change(.resume, "ACTIVE")
+        #expect(house.state("ACTIVE") == .staged)
+        await house.close()
+    }
+
+    @Test("Each change that must not be is refused with a sentence that says what to do", arguments: RefusedChange.all)
+    func refused(_ refused: RefusedChange) async throws {
+        let house = try await KeyHouse()
+        try await refused.prepare(house)
+        let before = house.gateway.store.content.entries.count
+        let error = await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.change(refused.order, by: "alice")
+        }
+        #expect(error?.description.contains(refused.sentence) == true, "\(error?.description ?? "")")
+        #expect(house.gateway.store.content.entries.count == before)
+        await house.close()
+    }
+
+    @Test("Two administrators are two clients: who proposed cannot approve")
+    func dualControl() async throws {
+        let house = try await KeyHouse { $0.accounts[0].hasDualControl = true }
+        let order = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
+        guard case .proposed(let proposal) = try await house.office.change(order, by: "alice") else {
+            Issue.record("It was done by one.")
+            return
+        }
+        #expect(house.state("ACTIVE") == .active)
+        let error = await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.approve(proposal.id, by: "alice")
+        }
+        #expect(error?.description.contains("another administrator has to approve") == true)
+        guard case .done(let records) = try await house.office.approve(proposal.id, by: "bob") else {
+            Issue.record("It was not done.")
+            return
+        }
+        #expect(records.first?.history.last?.actor == "alice" && records.first?.history.last?.approver == "bob")
+        await #expect(throws: KeyLifeRefusal.self) { try await house.office.approve(proposal.id, by: "carol") }
+        // To stop a key takes one.
+        _ = try await house.change(.suspend, "OTHER")
+        await house.close()
+    }
+
+    @Test("A proposal that nobody approved in time is worth nothing")
+    func expiry() async throws {
+        let house = try await KeyHouse {
+            $0.accounts[0].hasDualControl = true
+            $0.accounts[0].proposalLifetime = .zero
+        }
+        let order = KeyChangeOrder(.activate, "OTHER", reason: "Late.", retiring: "ACTIVE", overlap: 60)
+        guard case .proposed(let proposal) = try await house.office.change(order, by: "alice") else { return }
+        let error = await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.approve(proposal.id, by: "bob")
+        }
+        #expect(error?.description.contains("has expired") == true)
+        await house.close()
+    }
+
+    @Test("A key that fails soon after it was activated makes room for the one before again, and the log says why")
+    func reversal() async throws {
+        let house = try await KeyHouse()
+        let order = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 60)
+        _ = try await house.office.change(order, by: "alice")
+        house.gateway.plain.place.corruptNext()
+        _ = try? await house.sign()
+        await house.gateway.until { house.state("ACTIVE") == .active }
+        #expect(house.state("OTHER") == .suspended)
+        let last = house.gateway.store.entries("life").suffix(2)
+        #expect(last.map { $0.text("action") } == ["revert", "suspend"])
+        #expect(last.first?.text("actor") == "gateway")
+        #expect(last.first?.text("reason")?.contains("OTHER failed after it was activated") == true)
+        await house.close()
+    }
+
+    @Test("What cannot be recorded has not happened; but a key that is stopped is stopped")
+    func unrecorded() async throws {
+        let house = try await KeyHouse()
+        house.gateway.store.fault = .full("No space is left.")
+        let order = KeyChangeOrder(.activate, "OTHER", reason: "No.", retiring: "ACTIVE", overlap: 60)
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.change(order, by: "alice") }
+        #expect(error?.kind == .unrecorded)
+        #expect(house.state("ACTIVE") == .active)
+        await #expect(throws: KeyLifeRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        #expect(house.state("ACTIVE") == .compromised)
+        await house.close()
+    }
+
+    @Test("Work on a token is known from its beginning to its end, and its end is the key's state")
+    func ceremony() async throws {
+        let house = try await KeyHouse()
+        let order = KeyCeremonyOrder(
+            .import, issuerID: "issuer", keyID: "NEW", uri: "fake:new", fingerprint: nil, reason: "The next key.")
+        guard case .begun(let ceremony) = try await house.office.begin(order, by: "alice") else { return }
+        #expect(house.office.overview().ceremonies == [ceremony])
+        // Again after a crash: it goes on.
+        guard case .begun(let again) = try await house.office.begin(order, by: "alice") else { return }
+        #expect(again.id == ceremony.id)
+        let end = KeyCeremonyEnd(isSuccess: true, fingerprint: nil, evidence: ["method": "unwrap"])
+        let record = try await house.office.finish(ceremony.id, end, by: "alice")
+        #expect(record.state == .staged && record.provenance == .imported)
+        #expect(house.office.overview().ceremonies.isEmpty)
+        #expect(record.history.map(\.action) == [.import])
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(order, by: "alice") }
+        #expect(error?.description.contains("There is a key NEW already") == true)
+        await house.close()
+    }
+
+    @Test(
+        "The register is what it was when the log is opened again, and a register that somebody changed is not believed"
+    )
+    func reopening() async throws {
+        let house = try await KeyHouse()
+        _ = try await house.change(.suspend, "OTHER")
+        await house.close()
+        let store = house.gateway.store
+        func open() throws -> AuditLog {
+            let log = AuditLog(signer: house.gateway.signer) { () throws(AuditStoreError) in store }
+            try log.open()
+            return log
+        }
+        let log = try open()
+        #expect(log.keys.records["OTHER"]?.state == .suspended)
+        await log.close()
+        store.content.registers = store.content.registers.map { old in
+            guard old.name == "key/OTHER" else { return old }
+            let text = String(decoding: old.value, as: UTF8.self).replacing("\"suspended\"", with: "\"retiring\"")
+            return AuditRegister(name: old.name, value: Array(text.utf8), entry: old.entry)
+        }
+        #expect(throws: AuditStoreError.self) { try open() }
+    }
+}

@@ -221,7 +221,7 @@ let package = Package(
             "PKCS11TokenTests",
             [
                 "PKCS11Token", "PKCS11", "KeyTransport", "SigningKit", "SigningKitTesting", "SoftHSMTesting",
-                "FaultyPKCS11", "PrometheusMetrics", crypto, metrics,
+                "FaultyPKCS11", "StrictJSON", "PrometheusMetrics", crypto, metrics,
             ]),
         featureTests("LegacyPromotionalOffer"),
         featureTests("PromotionalOffer"),

@@ -93,6 +93,36 @@ static CK_RV sign(CK_SESSION_HANDLE session, unsigned char *data, CK_ULONG lengt
     return CKR_OK;
 }
 
+static CK_RV get_mechanism_info(CK_SLOT_ID slot, CK_MECHANISM_TYPE mechanism, CK_MECHANISM_INFO *info) {
+    ENTER("C_GetMechanismInfo");
+    return target->C_GetMechanismInfo(slot, mechanism, info);
+}
+
+static CK_RV create_object(CK_SESSION_HANDLE session, CK_ATTRIBUTE *template, CK_ULONG count, CK_OBJECT_HANDLE *object) {
+    ENTER("C_CreateObject");
+    return target->C_CreateObject(session, template, count, object);
+}
+
+static CK_RV destroy_object(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object) {
+    ENTER("C_DestroyObject");
+    return target->C_DestroyObject(session, object);
+}
+
+static CK_RV generate_key(CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_ATTRIBUTE *template, CK_ULONG count, CK_OBJECT_HANDLE *key) {
+    ENTER("C_GenerateKey");
+    return target->C_GenerateKey(session, mechanism, template, count, key);
+}
+
+static CK_RV encrypt_init(CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key) {
+    ENTER("C_EncryptInit");
+    return target->C_EncryptInit(session, mechanism, key);
+}
+
+static CK_RV unwrap_key(CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE unwrapping, unsigned char *wrapped, CK_ULONG length, CK_ATTRIBUTE *template, CK_ULONG count, CK_OBJECT_HANDLE *key) {
+    ENTER("C_UnwrapKey");
+    return target->C_UnwrapKey(session, mechanism, unwrapping, wrapped, length, template, count, key);
+}
+
 static CK_FUNCTION_LIST functions;
 
 __attribute__((visibility("default"))) CK_RV C_GetFunctionList(CK_FUNCTION_LIST **list) {
@@ -121,6 +151,12 @@ __attribute__((visibility("default"))) CK_RV C_GetFunctionList(CK_FUNCTION_LIST 
     functions.C_GetAttributeValue = get_attribute_value;
     functions.C_SignInit = sign_init;
     functions.C_Sign = sign;
+    functions.C_GetMechanismInfo = get_mechanism_info;
+    functions.C_CreateObject = create_object;
+    functions.C_DestroyObject = destroy_object;
+    functions.C_GenerateKey = generate_key;
+    functions.C_EncryptInit = encrypt_init;
+    functions.C_UnwrapKey = unwrap_key;
     *list = &functions;
     return CKR_OK;
 }

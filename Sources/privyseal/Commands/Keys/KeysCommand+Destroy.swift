@@ -28,7 +28,7 @@ extension KeysCommand {
         var reason = "key destruction"
 
         @OptionGroup var desk: KeyDeskOption
-        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
@@ -65,7 +65,7 @@ extension KeysCommand {
             _ workshop: any KeyWorkshop, _ place: KeyPlace, _ issuerID: String, _ pinned: PublicKeyFingerprint?
         ) async throws {
             let token = workshop.token
-            try confirmation.ask(
+            try consent.require(
                 "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed for ever.")
             let known = try await desk.ask { desk in
                 try await desk.overview().accounts.flatMap(\.keys)

@@ -38,7 +38,7 @@ extension KeysCommand {
         var reason = "key generation"
 
         @OptionGroup var desk: KeyDeskOption
-        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
         func validate() throws {
@@ -75,7 +75,7 @@ extension KeysCommand {
             _ workshop: any KeyWorkshop, _ place: KeyPlace, _ issuerID: String
         ) async throws -> PlacedKeyReport? {
             let token = workshop.token
-            try confirmation.ask("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
+            try consent.require("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
             let order = KeyCeremonyOrder(
                 .generate, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: nil, reason: reason)
             guard let ceremony = try await CeremonyRun.begin(desk, order) else { return nil }

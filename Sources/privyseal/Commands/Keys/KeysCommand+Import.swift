@@ -49,7 +49,7 @@ extension KeysCommand {
 
         @OptionGroup var key: KeyFileOption
         @OptionGroup var desk: KeyDeskOption
-        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
         func validate() throws {
@@ -82,7 +82,7 @@ extension KeysCommand {
             let workshop = try await place.workshop()
             do {
                 let token = workshop.token
-                try confirmation.ask(
+                try consent.require(
                     "It goes into the token \"\(token.label)\" (serial \(token.serial), \(token.model)).")
                 let order = KeyCeremonyOrder(
                     .import, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: found, reason: reason)
@@ -117,14 +117,19 @@ extension KeysCommand {
             print(output.format == .json ? report.json(isFileDestroyed: isFileGone) : report.text)
         }
 
+        private static func wantsDestruction(of file: String) -> Bool {
+            StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
+            return readLine()?.lowercased() == "yes"
+        }
+
         /// - Returns: nil where there is no file to destroy.
         private func disposeOfFile() -> Bool? {
             guard let file else { return nil }
             StandardError.print(KeyFileDestruction.limits)
             let isWanted =
                 destroysFile
-                || (!confirmation.isGiven && isatty(STDIN_FILENO) == 1
-                    && ConfirmationOption.answer("Destroy \(file) now: overwrite and remove it?"))
+                || (!consent.yes && isatty(STDIN_FILENO) == 1
+                    && Self.wantsDestruction(of: file))
             guard isWanted else {
                 StandardError.print("\(file) was left: it is the key outside of the token. Destroy it and its copies.")
                 return false

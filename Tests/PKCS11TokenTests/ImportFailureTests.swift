@@ -1,0 +1,75 @@
+import Crypto
+import PKCS11
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+@Suite("An import that fails", .serialized, .softHSM, .timeLimit(.minutes(2)))
+struct ImportFailureTests {
+    private let module: FaultyModule
+    private let token: SoftHSMToken
+    private let key = P256.Signing.PrivateKey()
+    private var uri: String { token.uri("object=KEY", modulePath: module.path) }
+
+    init() throws {
+        module = try FaultyModule.shared.get()
+        token = try SoftHSM.shared.get().makeToken(modulePath: module.path)
+        try module.fresh()
+    }
+
+    @Test(
+        "leaves nothing, whatever call fails",
+        arguments: [
+            "C_GenerateKey rv=0x30", "C_EncryptInit from=50 rv=0x30", "C_UnwrapKey rv=0x30",
+            "C_GetAttributeValue from=10 rv=0x30", "C_SignInit rv=0x30", "C_Sign corrupt", "C_CreateObject rv=0x30",
+        ])
+    func nothingLeft(_ rule: String) async throws {
+        try module.follow(rule)
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) } != nil)
+        try module.follow()
+        #expect(try token.objectCount() == 0)
+        try await importKey(.plain(material(key)), uri)
+        try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+    }
+
+    @Test("says so when what was made cannot be removed, and goes on when it is called again")
+    func stuck() async throws {
+        // The first that is destroyed is the private key, the second the AES key.
+        try module.follow("C_CreateObject rv=0x30", "C_DestroyObject rv=0x30")
+        let told = await sentence { try await importKey(.plain(material(key)), uri) }
+        #expect(told?.contains("could not be removed") == true)
+        try module.follow()
+        #expect(try token.objects([Attribute(.privateKey)]).count == 1)
+        #expect(try await importKey(.plain(material(key)), uri).method == .found)
+        #expect(try token.objectCount() == 2)
+    }
+
+    @Test("a token without room, or without leave to write, is told as what it is")
+    func noRoom() async throws {
+        try module.follow("C_UnwrapKey rv=0x31")
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("no room") == true)
+        try module.follow("C_GetTokenInfo flags=2")
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("no changes") == true)
+        try module.follow()
+        #expect(try token.objectCount() == 0)
+    }
+
+    @Test("a token that cannot unwrap gets the key in the clear, and that is said")
+    func clear() async throws {
+        try module.follow("C_GetMechanismInfo rv=0x70")
+        let placed = try await importKey(.plain(material(key)), uri)
+        #expect(placed.method == .created)
+        #expect(placed.warnings.contains { $0.contains("in the clear") })
+        #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })
+        try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+    }
+
+    @Test("a PIN that is refused is shown once")
+    func wrongPIN() async throws {
+        let pinFile = try token.pinFile(holding: "not-the-pin-\(UInt64.random(in: 0 ... .max))\n")
+        let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: pinFile)
+        for _ in 0..<3 { #expect(await sentence { try await importKey(.plain(material(key)), wrong) } != nil) }
+        #expect(module.count("C_Login") == 1)
+    }
+}

@@ -1,0 +1,199 @@
+import Crypto
+import Foundation
+import KeyTransport
+import PKCS11
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import StrictJSON
+import Testing
+
+@Suite("Bringing a key into a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
+struct ImportTests {
+    private let token: SoftHSMToken
+    private let key = P256.Signing.PrivateKey()
+    private var uri: String { token.uri("object=KEY") }
+
+    init() throws {
+        token = try SoftHSM.shared.get().makeToken()
+    }
+
+    @Test("a key that was unwrapped in the token signs through the backend, and has each attribute as it was asked for")
+    func unwrapped() async throws {
+        let placed = try await importKey(.plain(material(key)), uri)
+        #expect(placed.method == .unwrapped)
+        #expect(placed.warnings.isEmpty, "\(placed.warnings)")
+        #expect(placed.id == Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation)))
+        let attributes = Dictionary(placed.attributes.map { ($0.name, $0.value) }) { first, _ in first }
+        let wanted = [
+            "CKA_TOKEN": "true", "CKA_PRIVATE": "true", "CKA_SENSITIVE": "true", "CKA_EXTRACTABLE": "false",
+            "CKA_SIGN": "true", "CKA_SIGN_RECOVER": "false", "CKA_DECRYPT": "false", "CKA_UNWRAP": "false",
+            "CKA_DERIVE": "false", "CKA_MODIFIABLE": "false", "CKA_COPYABLE": "false", "CKA_DESTROYABLE": "true",
+            "CKA_LOCAL": "false", "CKA_ALWAYS_SENSITIVE": "false", "CKA_NEVER_EXTRACTABLE": "false",
+            "CKA_VALUE": "refused: CKR_ATTRIBUTE_SENSITIVE", "CKA_EC_PARAMS": "P-256", "CKA_KEY_TYPE": "CKK_EC",
+        ]
+        #expect(attributes == wanted)
+        try await withKey(uri) { _, opened in
+            #expect(opened.publicKey.rawRepresentation == key.publicKey.rawRepresentation)
+            #expect(await fault(opened) == nil)
+        }
+        #expect(try token.objectCount() == 2, "a private and a public key, and no AES key")
+        try token.inspect { session in
+            let object = try #require(try session.objects(with: [Attribute(.privateKey)]).first)
+            let aes = try session.generateKey(
+                .aesKeyGeneration,
+                [Attribute(.isToken, false), Attribute(.valueLength, number: 32), Attribute(.wrap, true)])
+            let error = #expect(throws: PKCS11Error.self) {
+                try session.wrapKey(object, with: aes, .aesKeyWrapPadded)
+            }
+            #expect(error?.returnValue == .keyUnextractable)
+        }
+    }
+
+    @Test("a package that was made elsewhere is opened in the token, and in no other one")
+    func wrapped() async throws {
+        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
+            try await workshop.makeWrappingKey(as: selector)
+        }
+        let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
+        #expect(package.wrappingKey == PublicKeyFingerprint(ofDER: der))
+        let read = try KeyPackage(parsing: KeyPackage(package).jsonBytes()).key
+        #expect(read == package)
+
+        let other = try SoftHSM.shared.get().makeToken()
+        let refused = await sentence { try await importKey(.wrapped(read), other.uri("object=KEY")) }
+        #expect(refused?.contains("does not have") == true)
+        #expect(try other.objectCount() == 0)
+
+        let placed = try await importKey(.wrapped(read), uri)
+        #expect(placed.method == .unwrappedPackage)
+        try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+        #expect(try token.objectCount() == 4)
+    }
+
+    @Test("a package that was changed, or that tells another public key, leaves nothing in the token")
+    func forged() async throws {
+        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
+            try await workshop.makeWrappingKey(as: selector)
+        }
+        let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
+        var bytes = package.encryptedKey
+        bytes[20] ^= 1
+        let changed = WrappedKey(
+            wrappingKey: package.wrappingKey, publicKey: package.publicKey, encryptedAESKey: package.encryptedAESKey,
+            encryptedKey: bytes)
+        #expect(await sentence { try await importKey(.wrapped(changed), uri) }?.contains("damaged") == true)
+        let exchanged = WrappedKey(
+            wrappingKey: package.wrappingKey, publicKey: P256.Signing.PrivateKey().publicKey,
+            encryptedAESKey: package.encryptedAESKey, encryptedKey: package.encryptedKey)
+        #expect(await sentence { try await importKey(.wrapped(exchanged), uri) }?.contains("another one") == true)
+        #expect(try token.objectCount() == 2, "the wrapping pair")
+    }
+
+    @Test("a key on another curve in a package is refused")
+    func curve() async throws {
+        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
+            try await workshop.makeWrappingKey(as: selector)
+        }
+        let other = P384.Signing.PrivateKey()
+        let foreign = KeyMaterial(
+            pkcs8: other.derRepresentation.withUnsafeBytes { Secret($0) }, publicKey: key.publicKey)
+        let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(foreign)
+        #expect(await sentence { try await importKey(.wrapped(package), uri) }?.contains("P-384") == true)
+        #expect(try token.objectCount() == 2, "the wrapping pair")
+    }
+
+    @Test("a key that is there already is refused: by its public key, its label, its ID")
+    func twice() async throws {
+        try await importKey(.plain(material(key)), uri)
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("very key") == true)
+        let elsewhere = token.uri("object=OTHER")
+        #expect(await sentence { try await importKey(.plain(material(key)), elsewhere) }?.contains("very key") == true)
+        let another = material(P256.Signing.PrivateKey())
+        #expect(await sentence { try await importKey(.plain(another), uri) }?.contains("label") == true)
+        try await importKey(.plain(another), token.uri("object=SECOND;id=%07"))
+        let third = material(P256.Signing.PrivateKey())
+        let sameID = token.uri("object=THIRD;id=%07")
+        #expect(await sentence { try await importKey(.plain(third), sameID) }?.contains("CKA_ID") == true)
+        #expect(try token.objectCount() == 4)
+    }
+
+    @Test("a key that an interrupted import left is finished by the next one, and a whole one only when that resumes")
+    func interrupted() async throws {
+        let placed = try await importKey(.plain(material(key)), uri)
+        try token.inspect { session in
+            for object in try session.objects(with: [Attribute(.publicKey)]) { try session.destroy(object) }
+        }
+        #expect(try await importKey(.plain(material(key)), uri).method == .found)
+        #expect(try await importKey(.plain(material(key)), uri, isResumed: true).id == placed.id)
+        #expect(try token.objectCount() == 2)
+        try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+    }
+
+    @Test("remains that are not the key are removed where the ID is ours, and refused where it is not")
+    func remains() async throws {
+        let id = Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation))
+        try token.importKey(P256.Signing.PrivateKey(), label: "KEY", id: id, .with { $0.hasPublicKey = false })
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        #expect(try token.objectCount() == 2)
+        try token.importKey(P256.Signing.PrivateKey(), label: "NAMED", id: [9], .with { $0.hasPublicKey = false })
+        let named = token.uri("object=NAMED;id=%09")
+        let another = material(P256.Signing.PrivateKey())
+        #expect(await sentence { try await importKey(.plain(another), named) }?.contains("already") == true)
+        #expect(try token.objectCount() == 3)
+    }
+
+    @Test("a key that is destroyed is gone with its public half, and is looked for")
+    func destruction() async throws {
+        try await importKey(.plain(material(key)), uri)
+        let wrong = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
+        let refused = await sentence {
+            _ = try await withWorkshop(uri) { try await $0.destroy($1, expecting: wrong, tell: { _ in }) }
+        }
+        #expect(refused?.contains("Nothing was changed") == true)
+        #expect(try token.objectCount() == 2)
+        let gone = try await withWorkshop(uri) { try await $0.destroy($1, expecting: nil, tell: { _ in }) }
+        #expect(gone.fingerprint == PublicKeyFingerprint(of: key.publicKey))
+        #expect((gone.destroyedPrivate, gone.destroyedPublic) == (1, 1))
+        #expect(try token.objectCount() == 0)
+        let again = try await withWorkshop(uri) { try await $0.destroy($1, expecting: nil, tell: { _ in }) }
+        #expect(again.destroyedPrivate == 0)
+    }
+
+    @Test("a key that the token made never was elsewhere, and signs a certification request that openssl accepts")
+    func generated() async throws {
+        let placed = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+        #expect(placed.method == .generated)
+        for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE"] {
+            #expect(placed.attributes.contains { $0.name == name && $0.value == "true" })
+        }
+        let request = try CertificateRequest(subject: "CN=Käse\\, gut,O=Example,C=DE", publicKey: placed.publicKey)
+        try await withKey(uri) { _, opened in
+            let pem = PEM.text("CERTIFICATE REQUEST", try request.signed(try await opened.sign(request.digest)))
+            let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).csr")
+            try Data(pem.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let openssl = Process()
+            openssl.executableURL = URL(filePath: "/usr/bin/openssl")
+            openssl.arguments = [
+                "req", "-in", file.path, "-noout", "-verify", "-subject", "-nameopt", "utf8,sep_comma_plus",
+            ]
+            let output = Pipe()
+            openssl.standardOutput = output
+            openssl.standardError = output
+            try openssl.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            openssl.waitUntilExit()
+            #expect(openssl.terminationStatus == 0 && text.contains("verify OK"), "\(text)")
+            #expect(text.contains("Käse") && text.contains("Example"), "\(text)")
+        }
+        let twin = await sentence {
+            _ = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+        }
+        #expect(twin?.contains("label") == true)
+        let found = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: true, tell: { _ in }) }
+        #expect(found.method == .found)
+        #expect(found.publicKey.rawRepresentation == placed.publicKey.rawRepresentation)
+        #expect(try token.objectCount() == 2)
+    }
+}

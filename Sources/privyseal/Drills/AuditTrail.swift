@@ -1,4 +1,5 @@
 import KeyDrills
+import NIOHTTP1
 import StrictJSON
 
 /// What a running gateway's audit log holds, over its admin listener.

@@ -1,10 +1,9 @@
 import Foundation
 import KeyDrills
-import ServiceLifecycle
+import NIOHTTP1
 import SigningGateway
 import SigningKit
 import StrictJSON
-import UnixSignals
 
 /// Runs a scenario with load beside it, and writes down what came of it.
 struct DrillRun {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayHTTP
 import KeyDrills
+import SigningKit
 import StrictJSON
 
 extension DrillCommand {

@@ -5,8 +5,6 @@ import SigningGateway
 import StrictJSON
 import UnixSignals
 
-extension DrillScenario: ExpressibleByArgument {}
-
 extension DrillCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -20,7 +18,9 @@ extension DrillCommand {
                 it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
                 """)
 
-        @Argument(help: ArgumentHelp("What is rehearsed.", valueName: "scenario"))
+        @Argument(
+            help: ArgumentHelp("What is rehearsed.", valueName: "scenario"),
+            completion: .list(DrillScenario.allCases.map(\.rawValue)), transform: Self.scenario)
         var scenario: DrillScenario
 
         @OptionGroup var shelf: DrillShelfOption
@@ -76,6 +76,14 @@ extension DrillCommand {
                 output.format == .json
                     ? String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self) : DrillText.text(record))
             if record.verdict == .failed { throw ExitCode.failure }
+        }
+
+        private static func scenario(_ text: String) throws -> DrillScenario {
+            guard let scenario = DrillScenario(rawValue: text) else {
+                let known = DrillScenario.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("There is no scenario \(text); there are \(known).")
+            }
+            return scenario
         }
 
         private func conditions(_ shelf: DrillShelf) -> DrillConditions {

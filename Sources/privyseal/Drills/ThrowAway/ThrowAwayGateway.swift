@@ -1,7 +1,9 @@
+import ArgumentParser
 import Crypto
 import Foundation
 import Glibc
 import KeyDrills
+import NIOHTTP1
 import SigningGateway
 import SigningKit
 import StrictJSON
@@ -57,7 +59,7 @@ final class ThrowAwayGateway: Sendable {
 
     private static func makeDirectory() throws -> String {
         var template = Array("\(FileManager.default.temporaryDirectory.path)/privyseal-drill-XXXXXX".utf8CString)
-        guard template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress) }) != nil else {
+        guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
             throw DrillError("No directory can be made for the drill: \(String(cString: strerror(errno))).")
         }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -53,7 +53,11 @@ public struct GatewayRouter: Sendable {
         var table = RouteTable()
         table.get(StatusRoute.path, guardian.guarding(StatusRoute(administration: administration).respond))
         table.post(ReloadRoute.path, guardian.guarding(ReloadRoute(administration: administration).respond))
-        if let keys { KeyRoutes(office: keys).add(to: &table, guardian) }
+        if let keys {
+            KeyRoutes(office: keys).add(to: &table, guardian)
+        } else {
+            AbsentRegisterRoutes().add(to: &table, guardian)
+        }
         if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &table, guardian) }
         table.resource(HealthRoutes.livePath, health.live)
         table.resource(HealthRoutes.readyPath, health.ready)

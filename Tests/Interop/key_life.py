@@ -9,11 +9,11 @@ import pathlib
 import subprocess
 import time
 
-from auditing import AuditCopy, AuditedService, FEATURES
+from auditing import FEATURES, AuditCopy, AuditedService
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
-from running import APP, ISSUER_ID, KEY_IDS, clients
+from running import APP, ISSUER_ID, KEY_IDS
 from service import digest, exchange, mint, write_key, write_secret
 
 OLD, NEW, THIRD = KEY_IDS
@@ -56,10 +56,10 @@ class KeyService(AuditedService):
             f'      - {{keyId: {key_id}, uri: "{self.uris.get(key_id) or self.keys.uri(KEY_IDS.index(key_id))}"}}'
             for key_id in keys
         )
-        administrators = [
+        administrators = "\n".join(
             f'  - {{name: {name}, administrator: true, tokens: [{{sha256: "{digest(token)}"}}]}}'
             for name, token in self.tokens.items()
-        ]
+        )
         self.configuration.write_text(f"""
 listeners:
   public: {{address: "127.0.0.1:0"}}
@@ -73,7 +73,12 @@ drainDelay: 0
     keys:
 {declared}
     activeKey: {active}
-{clients(self.token, *administrators)}
+clients:
+{administrators}
+  - name: load
+    tokens: [{{sha256: "{digest(self.token)}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}}]
+    rate: {{perSecond: 100000, burst: 1000000}}
 audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file: {self.checkpoints}}}}}'}
 """)
 
@@ -145,8 +150,12 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
 
 
 def life(log):
-    """What the log says of keys: [(index, entry)]."""
-    return [(index, entry) for index, entry in enumerate(log.entries) if entry["kind"] == "life"]
+    """What the log says of keys: [(index, entry)]. Adoptions come by themselves, a moment later, and are left out."""
+    return [
+        (index, entry)
+        for index, entry in enumerate(log.entries)
+        if entry["kind"] == "life" and entry["action"] != "adopt"
+    ]
 
 
 def changes(log):
@@ -154,26 +163,32 @@ def changes(log):
     return [(index, entry) for index, entry in life(log) if entry["event"] == "changed"]
 
 
+def adoptions(log):
+    return [entry for entry in log.of_kind("life") if entry["action"] == "adopt"]
+
+
 def moment(text):
     return datetime.datetime.fromisoformat(text)
 
 
 def wrongly_signed(log, named=()):
-    """Signatures that bear another key than the one that was active, by their place in the log and by their time.
+    """Signatures that bear another key than the one that was active at their time.
 
+    By their time, not by their place: an entry is made before it is written, and may stand behind a change that came after it.
     `named`: IDs of requests that named a key."""
-    faults, active, since = [], None, None
-    for index, entry in enumerate(log.entries):
-        if entry["kind"] == "life" and entry["event"] == "changed":
-            if entry["to"] == "active":
-                active, since = entry["key"], entry["time"]
-            elif entry["key"] == active:
-                active = None
-        elif entry["kind"] == "signature" and entry["requestId"] not in named and active:
-            if entry["key"] != active:
-                faults.append(f"entry {index} bears {entry['key']}, and {active} is active since {since}")
-            elif moment(entry["time"]) < moment(since):
-                faults.append(f"entry {index} bears {active} at {entry['time']}, before {since}")
+    actives, active = [], None
+    for entry in (entry for entry in log.of_kind("life") if entry["event"] == "changed"):
+        # A change has one instant; the time of its entry is a little later.
+        if entry["to"] == "active":
+            active = entry["key"]
+        elif entry["key"] == active:
+            active = None
+        actives.append((moment(entry["time"]), active))
+    faults = []
+    for entry in log.of_kind("signature"):
+        before = [key for since, key in actives if since <= moment(entry["time"])]
+        if entry["requestId"] not in named and before and entry["key"] != before[-1]:
+            faults.append(f"{entry['requestId']} bears {entry['key']} at {entry['time']}, when {before[-1]} was active")
     return faults
 
 
@@ -208,7 +223,8 @@ def is_by(key, one):
 
 def register_faults(service):
     """Where the states that a gateway tells are not those that follow from its log."""
-    told = {entry["key"]: entry["to"] for _, entry in changes(AuditCopy(service.database))}
+    log = AuditCopy(service.database)
+    told = {entry["key"]: entry["to"] for entry in log.of_kind("life") if entry["event"] == "changed"}
     states = service.states()
     faults = [f"{key_id} is {states.get(key_id)}, and the log says {state}" for key_id, state in told.items()
               if states.get(key_id) != state]

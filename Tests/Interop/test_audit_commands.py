@@ -6,10 +6,12 @@ import hashlib
 import io
 import json
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
 import tempfile
+import threading
 
 import pytest
 from conftest import BINARY
@@ -34,6 +36,7 @@ class AuditedGateway:
         self.service = Service(BINARY, place, self.configuration())
         self.key = place / "audit.db.key.pub"
         self.checkpoints = place / "audit.db.checkpoints"
+        self.checkpoints_then = place / "checkpoints-at-the-copy"
 
     def configuration(self):
         return f"""
@@ -80,6 +83,8 @@ audit:
 
     def copy(self, name="copy.db"):
         """Of all that is in the log now."""
+        # Before the database: a checkpoint that comes meanwhile covers more than the copy holds.
+        shutil.copy(self.checkpoints, self.checkpoints_then)
         source = sqlite3.connect(f"file:{self.place}/audit.db?mode=ro", uri=True)
         target = self.place / name
         target.unlink(missing_ok=True)
@@ -118,12 +123,17 @@ def test_tail_shows_the_last_entries_in_order(gateway):
 def test_tail_follows_until_it_is_interrupted(gateway):
     command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.service.configuration]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follow:
+        # Whoever hangs here has found a fault.
+        watchdog = threading.Timer(60, follow.kill)
+        watchdog.daemon = True
+        watchdog.start()
         # A checkpoint is asked for each second, and an idle log gets an entry for it.
         assert "  idle" in follow.stdout.readline()
         gateway.sign(["com.example.followed"])
         assert any("com.example.followed/winback" in line for line in follow.stdout)
         follow.send_signal(signal.SIGINT)
         follow.stdout.read()
+        watchdog.cancel()
     assert follow.returncode in (0, -signal.SIGINT, 130)
 
 
@@ -211,7 +221,7 @@ def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
     copy = gateway.copy()
     on = ("--database", copy, "--key", gateway.key)
     assert "kept elsewhere" in gateway.run("verify", on=on)
-    text = gateway.run("verify", on=(*on, "--checkpoints", gateway.checkpoints))
+    text = gateway.run("verify", on=(*on, "--checkpoints", gateway.checkpoints_then))
     assert "kept elsewhere" not in text and f"{ORIGIN}: intact" in text
     assert not list(gateway.place.glob("copy.db-*")), "nothing is written beside a copy"
 
@@ -220,7 +230,7 @@ def test_verify_takes_the_cosigner_too(gateway):
     keys = gateway.place / "keys"
     keys.write_text(gateway.run("keys", "--open-cosigner"))
     assert len(keys.read_text().splitlines()) == 2
-    gateway.run("verify", on=("--database", gateway.copy(), "--key", keys, "--checkpoints", gateway.checkpoints))
+    gateway.run("verify", on=("--database", gateway.copy(), "--key", keys, "--checkpoints", gateway.checkpoints_then))
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ extension KeyOffice {
         let proven = try await requireProof(of: new.keyID)
         var changed = new
         changed.fingerprint = proven
-        let records = try await changeOver(issuerID: new.issuerID) { () -> [KeyLifeRecord] in
-            let active = self.change(changed, to: .active, .activate, hand)
+        let records = try await changeOver(issuerID: new.issuerID) { time -> [KeyLifeRecord] in
+            let active = self.change(changed, to: .active, .activate, hand, at: time)
             guard let old else { return [active] }
-            let retireAt = Timestamp(milliseconds: self.now.milliseconds + Int64(clamping: order.overlap ?? 0) * 1000)
-            return [active, self.change(old, to: .retiring, .retire, hand, retireAt: retireAt)]
+            let retireAt = Timestamp(milliseconds: time.milliseconds + Int64(clamping: order.overlap ?? 0) * 1000)
+            return [active, self.change(old, to: .retiring, .retire, hand, at: time, retireAt: retireAt)]
         }
         if let old { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
         return records
@@ -27,7 +27,7 @@ extension KeyOffice {
     /// Everything that bears the old key is in the log before the instant of the change, everything that bears the new one
     /// after it: requests that name no key wait for the few milliseconds of the transaction.
     func changeOver(
-        issuerID: String, _ changes: () -> [KeyLifeRecord]
+        issuerID: String, _ changes: (_ time: Timestamp) -> [KeyLifeRecord]
     ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         let life = board.account(issuerID)
         defer { life.open() }
@@ -39,7 +39,7 @@ extension KeyOffice {
         // The times of entries have milliseconds: the next one is later than that of whatever was signed before.
         let last = now
         while now <= last { try? await Task.sleep(for: .microseconds(200)) }
-        return try await record(changes())
+        return try await record(changes(now))
     }
 
     /// A proof of possession that is signed now.

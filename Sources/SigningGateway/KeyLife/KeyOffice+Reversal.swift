@@ -42,12 +42,12 @@ extension KeyOffice {
                 // Where the old one does not sign either, nothing is gained.
                 try await requireProof(of: old)
                 let hand = Hand(actor: Self.gatewayName, reason: "\(new) failed after it was activated: \(trouble)")
-                _ = try await changeOver(issuerID: failed.issuerID) { () -> [KeyLifeRecord] in
+                _ = try await changeOver(issuerID: failed.issuerID) { time -> [KeyLifeRecord] in
                     var suspended = failed
                     suspended.suspendedFrom = .staged
                     return [
-                        self.change(before, to: .active, .revert, hand),
-                        self.change(suspended, to: .suspended, .suspend, hand),
+                        self.change(before, to: .active, .revert, hand, at: time),
+                        self.change(suspended, to: .suspended, .suspend, hand, at: time),
                     ]
                 }
                 logger.critical(

@@ -124,10 +124,11 @@ public final class KeyOffice: Service {
     /// The record as it is after a change.
     func change(
         _ record: KeyLifeRecord, to state: KeyLifeState, _ action: KeyLifeAction, _ hand: Hand,
-        retireAt: Timestamp? = nil, evidence: [String: String] = [:]
+        at time: Timestamp? = nil, retireAt: Timestamp? = nil, evidence: [String: String] = [:]
     ) -> KeyLifeRecord {
-        let time = now
+        let time = time ?? now
         var changed = record
+        changed.fingerprint = record.fingerprint ?? slot(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
         // What was to retire at a time still is when it is resumed.
@@ -147,7 +148,9 @@ public final class KeyOffice: Service {
 
     /// One transaction: the last change of each, and the registers. Then it holds.
     func record(_ changed: [KeyLifeRecord]) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
-        try await register(changed.map { ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024)) })
+        try await register(
+            changed.map { ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024)) },
+            at: changed.last?.history.last?.time)
         board.set(changed)
         for record in changed {
             logger.notice(
@@ -158,8 +161,10 @@ public final class KeyOffice: Service {
         return changed
     }
 
-    func register(_ records: [(record: LifeRecord, name: String, value: [UInt8])]) async throws(KeyLifeRefusal) {
-        do throws(AuditError) { try await audit.register(records, at: now) } catch {
+    func register(
+        _ records: [(record: LifeRecord, name: String, value: [UInt8])], at time: Timestamp? = nil
+    ) async throws(KeyLifeRefusal) {
+        do throws(AuditError) { try await audit.register(records, at: time ?? now) } catch {
             throw KeyLifeRefusal(
                 .unrecorded, "It could not be recorded, so nothing has changed in the register. \(error)")
         }

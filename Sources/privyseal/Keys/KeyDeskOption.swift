@@ -16,6 +16,7 @@ struct KeyDeskOption: ParsableArguments {
     /// The gateway that runs by this configuration; the register itself when nobody listens where its admin listener would
     /// be.
     static func desk(_ configuration: GatewayConfiguration, _ admin: AdminOption) async throws -> any KeyDesk {
+        guard configuration.audit != nil else { throw NoRegister() }
         guard let address = AdminOption.address(in: configuration) else { return try await local(configuration) }
         let client = try AdminClient(address, admin)
         do {

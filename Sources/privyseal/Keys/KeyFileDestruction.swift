@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Overwrites a file that held a key, and takes its name away.

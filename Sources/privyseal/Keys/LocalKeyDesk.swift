@@ -47,6 +47,7 @@ struct LocalKeyDesk: KeyDesk {
 
     private func withOffice<Value>(_ body: (KeyOffice) async throws -> Value) async throws -> Value {
         guard let settings = configuration.audit else { throw NoRegister() }
+        LogSetup.bootstrapQuietly()
         let audit = try AuditComposition(settings, of: configuration).open(isServing: false)
         let result: Result<Value, any Error>
         do {

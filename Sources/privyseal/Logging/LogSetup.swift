@@ -22,12 +22,15 @@ enum LogSetup {
     }
 
     /// For commands that say themselves what went wrong. What nobody else says is left: a secret that others can read.
-    static func bootstrapQuietly() {
+    static func bootstrapQuietly() { quietly }
+
+    /// Once for a process: a second bootstrap would end it.
+    private static let quietly: Void = {
         LoggingSystem.bootstrap { label in
             guard label == "privyseal.secrets" else { return SwiftLogNoOpLogHandler() }
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = .warning
             return handler
         }
-    }
+    }()
 }

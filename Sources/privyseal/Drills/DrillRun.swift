@@ -20,16 +20,24 @@ struct DrillRun {
         let before = await AuditTrail(stage.admin).head()
         let begun = Self.clock()
         let load = Task { [stage] in await stage.load.run() }
-        do { try await stage.perform(conditions.scenario, sheet) } catch { sheet.deviate("\(error)") }
+        do { try await stage.perform(conditions.scenario, sheet) } catch { await end(sheet, early: error) }
         if stage.load.isUsedUp {
             sheet.deviate("The load ended before the drill did: more requests are needed, by --requests.")
         }
-        // A moment of the state that was reached, so that it can be seen in the record.
-        try? await Task.sleep(for: .seconds(1))
+        try? await Task.sleep(for: DrillStage.calm)
         stage.load.stop()
         await load.value
         let ended = Self.clock()
         return await record(sheet, begun, ended, auditFrom: before?.size)
+    }
+
+    /// What goes wrong between two steps fails the drill, too.
+    private func end(_ sheet: DrillSheet, early error: any Error) async {
+        if sheet.steps.last?.verdict == .failed {
+            sheet.deviate("\(error)")
+        } else {
+            await sheet.step("Go on", expected: "The next step can be done.") { .not("\(error)") }
+        }
     }
 
     private func record(

@@ -13,6 +13,7 @@ extension DrillStage {
         ) {
             let active = try await activeKey()
             sheet.oldKey = active
+            try await Task.sleep(for: Self.calm)
             guard let answer = await load.ledger.first(within: Self.eventLimit, where: { $0.isServed }) else {
                 return .not("\(active) is active, but no request was served.")
             }

@@ -27,6 +27,10 @@ struct DrillStage: Sendable {
 
     /// How long an event may take that needs no person.
     static let eventLimit = Duration.seconds(20)
+    /// How long a gateway may take to find a token again: it starts a module anew twice a minute at most.
+    static let tokenLimit = Duration.seconds(90)
+    /// Of load before anything is done, and after everything, so that a record shows both.
+    static let calm = Duration.seconds(2)
 
     // MARK: Requests
 

@@ -106,17 +106,20 @@ struct OperatorMistake {
         ]
     }
 
-    /// A key whose object is not on the token.
+    /// Keys of which the token has nothing.
     private func broken(_ throwAway: ThrowAwayGateway, _ active: String, _ sheet: DrillSheet) async throws {
-        let missing = try await throwAway.declareMissingKey()
+        let never = throwAway.makeNoKey()
         await refuse(
-            Attempt(title: "Have \(missing) prove itself, which is not on the token") {
-                _ = try await stage.desk.prove(missing)
+            Attempt(title: "Declare \(never.keyID), which is not on the token, and reload") {
+                try await throwAway.declare(never)
+            }, sheet)
+        let vanished = try await throwAway.declareVanishingKey()
+        await refuse(
+            Attempt(title: "Activate \(vanished), which is staged and gone from the token: it cannot prove itself") {
+                try await order(.activate, vanished, retiring: active, overlap: stage.overlap)
             }, sheet)
         await refuse(
-            Attempt(title: "Activate \(missing), which is not on the token") {
-                try await order(.activate, missing, retiring: active, overlap: stage.overlap)
-            }, sheet)
+            Attempt(title: "Have \(vanished) prove itself") { _ = try await stage.desk.prove(vanished) }, sheet)
     }
 
     /// One administrator in the part of both.

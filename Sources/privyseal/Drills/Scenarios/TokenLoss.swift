@@ -14,7 +14,7 @@ struct TokenLoss {
         await steady(key, sheet)
     }
 
-    private var limit: Duration { stage.throwAway == nil ? stage.patience : DrillStage.eventLimit }
+    private var limit: Duration { stage.throwAway == nil ? stage.patience : DrillStage.tokenLimit }
 
     /// - Returns: when it was gone.
     private func lose(_ sheet: DrillSheet) async throws -> Timestamp {

@@ -58,18 +58,52 @@ extension ThrowAwayGateway {
             ], environment: childEnvironment)
     }
 
+    /// Imports a file that holds another key than the wanted one.
+    ///
+    /// - Parameter fingerprint: of the wanted one; nil where nobody says.
+    /// - Returns: the status of `privyseal keys import`, and what it said.
+    func importOtherFile(
+        as keyID: String, expecting fingerprint: PublicKeyFingerprint?
+    ) async throws -> (status: Int32, text: String) {
+        let file = "\(directory)/AuthKey_\(UUID().uuidString).p8"
+        try ThrowAwayTokens.write(Array(P256.Signing.PrivateKey().pemRepresentation.utf8), to: file)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var arguments = [
+            "keys", "import", file, "--into", tokens.uri(token, object: keyID), "--key-id", keyID, "--issuer",
+            Self.issuerID, "--reason", "Drill", "--config", configurationPath, "--yes",
+        ]
+        if let fingerprint { arguments += ["--fingerprint", "\(fingerprint)"] }
+        return try await ChildCommand.run(arguments, environment: childEnvironment)
+    }
+
     /// Takes the key into the second token.
     func restore(_ backup: Backup) async throws {
         try await importPackage(backup.package, backup.keyID, backup.fingerprint, into: backup.token)
     }
 
     /// Has the gateway look for the key in the second token.
-    func point(to backup: Backup) async throws {
+    ///
+    /// A module that had no token left is started anew twice a minute at most; until then the gateway does not see the other
+    /// one, and refuses to look there.
+    ///
+    /// - Returns: how often it was asked.
+    func point(to backup: Backup) async throws -> Int {
         let uri = tokens.uri(backup.token, object: backup.keyID)
-        try await reconfigure { configuration in
-            for index in configuration.accounts[0].keys.indices
-            where configuration.accounts[0].keys[index].keyID == backup.keyID {
-                configuration.accounts[0].keys[index].uri = uri
+        let end = ContinuousClock.now + DrillStage.tokenLimit
+        var attempts = 0
+        while true {
+            attempts += 1
+            do {
+                try await reconfigure { configuration in
+                    for index in configuration.accounts[0].keys.indices
+                    where configuration.accounts[0].keys[index].keyID == backup.keyID {
+                        configuration.accounts[0].keys[index].uri = uri
+                    }
+                }
+                return attempts
+            } catch AdminError.refused(let reason) {
+                guard ContinuousClock.now < end else { throw AdminError.refused(reason) }
+                try await Task.sleep(for: .seconds(1))
             }
         }
     }

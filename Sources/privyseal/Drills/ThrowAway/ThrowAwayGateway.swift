@@ -153,14 +153,28 @@ final class ThrowAwayGateway: Sendable {
     func outsider() throws -> any KeyDesk { RemoteKeyDesk(try adminClient("drill")) }
 
     /// Has the gateway take up a changed configuration.
+    ///
+    /// - Throws: `AdminError.refused` with the gateway's reason; then the configuration is what it was.
     func reconfigure(_ change: (inout ThrowAwayConfiguration) -> Void) async throws {
+        let before = configuration
         state.withLock { change(&$0.configuration) }
-        try writeConfiguration()
-        _ = try await adminClient().ask(.POST, "/v1/reload", accept: nil)
+        do {
+            try writeConfiguration()
+            _ = try await adminClient().ask(.POST, "/v1/reload", accept: nil)
+        } catch {
+            state.withLock { $0.configuration = before }
+            try writeConfiguration()
+            throw error
+        }
+    }
+
+    /// Has it take up one key more.
+    func declare(_ key: ThrowAwayConfiguration.Key) async throws {
+        try await reconfigure { $0.accounts[0].keys.append(key) }
     }
 
     private func declareStagedKey() async throws {
-        try await reconfigure { $0.accounts[0].keys.append(staged) }
+        try await declare(staged)
     }
 
     // MARK: Trouble
@@ -178,33 +192,41 @@ final class ThrowAwayGateway: Sendable {
         state.withLock { $0.unplugged = nil }
     }
 
-    /// Two keys that are not what the configuration says they are.
-    func declareWrongKeys() async throws -> [(keyID: String, what: String)] {
-        let (other, torn) = ("DRILLWRNG1", "DRILLWRNG2")
-        let keys = try await tokens.makeKeys([other, torn, "pinned"], on: token)
-        guard let pinned = keys["pinned"] else { throw DrillError("The token made no key.") }
-        try await tokens.replacePublicKey(torn, with: pinned, on: token)
-        let fingerprint = PublicKeyFingerprint(of: pinned)
-        try await reconfigure { configuration in
-            for keyID in [other, torn] {
-                configuration.accounts[0].keys.append(
-                    .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: fingerprint))
-            }
-        }
-        return [
-            (other, "another key than the pinned one"),
-            (torn, "the private key does not belong to the pinned public one"),
-        ]
+    /// A key on the token, and the declaration of another public key under its ID.
+    func makeOtherKey() async throws -> ThrowAwayConfiguration.Key {
+        let keyID = "DRILLWRNG1"
+        _ = try await tokens.makeKeys([keyID], on: token)
+        return .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: staged.fingerprint)
     }
 
-    /// A key of which the token has nothing.
-    func declareMissingKey() async throws -> String {
+    /// A private key on the token that does not belong to the public one beside it, which is declared.
+    func makeTornKey() async throws -> ThrowAwayConfiguration.Key {
+        let keyID = "DRILLWRNG2"
+        let keys = try await tokens.makeKeys([keyID, "pinned"], on: token)
+        guard let pinned = keys["pinned"] else { throw DrillError("The token made no key.") }
+        try await tokens.replacePublicKey(keyID, with: pinned, on: token)
+        return .init(
+            keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: PublicKeyFingerprint(of: pinned))
+    }
+
+    /// Puts another key in the place of the staged one, under its name.
+    func replaceStagedKey() async throws {
+        try await tokens.removeKey(Self.stagedKey, from: token)
+        _ = try await tokens.makeKeys([Self.stagedKey], on: token)
+    }
+
+    /// A staged key that was there, and of which the token has nothing any more.
+    func declareVanishingKey() async throws -> String {
         let keyID = "DRILLMISS1"
-        try await reconfigure { configuration in
-            configuration.accounts[0].keys.append(
-                .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: staged.fingerprint))
-        }
+        let keys = try await tokens.makeKeys([keyID], on: token)
+        try await declare(try Self.key(keyID, keys, tokens, token))
+        try await tokens.removeKey(keyID, from: token)
         return keyID
+    }
+
+    /// A key that was never on the token.
+    func makeNoKey() -> ThrowAwayConfiguration.Key {
+        .init(keyID: "DRILLMISS2", uri: tokens.uri(token, object: "DRILLMISS2"), fingerprint: staged.fingerprint)
     }
 
     /// Another account that wants two administrators.

@@ -122,6 +122,17 @@ struct ThrowAwayTokens: Sendable {
         }
     }
 
+    /// Takes both halves of a key off the token.
+    func removeKey(_ label: String, from token: Token) async throws {
+        try await provision { module in
+            try Self.withSession(token, module) { session in
+                for object in try session.objects(with: [Attribute(.label, text: label)]) {
+                    try session.destroy(object)
+                }
+            }
+        }
+    }
+
     // MARK: Small things
 
     private static func publicAttributes(_ label: String) -> [Attribute] {

@@ -16,6 +16,8 @@ import tempfile
 import time
 import urllib.request
 
+from bench_keys import Rotation
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODULE = "/usr/lib/softhsm/libsofthsm2.so"
 TOKEN = "privyseal-bench"
@@ -98,6 +100,7 @@ class Bench:
         figures += self.http("SoftHSM", self.token_uri, "token", ["promotional-offer"], 0.75)
         figures += self.around()
         figures += self.audit()
+        figures += self.keys()
         figures += self.time_to_ready()
         return figures + self.memory()
 
@@ -157,15 +160,40 @@ accounts:
     activeKey: 2X9R4HXF34
 """
         )
-        with open(self.place / f"gateway-{name}.log", "w") as log:
+        with self.serving(configuration, f"{scheme}://127.0.0.1:{port}"):
+            yield f"{scheme}://127.0.0.1:{port}/v1/apps/com.example.app"
+
+    @contextlib.contextmanager
+    def serving(self, configuration, base):
+        with open(configuration.with_suffix(".log"), "w") as log:
             command = [self.privyseal, "serve", "--config", configuration]
             process = subprocess.Popen(command, env=self.environment, stderr=log)
         try:
-            wait_until_ready(f"{scheme}://127.0.0.1:{port}", process)
-            yield f"{scheme}://127.0.0.1:{port}/v1/apps/com.example.app"
+            wait_until_ready(base, process)
+            yield
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+    # The life of keys
+
+    def keys(self):
+        say("Keys that take each other's places under load …")
+        uris = [self.file_uri, f"file:{self.another_key()}"]
+        value, limit, ratio = Rotation(self, "file key", uris).measure()
+        name = "change-over, file key: the second after against the second before"
+        return [figure(name, value, "signatures/s", limit, ratio, 0.8)]
+
+    def another_key(self):
+        path = self.place / "second.p8"
+        command = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        path.chmod(0o600)
+        return path
+
+    @staticmethod
+    def free_port():
+        return free_port()
 
     def wrk(self, url, body, delay=None, token=None):
         """Load for some seconds; returns what wrk printed. `delay` is between requests of a connection, in ms."""
@@ -453,13 +481,14 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print an array of figures instead of a table")
-    parser.add_argument("--only", choices=["audit"], help="measure this part alone")
+    parser.add_argument("--only", choices=["audit", "keys"], help="measure this part alone")
     parser.add_argument("--quick", action="store_true", help="fewer rounds; for a look, not for a verdict")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="privyseal-bench-") as place:
         bench = Bench(options.binaries, pathlib.Path(place), options.quick)
         bench.prepare()
-        figures = bench.audit() if options.only == "audit" else bench.everything()
+        parts = {"audit": bench.audit, "keys": bench.keys, None: bench.everything}
+        figures = parts[options.only]()
     if options.json:
         print(json.dumps(figures, indent=1))
     else:

@@ -22,13 +22,14 @@ struct ImportTests {
     func unwrapped() async throws {
         let placed = try await importKey(.plain(material(key)), uri)
         #expect(placed.method == .unwrapped)
-        #expect(placed.warnings.isEmpty, "\(placed.warnings)")
+        // SoftHSM 2.6.1 does not let it be set.
+        #expect(placed.warnings == ["The token did as it likes: CKA_COPYABLE is true and not false."])
         #expect(placed.id == Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation)))
         let attributes = Dictionary(placed.attributes.map { ($0.name, $0.value) }) { first, _ in first }
         let wanted = [
             "CKA_TOKEN": "true", "CKA_PRIVATE": "true", "CKA_SENSITIVE": "true", "CKA_EXTRACTABLE": "false",
             "CKA_SIGN": "true", "CKA_SIGN_RECOVER": "false", "CKA_DECRYPT": "false", "CKA_UNWRAP": "false",
-            "CKA_DERIVE": "false", "CKA_MODIFIABLE": "false", "CKA_COPYABLE": "false", "CKA_DESTROYABLE": "true",
+            "CKA_DERIVE": "false", "CKA_MODIFIABLE": "false", "CKA_COPYABLE": "true", "CKA_DESTROYABLE": "true",
             "CKA_LOCAL": "false", "CKA_ALWAYS_SENSITIVE": "false", "CKA_NEVER_EXTRACTABLE": "false",
             "CKA_VALUE": "refused: CKR_ATTRIBUTE_SENSITIVE", "CKA_EC_PARAMS": "P-256", "CKA_KEY_TYPE": "CKK_EC",
         ]

@@ -36,6 +36,7 @@ extension GatewayStatus: JSONWritable {
             writer.member("keyId", key.plan.keyID)
             writer.member("issuerId", key.issuerID)
             writer.member("active", key.isActive)
+            if let life = key.lifeState { writer.member("life", life.rawValue) }
             writer.member("state", key.state.name)
             if let reason = key.state.reason { writer.member("reason", reason) }
             if let custody = key.custody { writer.member("custody", custody.rawValue) }

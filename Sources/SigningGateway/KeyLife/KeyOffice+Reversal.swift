@@ -50,6 +50,7 @@ extension KeyOffice {
                         self.change(suspended, to: .suspended, .suspend, hand, at: time),
                     ]
                 }
+                reversals.increment()
                 logger.critical(
                     "\(old) is active again: \(new) failed after it was activated. \(trouble)",
                     metadata: ["keyId": "\(new)"])

@@ -1,5 +1,6 @@
 import AuditKit
 import Logging
+import Metrics
 public import ServiceLifecycle
 import SigningKit
 import StrictJSON
@@ -18,6 +19,7 @@ public final class KeyOffice: Service {
     private let activating = Mutex<Set<String>>([])
     private let doorbell = Doorbell()
     let watches = KeyWatches()
+    let reversals = Counter(label: "privyseal_key_reversals_total")
 
     /// Nobody but the gateway itself wants it.
     static let gatewayName = "gateway"
@@ -25,6 +27,8 @@ public final class KeyOffice: Service {
     public init(_ gateway: LiveGateway, audit: AuditLog) {
         self.gateway = gateway
         self.audit = audit
+        // From now on it is there to be watched, before anything has gone wrong.
+        reversals.increment(by: 0)
     }
 
     var board: KeyBoard { audit.keys }

@@ -16,15 +16,16 @@ struct KeyFileDestruction {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw failure("opened") }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        guard attributes?[.type] as? FileAttributeType == .typeRegular, size >= 0 else {
             throw FileDestructionError("\(path) is not a file. It was left as it is.")
         }
-        guard status.st_nlink == 1 else {
-            throw FileDestructionError("\(path) has \(status.st_nlink) names. Find the others; it was left as it is.")
+        guard attributes?[.referenceCount] as? Int == 1 else {
+            throw FileDestructionError("\(path) has more than one name (hard links). It was left as it is.")
         }
         var random = SystemRandomNumberGenerator()
-        let noise = (0..<Int(status.st_size)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let noise = (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         for content in [noise, [UInt8](repeating: 0, count: noise.count)] {
             guard pwrite(descriptor, content, content.count, 0) == content.count, fsync(descriptor) == 0 else {
                 throw failure("overwritten")

@@ -33,6 +33,11 @@ struct GaugeCollector: Sendable {
             ["ready", "degraded", "down", "refused"].map { state in
                 ([("state", state)], Double(states.count { $0 == state }))
             })
+        set(
+            "privyseal_key_life",
+            ring.slots.compactMap { slot in
+                slot.lifeState.map { ([("key_id", slot.plan.keyID), ("state", $0.rawValue)], 1) }
+            })
         collectTokens(await ring.report())
     }
 

@@ -111,12 +111,12 @@ struct KeyOfficeTests {
     func refused(_ refused: RefusedChange) async throws {
         let house = try await KeyHouse()
         try await refused.prepare(house)
-        let before = house.gateway.store.content.entries.count
+        let before = house.gateway.store.entries("life").count
         let error = await #expect(throws: KeyLifeRefusal.self) {
             try await house.office.change(refused.order, by: "alice")
         }
         #expect(error?.description.contains(refused.sentence) == true, "\(error?.description ?? "")")
-        #expect(house.gateway.store.content.entries.count == before)
+        #expect(house.gateway.store.entries("life").count == before)
         await house.close()
     }
 

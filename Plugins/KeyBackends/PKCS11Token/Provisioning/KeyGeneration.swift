@@ -18,7 +18,15 @@ struct KeyGeneration {
         let publicTemplate = KeyTemplate.publicKey(name).filter { $0.kind != .objectClass && $0.kind != .keyType }
         let pair = try bench.attempt("make a P-256 pair") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(templates) { template throws(PKCS11Error) in
-                try session.generateKeyPair(.ecKeyPairGeneration, publicKey: publicTemplate, privateKey: template)
+                let isTrial = template.contains(Attribute(.isToken, false))
+                let publicTemplate = publicTemplate.map {
+                    isTrial && $0.kind == .isToken ? Attribute(.isToken, false) : $0
+                }
+                return try session.generateKeyPair(
+                    .ecKeyPairGeneration, publicKey: publicTemplate, privateKey: template)
+            } discard: { pair throws(PKCS11Error) in
+                try session.destroy(pair.privateKey)
+                try session.destroy(pair.publicKey)
             }
         }
         tell("The token made a P-256 pair.")

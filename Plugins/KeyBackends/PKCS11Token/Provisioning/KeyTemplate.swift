@@ -66,17 +66,23 @@ enum KeyTemplate {
         ] + (isGenerated ? [Attribute(.valueLength, number: 32)] : [])
     }
 
-    /// With the fullest template that the token takes.
+    /// With the fullest template that the token takes. Which one that is, is tried with an object of the session: SoftHSM
+    /// 2.6.1 leaves a nameless object in the token for each template that it refuses.
     static func ladder<Value>(
-        _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value
+        _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value,
+        discard: (Value) throws(PKCS11Error) -> Void
     ) throws(PKCS11Error) -> Value {
         for template in templates.dropLast() {
-            do throws(PKCS11Error) { return try make(template) } catch {
+            do throws(PKCS11Error) {
+                try discard(try make(template.map { $0.kind == .isToken ? Attribute(.isToken, false) : $0 }))
+            } catch {
                 let complaints: [ReturnValue] = [
                     .templateInconsistent, .attributeTypeInvalid, .attributeValueInvalid, .attributeReadOnly,
                 ]
                 guard complaints.contains(error.returnValue) else { throw error }
+                continue
             }
+            return try make(template)
         }
         return try make(templates.last ?? [])
     }

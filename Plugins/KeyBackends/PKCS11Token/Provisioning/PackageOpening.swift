@@ -24,6 +24,8 @@ struct PackageOpening {
         do throws(PKCS11Error) {
             object = try KeyTemplate.ladder(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
                 try bench.session.unwrapKey(package.encryptedKey, with: aes, .aesKeyWrapPadded, template)
+            } discard: { object throws(PKCS11Error) in
+                try bench.session.destroy(object)
             }
         } catch {
             throw refusal(error, "unwrap the package's key")

@@ -42,6 +42,8 @@ enum PlainUnwrapping {
         let object = try bench.attempt("unwrap the key") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
                 try session.unwrapKey(wrapped, with: aes, .aesKeyWrapPadded, template)
+            } discard: { object throws(PKCS11Error) in
+                try session.destroy(object)
             }
         }
         tell("The key went in by C_UnwrapKey under it.")
@@ -66,6 +68,8 @@ enum PlainCreation {
         return try bench.attempt("store the key") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
                 try session.createObject(template + more)
+            } discard: { object throws(PKCS11Error) in
+                try session.destroy(object)
             }
         }
     }

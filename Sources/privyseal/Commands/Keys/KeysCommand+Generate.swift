@@ -55,11 +55,7 @@ extension KeysCommand {
 
         private func generate() async throws {
             let place = try KeyPlace(into, keyID: keyID)
-            for file in [publicKey, csr] { try NewFile.check(file) }
-            if let subject {
-                // Before a key is made: a subject that cannot be used.
-                _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
-            }
+            try checkWishes()
             let issuerID = try await desk.issuer(issuer)
             let workshop = try await place.workshop()
             let made: PlacedKeyReport?
@@ -69,6 +65,13 @@ extension KeysCommand {
             }
             await workshop.close()
             if let made { try await write(made, place) }
+        }
+
+        /// Before a key is made: files that are there already, a subject that cannot be used.
+        private func checkWishes() throws {
+            for file in [publicKey, csr] { try NewFile.check(file) }
+            guard let subject else { return }
+            _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
         }
 
         private func make(

@@ -1,0 +1,57 @@
+import AuditKit
+import SigningKit
+import Testing
+
+@Suite("Registers, and the entries that tell of them")
+struct RegisterTests {
+    private static let time = Timestamp(milliseconds: 1_795_250_162_277)
+    private static let value = Array(#"{"state":"active"}"#.utf8)
+
+    /// Two entries of a register between others.
+    private static func log() throws -> SampleLog {
+        var log = try SampleLog(size: 3)
+        log.append(entry(Array("{}".utf8)))
+        log.append(entry(value))
+        log.append(SampleLog.body(5))
+        log.reader.storedHead = try log.head()
+        log.reader.registered = [AuditRegister(name: "key/A", value: value, entry: 4)]
+        return log
+    }
+
+    private static func entry(_ value: [UInt8]) -> [UInt8] {
+        let record = LifeRecord(
+            .changed, action: "activate", issuerID: "issuer", keyID: "A", actor: "anna", reason: "Its time has come.",
+            from: "staged", to: "active")
+        return AuditEntry(.life(record, register: (name: "key/A", value: value)), at: time).canonical.bytes
+    }
+
+    @Test("One that is as its last entry says is fine")
+    func intact() throws {
+        #expect(try Self.log().verify().isIntact)
+    }
+
+    @Test(
+        "One that is not as its last entry says was changed, put back, written by somebody else, or taken out",
+        arguments: [
+            (AuditRegister(name: "key/A", value: Array("{ }".utf8), entry: 4), AuditFault.register("key/A", 4)),
+            (AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 3), .register("key/A", 4)),
+            (AuditRegister(name: "key/A", value: value, entry: 9), .register("key/A", 4)),
+            (AuditRegister(name: "key/B", value: value, entry: 4), .registerMissing("key/A", 4)),
+            (AuditRegister(name: "key/B", value: value, entry: 4), .register("key/B", nil)),
+        ])
+    func changed(_ register: AuditRegister, _ fault: AuditFault) throws {
+        let log = try Self.log()
+        log.reader.registered = [register]
+        #expect(try log.verify().faults.contains(fault))
+    }
+
+    @Test("An entry has its members in order, and the digest of the value")
+    func canonical() {
+        let text = String(decoding: Self.entry(Self.value), as: UTF8.self)
+        #expect(
+            text
+                == #"{"action":"activate","actor":"anna","digest":"VoBvbhurNyTRCwqC1228KaTqE9MWHQi6orVe2XFxDtY","event":"changed","#
+                + #""from":"staged","issuer":"issuer","key":"A","kind":"life","reason":"Its time has come.","register":"key/A","#
+                + #""time":"2026-11-21T08:36:02.277Z","to":"active","v":1}"#)
+    }
+}

@@ -1,0 +1,172 @@
+"""Keys that go into a token and out of it, by the command line beside a gateway that runs; and kills in the middle, after which
+token and register are of one mind or `privyseal check` says what to do."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+from auditing import AuditCopy
+from conftest import BINARY, ROOT
+from key_life import NEW, KeysInFiles, KeyService, life
+from service import write_key
+
+MODULE = "/usr/lib/softhsm/libsofthsm2.so"
+KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
+
+
+class TokenBeside:
+    """An empty SoftHSM token beside a gateway with a key in a file."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.token = directory / "token"
+        make = [ROOT / "softhsm-config" / "make-token", "--directory", self.token, "--token", "store", "--key-label", "x"]
+        subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+        self.environment = {"SOFTHSM2_CONF": str(self.token / "softhsm2.conf")}
+        for kind in ("privkey", "pubkey"):
+            self.tool("--delete-object", "--type", kind, "--label", "x")
+        keys = KeysInFiles(directory)
+        keys.environment = self.environment
+        self.service = KeyService(BINARY, directory, keys)
+        self.service.start_with_staged_keys(keys=(keys_first(),))
+        self.file = directory / "incoming.p8"
+        self.public = write_key(self.file).public_key()
+
+    @property
+    def uri(self):
+        return f"pkcs11:token=store;object={NEW}?module-path={MODULE}&pin-source=file:{self.token}/pin"
+
+    def tool(self, *arguments):
+        """Another program's view of the token."""
+        pin = (self.token / "pin").read_text().strip()
+        command = ["pkcs11-tool", "--module", MODULE, "--token-label", "store", "--login", "--pin", "env:PIN", *arguments]
+        environment = {**os.environ, **self.environment, "PIN": pin}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+
+    def objects(self):
+        """Kinds of the objects that bear the key's label."""
+        kinds, kind = [], None
+        for line in self.tool("--list-objects").stdout.splitlines():
+            if " Object" in line:
+                kind = line.split(" Key")[0].strip() if " Key" in line else line.split(" Object")[0].strip()
+            if line.strip().startswith("label:") and NEW in line:
+                kinds.append(kind)
+        return sorted(kinds)
+
+    def command(self, *arguments):
+        return [BINARY, "keys", *map(str, arguments), "--config", str(self.service.configuration), "--yes"]
+
+    def run(self, *arguments):
+        return subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL, timeout=120,
+        )
+
+    def killed(self, after, *arguments):
+        """Runs a command, and kills it."""
+        with subprocess.Popen(
+            self.command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            env={**os.environ, **self.environment},
+        ) as process:
+            time.sleep(after)
+            process.send_signal(signal.SIGKILL)
+            return process.wait()
+
+    def import_(self):
+        return ("import", self.file, "--into", self.uri, "--key-id", NEW, "--reason", "a test")
+
+    def destroy(self):
+        return ("destroy", NEW, "--reason", "a test")
+
+    def open_work(self):
+        status, overview = self.service.admin("GET", "/v1/keys")
+        assert status == 200, overview
+        return [(work["action"], work["keyId"]) for work in overview["ceremonies"]]
+
+
+def keys_first():
+    return "2X9R4HXF34"
+
+
+@pytest.fixture
+def beside(tmp_path):
+    beside = TokenBeside(tmp_path)
+    yield beside
+    if beside.service.process.poll() is None:
+        beside.service.stop()
+
+
+def took(beside, *arguments):
+    begun = time.monotonic()
+    ended = beside.run(*arguments)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return time.monotonic() - begun
+
+
+def declare(beside):
+    """Into the configuration, where a destruction finds it."""
+    beside.service.uris[NEW] = beside.uri
+    beside.service.configure(keys=(keys_first(), NEW))
+    done, said = beside.service.reload()
+    assert done, said
+
+
+def test_a_key_goes_in_and_out_and_the_log_tells_it(beside):
+    took(beside, *beside.import_())
+    assert beside.objects() == ["Private", "Public"]
+    assert beside.service.states()[NEW] == "staged"
+    begun, ended = [entry for _, entry in life(AuditCopy(beside.service.database)) if entry["action"] == "import"][:2]
+    assert (begun["event"], ended["event"], ended["to"]) == ("begun", "changed", "staged")
+    assert ended["evidence"]["CKA_EXTRACTABLE"] == "false" and ended["evidence"]["CKA_SENSITIVE"] == "true"
+    again = beside.run(*beside.import_())
+    assert again.returncode == 1 and "already" in again.stderr, again.stderr
+    declare(beside)
+    took(beside, *beside.destroy())
+    assert beside.objects() == []
+    assert beside.service.states()[NEW] == "destroyed"
+    assert beside.open_work() == []
+
+
+def test_a_key_that_still_signs_is_not_destroyed(beside):
+    took(beside, *beside.import_())
+    declare(beside)
+    beside.service.activate(NEW, keys_first())
+    refused = beside.run(*beside.destroy())
+    assert refused.returncode == 1 and "it still signs" in refused.stderr, refused.stderr
+    assert beside.objects() == ["Private", "Public"]
+
+
+def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_register_of_one_mind(beside):
+    chance = random.Random(7)
+    whole = took(beside, *beside.import_())
+    declare(beside)
+    took(beside, *beside.destroy())
+    found = {"import": set(), "destroy": set()}
+    for _ in range(KILLS):
+        for action, arguments in (("import", beside.import_()), ("destroy", beside.destroy())):
+            # The moment of a kill is not an event.
+            beside.killed(chance.uniform(0, whole * 1.2), *arguments)
+            status, seen = beside.service.check()
+            work = beside.open_work()
+            if work:
+                # It is known what was begun, and what to do.
+                assert work == [(action, NEW)]
+                assert status == 1 and f"privyseal keys {action}" in json.dumps(seen), seen
+                found[action].add("begun")
+            else:
+                state = beside.service.states()[NEW]
+                expected = {"import": ("staged", "destroyed"), "destroy": ("destroyed", "staged")}[action]
+                assert state in expected
+                assert (beside.objects() != []) == (state == "staged"), (state, beside.objects())
+                found[action].add(state)
+            # The same command again ends it.
+            ended = beside.run(*arguments)
+            assert ended.returncode == 0 or "already" in ended.stderr, ended.stdout + ended.stderr
+            assert beside.open_work() == []
+            assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]
+            assert beside.objects() == (["Private", "Public"] if action == "import" else [])
+    print(found)

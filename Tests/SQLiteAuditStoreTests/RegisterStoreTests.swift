@@ -1,0 +1,63 @@
+import AuditKit
+import Foundation
+import SQLite
+import Testing
+
+@testable import SQLiteAuditStore
+
+@Suite("Registers in SQLite")
+struct RegisterStoreTests {
+    let log: TestLog
+
+    init() throws { log = try TestLog() }
+
+    @Test("One replaces the one before of its name, in the transaction of its entry or not at all")
+    func replacing() throws {
+        let store = try log.open()
+        try store.append("a", "b")
+        try store.write { (transaction) throws(AuditStoreError) in
+            try transaction.register(AuditRegister(name: "key/A", value: [1], entry: 0))
+            try transaction.register(AuditRegister(name: "key/B", value: [2], entry: 0))
+        }
+        #expect(throws: AuditStoreError.self) {
+            try store.write { (transaction) throws(AuditStoreError) in
+                try transaction.register(AuditRegister(name: "key/A", value: [9], entry: 1))
+                throw AuditStoreError.failed("Something else went wrong.")
+            }
+        }
+        try store.write { (transaction) throws(AuditStoreError) in
+            try transaction.register(AuditRegister(name: "key/B", value: [3], entry: 1))
+        }
+        let expected = [
+            AuditRegister(name: "key/A", value: [1], entry: 0), AuditRegister(name: "key/B", value: [3], entry: 1),
+        ]
+        #expect(try log.read().registers() == expected)
+    }
+
+    @Test("One is neither removed nor put back to an earlier entry by mistake")
+    func protection() throws {
+        let store = try log.open()
+        try store.append("a", "b")
+        try store.write { (transaction) throws(AuditStoreError) in
+            try transaction.register(AuditRegister(name: "key/A", value: [1], entry: 1))
+        }
+        #expect(throws: SQLiteError.self) { try log.tamper("DELETE FROM register") }
+        #expect(throws: SQLiteError.self) { try log.tamper("UPDATE register SET entry = 0") }
+    }
+
+    @Test("A log of the first version is read as it is, and gets room for them when it is written to")
+    func upgrade() throws {
+        try log.open().append("a")
+        try log.tamper("DROP TABLE register", "PRAGMA user_version = 1")
+        #expect(try log.read().registers().isEmpty)
+        #expect(try log.read().inspect().isEmpty)
+        let store = try log.open()
+        try store.append("b")
+        try store.write { (transaction) throws(AuditStoreError) in
+            try transaction.register(AuditRegister(name: "key/A", value: [1], entry: 1))
+        }
+        #expect(try log.read().registers().count == 1)
+        #expect(try log.read().inspect().isEmpty)
+        #expect(try log.read().bodies() == ["a", "b"])
+    }
+}

@@ -158,7 +158,8 @@ public struct DrillPage {
         }
         if let audit = record.audit {
             var facts = Facts([("Audit log", "entries \(audit.first) to \(audit.last)")])
-            facts.add("Checkpoint", code: audit.checkpoint)
+            let lines = audit.checkpoint.split(separator: "\n").map { HTML.code(String($0)) + "<br>" }
+            facts.add("Checkpoint", HTML(lines))
             parts.append(facts)
         } else {
             parts.append(

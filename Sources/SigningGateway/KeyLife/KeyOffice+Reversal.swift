@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import SigningKit
 
 /// If a key fails soon after it took another's place, that one comes back by itself.

@@ -69,7 +69,8 @@ extension KeysCommand {
 
         /// Before a key is made: files that are there already, a subject that cannot be used.
         private func checkWishes() throws {
-            for file in [publicKey, csr] { try NewFile.check(file) }
+            try NewFile.check(publicKey)
+            try NewFile.check(csr)
             guard let subject else { return }
             _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
         }

@@ -29,6 +29,9 @@ struct DrillStage: Sendable {
     static let eventLimit = Duration.seconds(20)
     /// How long a gateway may take to find a token again: it starts a module anew twice a minute at most.
     static let tokenLimit = Duration.seconds(90)
+    /// How long a token is away. A directory that is back within a moment is no token that somebody pulled: SoftHSM then has
+    /// the token without its objects, until somebody writes to it.
+    static let absence = Duration.seconds(5)
     /// Of load before anything is done, and after everything, so that a record shows both.
     static let calm = Duration.seconds(2)
 

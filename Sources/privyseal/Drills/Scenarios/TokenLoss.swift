@@ -57,12 +57,13 @@ struct TokenLoss {
         var back = sheet.now()
         try await sheet.essential("Give the token back", expected: "It is there again.") {
             if let throwAway = stage.throwAway {
+                try await Task.sleep(for: DrillStage.absence)
                 try throwAway.plug()
             } else {
                 stage.ask("Put the token back now.")
             }
             back = sheet.now()
-            return .asExpected(stage.throwAway == nil ? "A person was asked to." : "It is.")
+            return .asExpected(stage.throwAway == nil ? "A person was asked to." : "It is, after some seconds.")
         }
         return back
     }

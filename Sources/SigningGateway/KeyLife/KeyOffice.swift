@@ -151,10 +151,14 @@ public final class KeyOffice: Service {
     }
 
     /// One transaction: the last change of each, and the registers. Then it holds.
-    func record(_ changed: [KeyLifeRecord]) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
+    ///
+    /// - Parameter time: of the entries, where it is not that of the last change.
+    func record(
+        _ changed: [KeyLifeRecord], at time: Timestamp? = nil
+    ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         try await register(
             changed.map { ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024)) },
-            at: changed.last?.history.last?.time)
+            at: time ?? changed.last?.history.last?.time)
         board.set(changed)
         for record in changed {
             logger.notice(
@@ -253,7 +257,8 @@ public final class KeyOffice: Service {
         for index in adopted.indices {
             adopted[index].fingerprint = slots.first { $0.plan.keyID == adopted[index].keyID }?.fingerprint
         }
-        _ = try await record(adopted)
+        // They were adopted a while ago, and entries go on from one time to the next.
+        _ = try await record(adopted, at: now)
     }
 }
 

@@ -14,6 +14,8 @@ struct RestoreFromBackupToken {
         let backup = try await prepare(throwAway, sheet)
         try await stage.prove(backup.keyID, sheet)
         try await stage.activate(backup.keyID, retiring: old, sheet)
+        // So that the picture shows the key at work before it is lost.
+        try await Task.sleep(for: DrillStage.calm)
         let lost = try await lose(throwAway, sheet)
         let begun = try await restore(throwAway, backup, sheet)
         try await recover(backup, lost, begun, sheet)

@@ -55,7 +55,7 @@ public struct DrillPage {
         ])
         for timing in DrillTiming.allCases {
             guard let milliseconds = record.timings[timing] else { continue }
-            table.add(["\(timing.title)", "\(timing.meaning)", "\(milliseconds) ms"])
+            table.add(["\(timing.title)", "\(timing.meaning)", "\(Self.span(milliseconds))"])
         }
         if !table.rows.isEmpty { parts.append(table) }
         if record.deviations.isEmpty {
@@ -111,7 +111,7 @@ public struct DrillPage {
                 [
                     "\(index + 1)", "\(step.title)" + .small("Expected: \(step.expected)"), "\(step.actual)",
                     "\(Self.text(seconds(step.begun))) s",
-                    "\(step.ended.milliseconds - step.begun.milliseconds) ms",
+                    "\(Self.span(Int(step.ended.milliseconds - step.begun.milliseconds)))",
                     Self.mark(step.verdict).badge(step.verdict.rawValue),
                 ], isLoud: step.verdict == .failed)
         }
@@ -123,6 +123,11 @@ public struct DrillPage {
     private static func text(_ seconds: Double) -> String {
         let tenths = Int((seconds * 10).rounded())
         return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+
+    /// In seconds where milliseconds would be many digits.
+    private static func span(_ milliseconds: Int) -> String {
+        milliseconds < 10_000 ? "\(milliseconds) ms" : "\(text(Double(milliseconds) / 1000)) s"
     }
 
     // MARK: Load and evidence

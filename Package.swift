@@ -171,16 +171,30 @@ let package = Package(
             swiftSettings: strict
         ),
         library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
+        library(
+            "KeyDrills",
+            [
+                "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1,
+                nioSSL,
+            ]),
 
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
+<<<<<<< HEAD
                 "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
                 argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+=======
+                "PKCS11",
+                "SignatureExplanation", "GatewayHTTP",
+                "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
+                "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
+                unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+>>>>>>> h4
             ],
             swiftSettings: strict
         ),
@@ -257,5 +271,6 @@ let package = Package(
                 lifecycleTestKit, nioCore, nioPosix, nioHTTP1,
             ]),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
+        tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
     ]
 )

@@ -1,0 +1,56 @@
+public import SigningKit
+
+/// What the drill knows about the load, besides the answers: from when on a key must not sign any more, and when requests
+/// may fail.
+public struct LoadRules: Sendable {
+    /// No request for the active key that begins at or after this moment may be signed with the key.
+    public struct Ban: Sendable {
+        public var keyID: String
+        public var start: Timestamp
+        /// Nil where it goes on to the end.
+        public var end: Timestamp?
+    }
+
+    /// A stretch in which requests may fail.
+    public struct Outage: Sendable {
+        public var begin: Timestamp
+        /// Nil while it goes on.
+        public var end: Timestamp?
+    }
+
+    public private(set) var bans: [Ban] = []
+    public private(set) var outages: [Outage] = []
+
+    public init() {}
+
+    public mutating func ban(_ keyID: String, from start: Timestamp) {
+        bans.append(Ban(keyID: keyID, start: start, end: nil))
+    }
+
+    public mutating func lift(_ keyID: String, at end: Timestamp) {
+        for index in bans.indices where bans[index].keyID == keyID && bans[index].end == nil { bans[index].end = end }
+    }
+
+    public mutating func beginOutage(_ begin: Timestamp) {
+        outages.append(Outage(begin: begin, end: nil))
+    }
+
+    public mutating func endOutage(_ end: Timestamp) {
+        for index in outages.indices where outages[index].end == nil { outages[index].end = end }
+    }
+
+    /// Whether any of the request's time was in an outage.
+    func excuses(_ answer: LoadAnswer) -> Bool {
+        outages.contains { answer.ended >= $0.begin && answer.begun <= ($0.end ?? answer.begun) }
+    }
+
+    /// Why the answer's signature should not exist; nil for one that may.
+    func fault(of answer: LoadAnswer) -> String? {
+        if case .wronglySigned(let reason) = answer.outcome { return reason }
+        guard let keyID = answer.keyID else { return nil }
+        let isBanned = bans.contains { ban in
+            ban.keyID == keyID && answer.begun >= ban.start && ban.end.map { answer.begun < $0 } ?? true
+        }
+        return isBanned ? "It was signed with \(keyID) after that key was taken out of use." : nil
+    }
+}

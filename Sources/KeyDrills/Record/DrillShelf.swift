@@ -1,0 +1,61 @@
+import Foundation
+import StrictJSON
+
+/// The directory in which drill records are kept: `ID.json`, with `ID.html` beside it.
+public struct DrillShelf: Sendable {
+    public let directory: String
+
+    public init(_ directory: String) {
+        self.directory = directory
+    }
+
+    public func path(_ id: String, _ ending: String) -> String { "\(directory)/\(id).\(ending)" }
+
+    /// - Parameter page: the record as HTML.
+    /// - Returns: the paths of both files.
+    public func keep(_ record: DrillRecord, page: String) throws -> (json: String, html: String) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+            let (json, html) = (path(record.id, "json"), path(record.id, "html"))
+            try Data(record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")])
+                .write(to: URL(filePath: json), options: [.atomic])
+            try Data(page.utf8).write(to: URL(filePath: html), options: [.atomic])
+            return (json, html)
+        } catch {
+            throw DrillError("The record cannot be kept in \(directory): \(error)")
+        }
+    }
+
+    /// - Throws: a sentence, when there is no such record or it cannot be read.
+    public func record(_ id: String) throws(DrillError) -> DrillRecord {
+        guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
+        guard let data = FileManager.default.contents(atPath: path(id, "json")) else {
+            throw DrillError(
+                "There is no drill \(id) in \(directory); privyseal drill list shows those that are there.")
+        }
+        do {
+            return try DrillRecord(from: JSONDocument(parsing: Array(data)).root)
+        } catch {
+            throw DrillError("\(path(id, "json")) is not a drill record: \(error)")
+        }
+    }
+
+    /// All of them, the last one first, and what could not be read, a sentence each.
+    public func records() -> (records: [DrillRecord], complaints: [String]) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        var records: [DrillRecord] = []
+        var complaints: [String] = []
+        for name in names.sorted() where name.hasSuffix(".json") {
+            let id = String(name.dropLast(".json".count))
+            guard DrillID.isWellFormed(id) else { continue }
+            do throws(DrillError) { records.append(try record(id)) } catch { complaints.append(error.description) }
+        }
+        return (records.sorted { ($0.begun, $0.id) > ($1.begun, $1.id) }, complaints)
+    }
+
+    /// The one of the same scenario before this one.
+    public func predecessor(of record: DrillRecord) -> DrillRecord? {
+        records().records.first { $0.scenario == record.scenario && ($0.begun, $0.id) < (record.begun, record.id) }
+    }
+}

@@ -1,0 +1,4 @@
+/// How a step, or the whole drill, came out.
+public enum DrillVerdict: String, Sendable {
+    case passed, failed
+}

@@ -1,0 +1,72 @@
+public import SigningKit
+
+/// What is written down while a drill runs: by the one task that runs it.
+public final class DrillSheet {
+    /// What a step came to.
+    public struct Finding {
+        public var actual: String
+        public var isAsExpected: Bool
+
+        public static func asExpected(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: true) }
+        public static func not(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: false) }
+
+        public static func when(_ isAsExpected: Bool, _ actual: String) -> Finding {
+            Finding(actual: actual, isAsExpected: isAsExpected)
+        }
+    }
+
+    public private(set) var steps: [DrillStep] = []
+    public private(set) var timings: [DrillTiming: Int] = [:]
+    public private(set) var proofs: [DrillRecord.Proof] = []
+    public private(set) var deviations: [String] = []
+    public var rules = LoadRules()
+    public var oldKey: String?
+    public var newKey: String?
+    private let clock: @Sendable () -> Timestamp
+    private let progress: @Sendable (String) -> Void
+
+    /// - Parameter progress: takes a line when a step begins and when it ends.
+    public init(clock: @escaping @Sendable () -> Timestamp, progress: @escaping @Sendable (String) -> Void) {
+        self.clock = clock
+        self.progress = progress
+    }
+
+    public func now() -> Timestamp { clock() }
+
+    /// Does something and writes down what came of it. What it throws is what came of it, too, and a failure.
+    ///
+    /// - Returns: whether it was as expected.
+    @discardableResult
+    public func step(_ title: String, expected: String, _ body: () async throws -> Finding) async -> Bool {
+        progress("\(steps.count + 1). \(title) …")
+        let begun = clock()
+        var finding: Finding
+        do { finding = try await body() } catch { finding = .not("\(error)") }
+        steps.append(
+            DrillStep(
+                title: title, expected: expected, actual: finding.actual, begun: begun, ended: clock(),
+                verdict: finding.isAsExpected ? .passed : .failed))
+        progress("   \(finding.isAsExpected ? "as expected" : "NOT AS EXPECTED"): \(finding.actual)")
+        return finding.isAsExpected
+    }
+
+    /// The same for a step without which the others make no sense.
+    public func essential(_ title: String, expected: String, _ body: () async throws -> Finding) async throws {
+        guard await step(title, expected: expected, body) else {
+            throw DrillError("The drill ended early, because the step \"\(title)\" was not as expected.")
+        }
+    }
+
+    public func time(_ timing: DrillTiming, from begin: Timestamp, to end: Timestamp) {
+        timings[timing] = Int(max(0, end.milliseconds - begin.milliseconds))
+    }
+
+    public func prove(_ kind: String, _ subject: String, _ detail: String) {
+        proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
+    }
+
+    public func deviate(_ sentence: String) {
+        deviations.append(sentence)
+        progress("   deviation: \(sentence)")
+    }
+}

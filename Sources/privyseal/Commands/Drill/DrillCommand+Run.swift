@@ -1,0 +1,159 @@
+import ArgumentParser
+import Foundation
+import KeyDrills
+import SigningGateway
+import StrictJSON
+import UnixSignals
+
+extension DrillCommand {
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Do a drill, and keep its record.",
+            discussion: """
+                SCENARIOS
+                \(DrillScenario.allCases.map { "  \($0.rawValue)\n      \($0.summary)" }.joined(separator: "\n"))
+
+                With --throw-away, SoftHSM has to be installed, and nothing of the gateway that runs is touched. Without \
+                it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
+                """)
+
+        @Argument(
+            help: ArgumentHelp("What is rehearsed.", valueName: "scenario"),
+            completion: .list(DrillScenario.allCases.map(\.rawValue)), transform: Self.scenario)
+        var scenario: DrillScenario
+
+        @OptionGroup var shelf: DrillShelfOption
+
+        @Flag(help: "On a gateway with keys in a throw-away token, which the drill makes and removes.")
+        var throwAway = false
+
+        @OptionGroup(title: "Without --throw-away") var target: DrillTargetOption
+        @OptionGroup(title: "Load") var load: DrillLoadOption
+
+        @Option(help: ArgumentHelp("How long the old key still answers by name: 5s, 2m.", valueName: "span"))
+        var overlap = KeySpan(seconds: 5)
+
+        @Option(help: ArgumentHelp("How long a person has for what only a person can do.", valueName: "span"))
+        var patience = KeySpan(seconds: 600)
+
+        @Option(
+            name: .customLong("participant"),
+            help: ArgumentHelp("Who takes part, as NAME:ROLE; may be given several times.", valueName: "name:role"))
+        var participants: [String] = []
+
+        @Flag(help: "Those who take part did not know of it.")
+        var unannounced = false
+
+        @OptionGroup var consent: KeyConsentOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard participants.allSatisfy({ $0.contains(":") }) else {
+                throw ValidationError("--participant is NAME:ROLE, such as \"Ann Smith:key custodian\".")
+            }
+            guard throwAway || shelf.configuration != nil else {
+                throw ValidationError("Say which gateway: --config FILE; or use --throw-away.")
+            }
+            guard throwAway || scenario != .restoreFromBackupToken else {
+                throw ValidationError(
+                    "restore-from-backup-token loses a token for good and needs the wrapped copy of a key: it is done with "
+                        + "--throw-away only.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            let shelf = try shelf.shelf()
+            let conditions = conditions(shelf)
+            let record = try await DrillAttempt.run {
+                throwAway ? try await runThrowAway(conditions) : try await runGiven(conditions)
+            }
+            let page = DrillPage(record, predecessor: shelf.predecessor(of: record)).html
+            let files = try DrillAttempt.run { try shelf.keep(record, page: page) }
+            StandardError.print("The record is \(files.json), and as a page \(files.html).")
+            print(
+                output.format == .json
+                    ? String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self) : DrillText.text(record))
+            if record.verdict == .failed { throw ExitCode.failure }
+        }
+
+        private static func scenario(_ text: String) throws -> DrillScenario {
+            guard let scenario = DrillScenario(rawValue: text) else {
+                let known = DrillScenario.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("There is no scenario \(text); there are \(known).")
+            }
+            return scenario
+        }
+
+        private func conditions(_ shelf: DrillShelf) -> DrillConditions {
+            DrillConditions(
+                scenario: scenario, isPlanned: !unannounced,
+                participants: participants.map { text in
+                    let parts = text.split(separator: ":", maxSplits: 1).map {
+                        $0.trimmingCharacters(in: .whitespaces)
+                    }
+                    return DrillRecord.Participant(name: parts.first ?? "", role: parts.count > 1 ? parts[1] : "")
+                }, load: load.plan, overlap: overlap.seconds, patience: .seconds(patience.seconds),
+                directory: shelf.directory, say: { StandardError.print($0) })
+        }
+
+        // MARK: On what
+
+        private func runGiven(_ conditions: DrillConditions) async throws -> DrillRecord {
+            guard let path = shelf.configuration else { throw ExitCode.validationFailure }
+            let (stage, place) = try target.stage(path, try ConfigurationOption.load(path), conditions)
+            let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
+            try consent.require("This drill \(keys) the account \(stage.issuerID) on the gateway that runs.")
+            return try await closing(place) { try await perform(conditions, stage, place) }
+        }
+
+        private func runThrowAway(_ conditions: DrillConditions) async throws -> DrillRecord {
+            conditions.say("Making a token with keys, and a gateway …")
+            let gateway = try await ThrowAwayGateway.start()
+            do {
+                let (stage, place) = try gateway.stage(conditions)
+                let record = try await closing(place) { try await perform(conditions, stage, place) }
+                await gateway.end()
+                try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
+                gateway.remove()
+                return record
+            } catch {
+                await gateway.end()
+                gateway.remove()
+                throw error
+            }
+        }
+
+        private func closing<Value>(_ place: LoadTarget, _ body: () async throws -> Value) async throws -> Value {
+            do {
+                let value = try await body()
+                await place.close()
+                return value
+            } catch {
+                await place.close()
+                throw error
+            }
+        }
+
+        /// Until it is over, or somebody wants it to end; then what was made is still taken away.
+        private func perform(
+            _ conditions: DrillConditions, _ stage: DrillStage, _ place: LoadTarget
+        ) async throws -> DrillRecord {
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            return try await withThrowingTaskGroup(of: DrillRecord?.self) { group in
+                group.addTask { try await DrillRun(conditions: conditions, stage: stage, target: place).perform() }
+                group.addTask {
+                    for await _ in signals { return nil }
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let record = try await group.next() ?? nil else {
+                    stage.load.stop()
+                    throw DrillError("The drill was ended before it was over; there is no record of it.")
+                }
+                return record
+            }
+        }
+    }
+}

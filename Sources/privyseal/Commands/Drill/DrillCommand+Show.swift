@@ -1,0 +1,46 @@
+import ArgumentParser
+import KeyDrills
+import StrictJSON
+
+extension DrillCommand {
+    struct Show: ParsableCommand {
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case text, json, html
+        }
+
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show one record.",
+            discussion: """
+                  privyseal drill show 20261121T120000Z-compromise --config gateway.yaml
+                  privyseal drill show last --format html --config gateway.yaml > drill.html
+                """)
+
+        @Argument(help: ArgumentHelp("The drill's ID, or last.", valueName: "id"))
+        var id = "last"
+
+        @OptionGroup var shelf: DrillShelfOption
+
+        @Option(help: "How to print it.")
+        var format = Format.text
+
+        func run() throws {
+            let shelf = try shelf.shelf()
+            let record = try DrillAttempt.run { try DrillCommand.record(id, on: shelf) }
+            switch format {
+            case .text: print(DrillText.text(record))
+            case .json: print(String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self))
+            case .html: print(DrillPage(record, predecessor: shelf.predecessor(of: record)).html)
+            }
+        }
+    }
+
+    /// - Parameter id: of a drill, or `last`.
+    static func record(_ id: String, on shelf: DrillShelf) throws -> DrillRecord {
+        guard id == "last" else { return try shelf.record(id) }
+        guard let record = shelf.records().records.first else {
+            throw DrillError("There are no records of drills in \(shelf.directory).")
+        }
+        return record
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import GatewayConfiguration
+import KeyDrills
+
+/// Where drill records are kept: `--directory`, or what the configuration says.
+struct DrillShelfOption: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp("The gateway's configuration, which says where records are kept.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var configuration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where records are kept, in place of the configuration's drills.directory.", valueName: "path"),
+        completion: .directory)
+    var directory: String?
+
+    func validate() throws {
+        guard configuration != nil || directory != nil else {
+            throw ValidationError("Say where records are kept: by --config FILE or by --directory PATH.")
+        }
+    }
+
+    /// - Throws: what is wrong, already said.
+    func shelf() throws -> DrillShelf {
+        if let directory { return DrillShelf(directory) }
+        guard let configuration else { throw ExitCode.validationFailure }
+        guard let drills = try ConfigurationOption.load(configuration).drills else {
+            throw StandardError.failure(
+                "\(configuration) says nowhere where drill records are kept; give drills.directory there, or --directory.",
+                status: 78)
+        }
+        return DrillShelf(drills.directory.path)
+    }
+}

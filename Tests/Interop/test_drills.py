@@ -1,0 +1,229 @@
+"""Drills on gateways that they make themselves, and their records against the audit log that is kept beside them."""
+
+import datetime
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+from auditing import AuditCopy, public_key, verify
+from conftest import BINARY
+
+SCENARIOS = (
+    "scheduled-rotation",
+    "compromise",
+    "token-loss",
+    "wrong-key-imported",
+    "operator-mistake",
+    "restore-from-backup-token",
+)
+OLD, NEW = "DRILLKEY01", "DRILLKEY02"
+CLIENT = "drill"
+
+
+class Drill:
+    """What `privyseal drill run` left behind."""
+
+    def __init__(self, scenario, directory):
+        temporary = directory / "tmp"
+        temporary.mkdir(exist_ok=True)
+        command = [BINARY, "drill", "run", scenario, "--throw-away", "--directory", directory, "--format", "json"]
+        command += ["--overlap", "2s", "--participant", "Ann Smith:key custodian", "--participant", "Ben Jones:witness"]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=300, env={**os.environ, "TMPDIR": short(temporary)}
+        )
+        self.status, self.said, self.directory = ended.returncode, ended.stderr, directory
+        assert ended.stdout, ended.stderr
+        self.record = json.loads(ended.stdout)
+        self.evidence = directory / self.record["id"]
+
+    @property
+    def log(self):
+        return AuditCopy(self.evidence / "audit.db")
+
+    def step(self, title):
+        (step,) = [step for step in self.record["steps"] if step["title"].startswith(title)]
+        return step
+
+
+def short(directory):
+    """A path that leaves room for a socket's name (unix(7))."""
+    return str(directory) if len(str(directory)) < 70 else "/tmp"
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text)
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    return tmp_path_factory.mktemp("d")
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def drill(request, shelf):
+    return Drill(request.param, shelf)
+
+
+def test_it_passes_and_nothing_is_wrongly_signed(drill):
+    record = drill.record
+    assert (drill.status, record["verdict"]) == (0, "passed"), drill.said
+    assert all(step["verdict"] == "passed" for step in record["steps"]), record["steps"]
+    assert record["load"]["wronglySigned"] == record["load"]["failedUnexcused"] == 0
+    assert record["load"]["served"] > 0
+
+
+def test_its_files_are_there_and_the_record_is_what_was_printed(drill):
+    file = drill.directory / f"{drill.record['id']}.json"
+    assert json.loads(file.read_text()) == drill.record
+    page = (drill.directory / f"{drill.record['id']}.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Ann Smith" in page and page.count("<span>Signature</span>") == 2
+    assert "http://" not in page and "https://" not in page and "<script" not in page
+
+
+def test_its_log_is_whole(drill):
+    database = drill.evidence / "audit.db"
+    assert drill.log.faults(public_key(database), [drill.record["audit"]["checkpoint"]]) == []
+    status, report = verify(BINARY, database, public_key(database), [])
+    assert status == 0, report
+
+
+def test_its_log_has_every_request_that_was_served(drill):
+    """No more and no less, besides those by name: they are not part of the load."""
+    load, audit = drill.record["load"], drill.record["audit"]
+    entries = drill.log.entries[audit["first"] : audit["last"] + 1]
+    tokens = [entry for entry in entries if entry["kind"] == "signature" and entry["client"] == CLIENT]
+    by_name = sum(
+        step["title"].endswith("by name, during the overlap") or step["title"].startswith("Ask for a signature right")
+        for step in drill.record["steps"]
+    )
+    assert load["served"] <= len(tokens) <= load["served"] + by_name
+    for key in load["byKey"]:
+        signed = sum(entry["keyId"] == key for entry in tokens)
+        assert load["byKey"][key] <= signed <= load["byKey"][key] + by_name
+
+
+def test_its_numbers_agree_with_each_other(drill):
+    load = drill.record["load"]
+    assert sum(load["byKey"].values()) == load["served"]
+    assert sum(load["byReason"].values()) == load["failed"]
+    assert sum(interval["served"] for interval in load["intervals"]) == load["served"]
+    assert sum(interval["failed"] for interval in load["intervals"]) == load["failed"]
+    begun, ended = moment(drill.record["begun"]), moment(drill.record["ended"])
+    for step in drill.record["steps"]:
+        assert begun <= moment(step["begun"]) <= moment(step["ended"]) <= ended
+
+
+def test_nothing_is_left_of_the_gateway(drill):
+    socket = drill.record["gateway"]["address"].removeprefix("unix:")
+    assert not pathlib.Path(socket).parent.exists()
+    running = [path.read_bytes() for path in processes()]
+    assert not any(str(pathlib.Path(socket).parent).encode() in command for command in running)
+
+
+def processes():
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            path.read_bytes()
+        except OSError:
+            continue
+        yield path
+
+
+def test_no_secret_is_in_the_record_or_the_log(drill):
+    texts = [drill.said, json.dumps(drill.record), (drill.evidence / "gateway.log").read_text()]
+    for text in texts:
+        assert "PRIVATE KEY" not in text and "pin-source" not in text and "privyseal_" not in text
+
+
+def test_each_scenario_says_what_it_is_for(drill):
+    record, timings = drill.record, drill.record["timings"]
+    match record["scenario"]:
+        case "scheduled-rotation":
+            assert record["load"]["failed"] == 0
+            assert timings["changeOver"] <= 1000
+            assert record["keys"]["old"] == OLD and record["keys"]["new"] == NEW
+            states = [(span["keyId"], span["state"]) for span in record["keys"]["states"]]
+            assert [state for key, state in states if key == OLD] == ["active", "retiring", "retired"]
+            assert [state for key, state in states if key == NEW] == ["staged", "active"]
+        case "compromise":
+            assert {"stop", "detection", "changeOver", "recovery"} <= timings.keys()
+            (change,) = [e for e in drill.log.of_kind("life") if e.get("action") == "compromise"]
+            later = [e for e in drill.log.of_kind("signature") if e["time"] > change["time"] and e["keyId"] == OLD]
+            assert later == []
+        case "token-loss":
+            assert record["load"]["byReason"].keys() == {"503"}
+            assert {"detection", "recovery", "restoration"} <= timings.keys()
+        case "wrong-key-imported" | "operator-mistake":
+            refused = [step for step in record["steps"] if "refused" in step["expected"]]
+            assert len(refused) >= 6
+            assert all(step["actual"].endswith(".") for step in refused)
+        case "restore-from-backup-token":
+            assert record["load"]["byKey"].keys() == {OLD, "DRILLKEY03"}
+
+
+def test_list_show_and_compare(shelf, drill):
+    run = lambda *arguments: subprocess.run(
+        [BINARY, "drill", *arguments, "--directory", shelf], capture_output=True, text=True, timeout=60
+    )
+    listed = json.loads(run("list", "--format", "json").stdout)["drills"]
+    assert drill.record["id"] in [one["id"] for one in listed]
+    assert json.loads(run("show", drill.record["id"], "--format", "json").stdout) == drill.record
+    assert run("show", drill.record["id"], "--format", "html").stdout.startswith("<!DOCTYPE html>")
+    assert drill.record["scenario"] in run("list").stdout
+    first = run("compare", drill.record["id"])
+    assert first.returncode == 1 and "first drill of its scenario" in first.stderr
+
+
+def test_a_drill_is_shown_beside_the_last_one(tmp_path):
+    directory = tmp_path / "d"
+    directory.mkdir()
+    first = Drill("compromise", directory)
+    second = Drill("compromise", directory)
+    compared = subprocess.run(
+        [BINARY, "drill", "compare", "--directory", directory, "--format", "json"], capture_output=True, timeout=60
+    )
+    comparison = json.loads(compared.stdout)
+    assert comparison["earlier"]["id"] == first.record["id"]
+    assert comparison["later"]["id"] == second.record["id"]
+    lines = {line["name"]: line for line in comparison["lines"]}
+    assert lines["Recovery"]["later"] == second.record["timings"]["recovery"]
+    assert "Beside the last one" in (directory / f"{second.record['id']}.html").read_text()
+
+
+def test_a_drill_that_is_interrupted_leaves_no_gateway(tmp_path):
+    temporary = pathlib.Path(short(tmp_path))
+    before = set(temporary.glob("privyseal-drill-*"))
+    process = subprocess.Popen(
+        [BINARY, "drill", "run", "scheduled-rotation", "--throw-away", "--directory", tmp_path, "--overlap", "60s"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    for line in process.stderr:
+        if "retire-at" in line:
+            break
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1, said
+    assert "ended before it was over" in said
+    end = time.monotonic() + 10
+    while set(temporary.glob("privyseal-drill-*")) - before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert set(temporary.glob("privyseal-drill-*")) - before == set()
+
+
+def test_without_softhsm_it_says_what_is_missing(tmp_path):
+    ended = subprocess.run(
+        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "SOFTHSM2_MODULE": "/nowhere/libsofthsm2.so"},
+    )
+    assert ended.returncode == 1
+    assert "SoftHSM is not installed" in ended.stderr and "apt: softhsm2" in ended.stderr

@@ -1,0 +1,47 @@
+import KeyDrills
+import StrictJSON
+import Testing
+
+@Suite("One drill beside another")
+struct ComparisonTests {
+    private let comparison = DrillComparison(
+        earlier: Samples.record(timings: [.detection: 3, .recovery: 40], deviations: ["Late.", "Loud."]),
+        later: Samples.record(
+            begun: 60_000, load: Samples.load(failed: 2), timings: [.detection: 5, .recovery: 30, .stop: 1],
+            deviations: ["Loud.", "Dark."]))
+
+    private func line(_ name: String) throws -> DrillComparison.Line {
+        try #require(comparison.lines.first { $0.name == name })
+    }
+
+    @Test("Longer times and more failures are worse, shorter times are better")
+    func worse() throws {
+        #expect(try line("Detection").isWorse == true)
+        #expect(try line("Recovery").isWorse == false)
+        #expect(try line("Failed").isWorse == true)
+    }
+
+    @Test("What only one of them has, and what is equal, is neither")
+    func neither() throws {
+        #expect(try line("Stop").isWorse == nil)
+        #expect(try line("Wrongly signed").isWorse == nil)
+        #expect(try line("Served").isWorse == nil)
+        #expect(!comparison.lines.contains { $0.name == "Change-over" })
+    }
+
+    @Test("Deviations that are new, and those that are gone")
+    func deviations() {
+        #expect(comparison.newDeviations == ["Dark."])
+        #expect(comparison.goneDeviations == ["Late."])
+    }
+
+    @Test("As text and as JSON it has both")
+    func output() throws {
+        let text = DrillText.text(comparison)
+        #expect(text.contains("5 ms"))
+        #expect(text.contains("worse"))
+        #expect(text.contains("New deviation: Dark."))
+        let object = try JSONDocument(parsing: comparison.jsonBytes()).root.anyObject()
+        #expect(object.names == ["scenario", "earlier", "later", "lines"])
+    }
+}

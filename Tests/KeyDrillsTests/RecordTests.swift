@@ -1,0 +1,71 @@
+import Foundation
+import KeyDrills
+import StrictJSON
+import Testing
+
+@Suite("A drill's record")
+struct RecordTests {
+    @Test("It reads as it was written")
+    func roundTrip() throws {
+        let record = Samples.record(deviations: ["Somebody was late."])
+        #expect(try DrillRecord(from: JSONDocument(parsing: record.jsonBytes()).root) == record)
+    }
+
+    @Test("Of another version it is not read")
+    func version() throws {
+        let text = String(decoding: Samples.record().jsonBytes(), as: UTF8.self)
+            .replacingOccurrences(of: #""version":1,"#, with: #""version":2,"#)
+        #expect(throws: JSONReadError.self) { try DrillRecord(from: JSONDocument(parsing: Array(text.utf8)).root) }
+    }
+
+    @Test("It passed when all went as expected, and says nothing against it")
+    func passed() {
+        #expect(Samples.record().verdict == .passed)
+        #expect(Samples.record().complaints.isEmpty)
+    }
+
+    @Test("An outage that was part of it does not fail it")
+    func excused() {
+        #expect(Samples.record(load: Samples.load(failed: 7)).verdict == .passed)
+    }
+
+    @Test(
+        "It failed for each thing that went wrong, and says which",
+        arguments: [
+            Samples.record(steps: []), Samples.record(steps: [Samples.step(), Samples.step(.failed)]),
+            Samples.record(load: Samples.load(failed: 1, unexcused: 1)),
+            Samples.record(load: Samples.load(wrong: 1)), Samples.record(load: Samples.load(served: 0)),
+        ])
+    func failed(_ record: DrillRecord) {
+        #expect(record.verdict == .failed)
+        #expect(record.complaints.count == 1)
+    }
+
+    @Test("Its ID sorts by time, and is the name of a file")
+    func identifier() {
+        #expect(DrillID.of(.tokenLoss, begun: Samples.time(0)) == "20251121T120000Z-token-loss")
+        #expect(DrillID.isWellFormed("20251121T120000Z-token-loss"))
+        for id in ["", "../audit", "a/b", ".", "a.json", String(repeating: "a", count: 101)] {
+            #expect(!DrillID.isWellFormed(id), "\(id)")
+        }
+    }
+
+    @Test("As text it has every step, and what failed")
+    func text() {
+        let text = DrillText.text(Samples.record(steps: [Samples.step(.failed)], deviations: ["Somebody was late."]))
+        for part in ["FAILED", "It did & more.", "Somebody was late.", "Detection: 3 ms", "entries 3 to 9"] {
+            #expect(text.contains(part), "\(part)")
+        }
+    }
+
+    @Test("As a page it escapes what it is told, and has room for two signatures")
+    func page() {
+        let html = DrillPage(Samples.record(), predecessor: Samples.record(begun: -5000)).html
+        #expect(html.contains("Ask &lt;&quot;why&quot;&gt;"))
+        #expect(!html.contains("Ask <"))
+        #expect(html.components(separatedBy: "<span>Signature</span>").count == 3)
+        #expect(html.contains("<svg"))
+        #expect(html.contains("Beside the last one"))
+        #expect(!html.contains("<script"))
+    }
+}

@@ -1,0 +1,84 @@
+import Base64
+import Crypto
+import Foundation
+import JWS
+import KeyDrills
+import SigningKit
+import Testing
+
+/// Answers as a gateway would give them, made here.
+struct Samples {
+    static let bundleID = "com.example.app"
+    static let productID = "com.example.monthly"
+    static let offerID = "winback"
+
+    let keys: [String: P256.Signing.PrivateKey] = ["OLDKEY": .init(), "NEWKEY": .init()]
+
+    var judge: AnswerJudge { AnswerJudge(PublicKeys(keys.mapValues(\.publicKey))) }
+
+    static func request(_ form: LoadRequest.Form) -> LoadRequest {
+        LoadRequest(form, bundleID: bundleID, productID: productID, offerID: offerID)
+    }
+
+    /// - Parameter signer: whose key signs; another than the one that is named makes a wrong signature.
+    func token(
+        _ keyID: String, signer: String? = nil, bundleID: String = bundleID, productID: String = productID
+    ) throws -> [UInt8] {
+        let header = #"{"alg":"ES256","kid":"\#(keyID)","typ":"JWT"}"#
+        let payload = #"{"bid":"\#(bundleID)","productId":"\#(productID)","offerIdentifier":"\#(Self.offerID)"}"#
+        let input = CompactJWS.signingInput(header: Array(header.utf8), payload: Array(payload.utf8))
+        let signature = try #require(keys[signer ?? keyID]).signature(for: input)
+        let token = String(
+            decoding: CompactJWS.seal(input, with: Array(signature.rawRepresentation)), as: UTF8.self)
+        return Array(#"{"jws":"\#(token)","keyId":"\#(keyID)","nonce":"n","issuedAt":1}"#.utf8)
+    }
+
+    func fields(_ keyID: String, signer: String? = nil, user: String = "") throws -> [UInt8] {
+        let nonce = "0d411100-0000-4000-8000-00000000000a"
+        let input = [Self.bundleID, keyID, Self.productID, Self.offerID, user, nonce, "1700000000000"]
+            .joined(separator: "\u{2063}")
+        let signature = try #require(keys[signer ?? keyID]).signature(for: Array(input.utf8))
+        let text = String(decoding: Base64.standard.encode(Array(signature.derRepresentation)), as: UTF8.self)
+        return Array(
+            #"{"keyIdentifier":"\#(keyID)","nonce":"\#(nonce)","timestamp":1700000000000,"signature":"\#(text)"}"#.utf8)
+    }
+
+    // MARK: Records
+
+    static func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: 1_763_726_400_000 + milliseconds) }
+
+    static func answer(_ begun: Int64, _ outcome: LoadAnswer.Outcome, lasting: Int64 = 5) -> LoadAnswer {
+        LoadAnswer(begun: time(begun), ended: time(begun + lasting), outcome: outcome)
+    }
+
+    static func load(served: Int = 10, failed: Int = 0, unexcused: Int = 0, wrong: Int = 0) -> LoadSummary {
+        LoadSummary(
+            served: served, failed: failed, unexcused: unexcused, wronglySigned: wrong, byKey: ["OLDKEY": served],
+            byReason: failed > 0 ? ["503": failed] : [:], intervalLength: 100,
+            intervals: [
+                LoadSummary.Interval(begin: time(0), served: served, failed: failed, byKey: ["OLDKEY": served])
+            ])
+    }
+
+    static func step(_ verdict: DrillVerdict = .passed) -> DrillStep {
+        DrillStep(
+            title: "Ask <\"why\">", expected: "It answers.", actual: "It did & more.", begun: time(10), ended: time(20),
+            verdict: verdict)
+    }
+
+    static func record(
+        begun: Int64 = 0, scenario: DrillScenario = .compromise, steps: [DrillStep] = [step()],
+        load: LoadSummary = load(), timings: [DrillTiming: Int] = [.detection: 3, .recovery: 40],
+        deviations: [String] = []
+    ) -> DrillRecord {
+        DrillRecord(
+            id: DrillID.of(scenario, begun: time(begun)), scenario: scenario, isPlanned: true,
+            participants: [.init(name: "Ann", role: "key custodian")],
+            gateway: .init(version: "0.1.0", address: "unix:/run/x", configuration: "abc", isThrowAway: true),
+            begun: time(begun), ended: time(begun + 1000), steps: steps, timings: timings, load: load,
+            proofs: [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", time: time(5))],
+            audit: .init(first: 3, last: 9, checkpoint: "origin\n10\nroot\n\n— key sig\n"), deviations: deviations,
+            oldKey: "OLDKEY", newKey: nil,
+            keySpans: [.init(keyID: "OLDKEY", state: "active", begin: time(begun), end: time(begun + 500))])
+    }
+}

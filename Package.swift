@@ -183,18 +183,11 @@ let package = Package(
             name: "privyseal",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
-<<<<<<< HEAD
-                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
-                "GatewayConfiguration", "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager",
-                argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient,
-                hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
-=======
                 "PKCS11",
-                "SignatureExplanation", "GatewayHTTP",
+                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
                 "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
                 unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
->>>>>>> h4
             ],
             swiftSettings: strict
         ),

@@ -23,13 +23,8 @@ struct PrivySeal: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
-<<<<<<< HEAD
-            CheckCommand.self, KeysCommand.self, ClientsCommand.self, PolicyCommand.self, AuditCommand.self,
-            ComplianceCommand.self,
-=======
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
-            AuditCommand.self,
->>>>>>> h4
+            AuditCommand.self, ComplianceCommand.self,
         ]
     )
 }

@@ -26,13 +26,10 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
-<<<<<<< HEAD
         "ComplianceReport": [
             "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages",
         ],
-=======
         "KeyDrills": ["SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages"],
->>>>>>> h4
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],
         "FaultyPKCS11": ["CP11Kit"],

@@ -6,7 +6,7 @@ extension P8Backend: KeyInspecting {
     public func inspect(_ selector: KeySelector) async throws(KeyError) -> KeyInspection {
         guard !key.isClosed else { throw .closed }
         var status = stat()
-        let isThere = stat(location.path, &status) == 0
+        let isThere = stat(path, &status) == 0
         let memory: InspectedFile.Memory =
             switch SecureHeap.protection {
             case .locked: .locked
@@ -16,7 +16,7 @@ extension P8Backend: KeyInspecting {
         return KeyInspection(
             custody: .process, fingerprint: PublicKeyFingerprint(of: key.publicKey),
             file: InspectedFile(
-                path: location.path, mode: isThere ? String(status.st_mode & 0o7777, radix: 8) : nil,
+                path: path, mode: isThere ? String(status.st_mode & 0o7777, radix: 8) : nil,
                 owner: isThere ? "\(status.st_uid):\(status.st_gid)" : nil, memory: memory))
     }
 }

@@ -12,7 +12,10 @@ public struct P8Backend: KeyBackend {
     ]
 
     let key: P8Key
-    let location: P8Location
+    /// The file's path, and nothing of where its passphrase is.
+    let path: String
+    /// The file's name, for people.
+    private let name: String
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
@@ -26,7 +29,8 @@ public struct P8Backend: KeyBackend {
         let (reader, file) = try source(locator, environment)
         // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
         let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
-        return P8Backend(key: try key.get(), location: try P8Location(locator.uri))
+        let location = try P8Location(locator.uri)
+        return P8Backend(key: try key.get(), path: location.path, name: location.name)
     }
 
     static func source(
@@ -62,7 +66,7 @@ public struct P8Backend: KeyBackend {
     }
 
     public func report() async -> KeyBackendReport {
-        KeyBackendReport(health: await health(), name: location.name)
+        KeyBackendReport(health: await health(), name: name)
     }
 
     public func close() async {

@@ -103,7 +103,7 @@ def test_its_log_has_every_request_that_was_served(drill):
     )
     assert load["served"] <= len(tokens) <= load["served"] + by_name
     for key in load["byKey"]:
-        signed = sum(entry["keyId"] == key for entry in tokens)
+        signed = sum(entry["key"] == key for entry in tokens)
         assert load["byKey"][key] <= signed <= load["byKey"][key] + by_name
 
 
@@ -150,10 +150,13 @@ def test_each_scenario_says_what_it_is_for(drill):
             states = [(span["keyId"], span["state"]) for span in record["keys"]["states"]]
             assert [state for key, state in states if key == OLD] == ["active", "retiring", "retired"]
             assert [state for key, state in states if key == NEW] == ["staged", "active"]
+            (change,) = [e for e in drill.log.of_kind("life") if e["action"] == "activate"]
+            unnamed = [e for e in drill.log.of_kind("signature") if e["feature"] == "promotional-offer"]
+            assert all((e["key"] == NEW) == (e["time"] >= change["time"]) for e in unnamed)
         case "compromise":
             assert {"stop", "detection", "changeOver", "recovery"} <= timings.keys()
             (change,) = [e for e in drill.log.of_kind("life") if e.get("action") == "compromise"]
-            later = [e for e in drill.log.of_kind("signature") if e["time"] > change["time"] and e["keyId"] == OLD]
+            later = [e for e in drill.log.of_kind("signature") if e["time"] > change["time"] and e["key"] == OLD]
             assert later == []
         case "token-loss":
             assert record["load"]["byReason"].keys() == {"503"}

@@ -156,7 +156,10 @@ let package = Package(
             ]),
         library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
 
-        // Floor 4: how the world talks to the gateway
+        // Floor 4: how the world talks to the gateway, and what it is told
+        library(
+            "ComplianceReport",
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
@@ -181,7 +184,7 @@ let package = Package(
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
                 "PKCS11",
-                "SignatureExplanation", "GatewayHTTP",
+                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
                 "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
                 unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
@@ -248,6 +251,10 @@ let package = Package(
         tests("ArchitectureTests", []),
         tests("TraceContextTests", ["TraceContext"]),
         tests("ReportPagesTests", ["ReportPages"]),
+        tests(
+            "ComplianceReportTests",
+            ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
+            resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(

@@ -47,7 +47,7 @@ public struct TokenInfo: Sendable {
     }
 
     /// Text fields are padded with blanks and not terminated.
-    private static func text<Field>(_ field: Field) -> String {
+    static func text<Field>(_ field: Field) -> String {
         withUnsafeBytes(of: field) { bytes in
             let end = bytes.lastIndex { $0 != UInt8(ascii: " ") && $0 != 0 }
             return String(decoding: bytes[..<(end.map { $0 + 1 } ?? 0)], as: UTF8.self)

@@ -16,6 +16,7 @@ enum StyleSheet {
         h2, h3, .heading { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: baseline;
           justify-content: space-between }
         code { font-family: var(--mono); font-size: .86em; overflow-wrap: anywhere }
+        pre { font: .82em/1.45 var(--mono); margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
         small { display: block; font-size: .82em; color: var(--soft); line-height: 1.4 }
         .kind { margin: 0 0 .5rem; color: var(--soft) }
         .kind span { color: var(--ink); font-weight: 650; margin-right: .5rem }
@@ -36,7 +37,7 @@ enum StyleSheet {
         th:last-child, td:last-child { padding-right: 0 }
         th { font-weight: 600; color: var(--soft); border-bottom: 1.5px solid var(--ink); vertical-align: bottom;
           overflow-wrap: normal }
-        td.number, th.number { text-align: right }
+        td.number, th.number { text-align: right; white-space: nowrap }
         td.mark, th.mark { white-space: nowrap; width: 1% }
         tr.loud td { background: var(--faint) }
         tr.loud td:first-child { box-shadow: inset 3px 0 var(--fail); padding-left: .6rem }
@@ -87,6 +88,7 @@ enum StyleSheet {
           tr.loud td:first-child { box-shadow: none; padding-left: 0 }
         }
         @media print {
+          html { font-size: 12px }
           body { font-size: 9.5pt; line-height: 1.4 }
           main { max-width: none; padding: 0 }
           h1 { font-size: 18pt }

@@ -6,7 +6,7 @@ struct TimelineDrawing {
     private static let labelHeight = 17.0
     private static let laneHeight = 22.0
     /// What a letter of the drawing's 12-unit type takes, or a bit more.
-    private static let letterWidth = 6.7
+    private static let letterWidth = 7.2
 
     private let timeline: Timeline
     private let names: [String]
@@ -42,7 +42,7 @@ struct TimelineDrawing {
     // MARK: Places
 
     private var top: Double { rate.origin - Self.plotHeight }
-    private var lanesTop: Double { rate.origin + 48 }
+    private var lanesTop: Double { rate.origin + 34 }
     private var lanesBottom: Double { lanesTop + Double(laneNames.count) * Self.laneHeight }
     private var legendTop: Double { lanesBottom + (laneNames.isEmpty ? 0 : 16) }
     private var height: Double { legendTop + 20 }
@@ -165,8 +165,8 @@ struct TimelineDrawing {
         let middle = rate.origin - Self.plotHeight / 2
         return """
             <path d="M\(Self.left) \(top)V\(rate.origin)H\(Self.right)" stroke="#16191d" fill="none"/>
-            \(HTML(ticks))<text class="soft" x="\((Self.left + Self.right) / 2)" y="\(rate.origin + 35)" \
-            text-anchor="middle">time from the beginning, \(unit)</text>
+            \(HTML(ticks))<text class="soft" x="\(Self.left - 16)" y="\(rate.origin + 18)" \
+            text-anchor="end">time, \(unit)</text>
             <text class="soft" transform="translate(30 \(middle)) rotate(-90)" text-anchor="middle">\
             requests per second</text>
 
@@ -193,7 +193,7 @@ struct TimelineDrawing {
         var drawing: HTML = ""
         for name in names {
             drawing += swatch(x, TimelinePattern.fill(pattern(of: name)), TimelinePattern.ink(pattern(of: name)), name)
-            x += 34 + Double(name.count) * Self.letterWidth + 16
+            x += 34 + Double(name.count) * (Self.letterWidth + 1) + 16
         }
         return drawing + swatch(x, "#7d0f0b", "#7d0f0b", "failed")
     }

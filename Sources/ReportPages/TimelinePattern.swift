@@ -1,9 +1,9 @@
-/// How the areas of a key are filled: dark lines on a light ground, each key in its own direction.
+/// How the areas of a key are filled: dark lines on a light ground, each key in its own direction. The first two, which a change of keys has, are as different as can be.
 enum TimelinePattern {
     private static let patterns: [(ground: HTML, ink: HTML, drawing: HTML)] = [
         ("#dce8f4", "#1f4e7a", "M-2 2L2-2M0 8L8 0M6 10L10 6"),
-        ("#fbe9d7", "#8a4a0b", "M-2 6L2 10M0 0L8 8M6-2L10 2"),
-        ("#e2f0e2", "#2a6336", "M0 2H8M0 6H8"),
+        ("#fdf0e3", "#8a4a0b", "M0 4H8"),
+        ("#e2f0e2", "#2a6336", "M-2 6L2 10M0 0L8 8M6-2L10 2"),
         ("#ece2f3", "#57367a", "M2 0V8M6 0V8"),
         ("#f3f0d9", "#665a00", "M0 0L8 8M8 0L0 8"),
         ("#ececec", "#333333", "M0 4H8M4 0V8"),

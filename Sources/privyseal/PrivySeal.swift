@@ -16,6 +16,7 @@ struct PrivySeal: AsyncParsableCommand {
                 --app com.example.app productId=monthly offerIdentifier=winback
               privyseal verify --explain …                 what is wrong with a signature
               privyseal audit verify --config gateway.yaml whether the record of signatures is whole
+              privyseal compliance report --config …       how the keys are kept, for auditors
 
             Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
             """,
@@ -23,7 +24,7 @@ struct PrivySeal: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
-            AuditCommand.self,
+            AuditCommand.self, ComplianceCommand.self,
         ]
     )
 }

@@ -26,6 +26,9 @@ struct ImportRuleTests {
             "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
         ],
         "GatewayConfiguration": ["SigningKit", "StrictJSON"],
+        "ComplianceReport": [
+            "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages",
+        ],
         "KeyDrills": ["SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages"],
         "SigningKitTesting": ["SigningKit", "StrictJSON", "Base64", "JWS"],
         "SoftHSMTesting": ["PKCS11"],

@@ -178,11 +178,12 @@ def wrongly_signed(log, named=()):
     `named`: IDs of requests that named a key."""
     actives, active = [], None
     for entry in (entry for entry in log.of_kind("life") if entry["event"] == "changed"):
-        # A change has one instant; the time of its entry is a little later.
         if entry["to"] == "active":
             active = entry["key"]
         elif entry["key"] == active:
             active = None
+        else:
+            continue
         actives.append((moment(entry["time"]), active))
     faults = []
     for entry in log.of_kind("signature"):

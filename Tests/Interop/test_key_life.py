@@ -364,6 +364,14 @@ def test_proposals_by_the_command_line(two):
     assert status == 0, errors
     assert "By ann, approved by ben." in output
     assert two.signer() == NEW
+    status, output, _ = two.keys_command("compromise", THIRD, "--reason", "a try", "--yes", by="ann")
+    assert status == 0
+    status, output, _ = two.keys_command("restore", THIRD, "--reason", "a try", "--format", "json", by="ann")
+    proposal = json.loads(output)["proposal"]["id"]
+    status, output, errors = two.keys_command("reject", proposal)
+    assert status == 0, errors
+    assert f"The proposal {proposal} is rejected" in output
+    assert two.keys_command("proposals")[1] == "Nothing is proposed.\n"
 
 
 def test_the_register_is_asked_itself_while_no_gateway_runs(service):
@@ -376,6 +384,39 @@ def test_the_register_is_asked_itself_while_no_gateway_runs(service):
     service.start()
     assert service.states()[NEW] == "suspended"
     assert register_faults(service) == []
+
+
+@pytest.mark.parametrize("span", ["24", "h", "-1h", "1.5h", "24 h", "1w", "99999999d", ""])
+def test_an_overlap_that_is_no_span_is_refused(service, span):
+    arguments = ["activate", NEW, "--retire", OLD, f"--overlap={span}", "--reason", "a try", "--yes"]
+    status, output, errors = service.keys_command(*arguments)
+    assert (status, output) == (64, "")
+    assert "--overlap" in errors
+    assert service.signer() == OLD
+
+
+def test_what_the_command_line_refuses_by_itself(service):
+    for arguments, sentence in [
+        (["suspend", NEW], "--reason"),
+        (["suspend", NEW, "--reason", " "], "--reason must say something"),
+        (["activate", NEW, "--retire", OLD, "--reason", "a try", "--yes"], "--retire and --overlap belong together"),
+        (["retire", NEW, "--reason", "a try"], "add --yes"),
+        (["compromise", NEW, "--reason", "a try"], "add --yes"),
+    ]:
+        status, output, errors = service.keys_command(*arguments)
+        assert (status, output) == (64, "")
+        assert sentence in errors
+    status, _, errors = service.keys_command("show", "0A0A0A0A0A")
+    assert status == 1
+    assert "There is no key 0A0A0A0A0A." in errors
+    assert service.states() == {OLD: "active", NEW: "staged", THIRD: "staged"}
+
+
+def test_a_gateway_that_does_not_run_is_told_from_one_that_refuses(service):
+    service.stop()
+    status, _, errors = service.keys_command("states", by="ann")
+    assert status == 1
+    assert f"unix:{service.directory}/admin.sock: nobody listens there, so the gateway does not run." in errors
 
 
 # What wins
@@ -497,7 +538,9 @@ def test_a_key_that_is_stopped_signs_nothing_any_more(service, action):
     assert [s for _, s, asked in load.answers if asked > answered and s == 200] == []
     instant = answer["keys"][0]["since"]
     assert service.stop() == 0
-    assert late_signatures(AuditCopy(service.database), OLD, instant) == []
+    # What was under way on four connections: of one that asks for a batch, five.
+    late = late_signatures(AuditCopy(service.database), OLD, instant)
+    assert len({entry["requestId"] for entry in late}) <= 4, late
 
 
 def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
@@ -535,7 +578,7 @@ def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
 def test_a_kill_in_the_middle_of_an_activation_leaves_state_and_log_of_one_mind(service):
     chance = random.Random(5)
     before = {OLD}
-    for _ in range(6):
+    for _ in range(10):
         active = next(iter(before))
         new = NEW if active != NEW else OLD
         with admin_connection(service) as ask:

@@ -11,9 +11,8 @@ public struct P8Backend: KeyBackend {
             "Take key files that group or others can read, for volumes that cannot set a mode.")
     ]
 
-    private let key: P8Key
-    /// The file's name, for people.
-    private let name: String
+    let key: P8Key
+    let location: P8Location
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
@@ -27,7 +26,7 @@ public struct P8Backend: KeyBackend {
         let (reader, file) = try source(locator, environment)
         // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
         let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
-        return P8Backend(key: try key.get(), name: try P8Location(locator.uri).name)
+        return P8Backend(key: try key.get(), location: try P8Location(locator.uri))
     }
 
     static func source(
@@ -63,7 +62,7 @@ public struct P8Backend: KeyBackend {
     }
 
     public func report() async -> KeyBackendReport {
-        KeyBackendReport(health: await health(), name: name)
+        KeyBackendReport(health: await health(), name: location.name)
     }
 
     public func close() async {

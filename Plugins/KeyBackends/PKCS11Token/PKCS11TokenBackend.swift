@@ -7,7 +7,7 @@ public struct PKCS11TokenBackend: KeyBackend {
     public static let scheme = "pkcs11"
     public static var settings: [KeyBackendSetting] { TokenSettings.declared }
 
-    private let token: LiveToken
+    let token: LiveToken
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         try TokenAddress.address(of: uri)

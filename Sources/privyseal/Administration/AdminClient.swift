@@ -7,12 +7,15 @@ import StrictJSON
 
 /// Asks a running gateway's admin listener.
 struct AdminClient {
+    /// As it was given, for people.
+    private let address: String
     private let base: String
     private let tls: TLSConfiguration
     private let token: String?
 
     /// - Parameter address: `unix:/path`, or a URL without a path.
     init(_ address: String, _ option: AdminOption) throws {
+        self.address = address
         let prefix = "unix:"
         if address.hasPrefix(prefix) {
             guard let url = URL(httpURLWithSocketPath: String(address.dropFirst(prefix.count))) else {
@@ -45,7 +48,6 @@ struct AdminClient {
         } catch {
             try? await client.shutdown()
             if error is AdminError { throw error }
-            let address = base.removingPercentEncoding ?? base
             if AdminError.isAbsence(error) { throw AdminError.absent(address) }
             throw AdminError.unreachable("\(address): \(Self.reason(error))")
         }

@@ -86,11 +86,18 @@ final class LiveToken: Sendable {
     }
 
     func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
+        try await onKeeper { [self] () throws(KeyError) in try connection.key(selector, for: pool) }
+    }
+
+    /// What somebody waits for.
+    func onKeeper<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KeyError) -> Value
+    ) async throws(KeyError) -> Value {
         if closing.withLock({ $0.isBegun }) { throw .closed }
         return try await keeper.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings)) {
             [self] () throws(KeyError) in
             watchKeeper()
-            return try connection.key(selector, for: pool)
+            return try body()
         }
     }
 

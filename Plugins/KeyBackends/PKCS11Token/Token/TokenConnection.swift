@@ -29,8 +29,10 @@ final class TokenConnection: Sendable {
     }
 
     var info: TokenInfo { state.withLock { $0.info } }
-    private var slot: SlotID { state.withLock { $0.slot } }
-    private var anchor: Session { state.withLock { $0.anchor } }
+    /// Before this process logged in for the first time: a login sets some flags back.
+    let infoBeforeLogin: TokenInfo
+    var slot: SlotID { state.withLock { $0.slot } }
+    var anchor: Session { state.withLock { $0.anchor } }
     private var keys: [KeySelector: TokenKey] { state.withLock { $0.keys } }
     private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
 
@@ -47,6 +49,7 @@ final class TokenConnection: Sendable {
             try Login.ensure(anchor, info, pin: pin)
             state = Mutex(State(slot: slot, info: info, anchor: anchor, keysGeneration: module.generation))
             name = info.name
+            infoBeforeLogin = info
             serial = TokenSerial(info.serial)
         } catch {
             // Sessions that were opened go with the module, or belong to the next who opens it.

@@ -106,7 +106,7 @@ struct KeyAnswerText {
             return """
                 Nothing has changed yet: the account wants two administrators. \(PlainText.of(proposal.proposer)) has proposed \
                 to \(what), as \(id).
-                Next: another administrator approves it until \(expires): privyseal keys approve \(id) \(whereabouts)
+                Next: another administrator approves it until \(expires): privyseal keys approve \(id)
                 """
         }
         return """

@@ -12,8 +12,8 @@ extension KeysCommand {
                     --reason "Yearly rotation" --config gateway.yaml
 
                 First the new key signs a proof of possession. Then it takes the old one's place, while requests go on: \
-                what is recorded before the instant that is shown bears the old key, what is recorded after it the new \
-                one. For the overlap, the old key still answers requests that name it; then it is retired.
+                signatures bear the old key until the instant that is shown, and the new one from then on. For the \
+                overlap, the old key still answers requests that name it; then it is retired.
 
                 Should the new key fail within --watch, the old one comes back by itself, the new one is suspended, and \
                 the log and privyseal keys history say why.
@@ -37,9 +37,8 @@ extension KeysCommand {
 
         @Option(
             help: ArgumentHelp(
-                "For how long a failure of the new key brings the old one back; 5m where nothing is said.",
-                valueName: "span"))
-        var watch: KeySpan?
+                "For how long a failure of the new key brings the old one back.", valueName: "span"))
+        var watch = KeySpan(seconds: 300)
 
         @OptionGroup var change: KeyChangeOption
         @OptionGroup var consent: KeyConsentOption
@@ -60,7 +59,7 @@ extension KeysCommand {
             try await change.make(
                 KeyChangeOrder(
                     .activate, key, reason: change.reason, retiring: retire, overlap: overlap?.seconds,
-                    watch: watch?.seconds))
+                    watch: retire == nil ? nil : watch.seconds))
         }
 
         private var intention: String {

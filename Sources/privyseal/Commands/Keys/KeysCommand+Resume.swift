@@ -7,7 +7,7 @@ extension KeysCommand {
             commandName: "resume",
             abstract: "Bring a suspended key back to what it was.",
             discussion: """
-                  privyseal keys resume 2X9R4HXF34 --reason "It was the network" --config gateway.yaml
+                  privyseal keys resume 2X9R4HXF34 --reason "All well" --config gateway.yaml
 
                 A key that was active signs a fresh proof of possession first, and it cannot come back as active while another key is.
                 """)

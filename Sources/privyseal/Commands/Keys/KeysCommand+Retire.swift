@@ -7,7 +7,7 @@ extension KeysCommand {
             commandName: "retire",
             abstract: "Have a key sign nothing any more, for good.",
             discussion: """
-                  privyseal keys retire 2X9R4HXF34 --reason "Nobody names it any more" --config gateway.yaml
+                  privyseal keys retire 2X9R4HXF34 --reason "Unused" --config gateway.yaml
 
                 For a key that is staged, retiring, suspended or compromised. The active key is retired by activating another one: \
                 privyseal keys activate NEW --retire OLD. A retiring key retires by itself when its time is over.

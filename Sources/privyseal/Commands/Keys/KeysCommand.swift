@@ -12,7 +12,7 @@ struct KeysCommand: AsyncParsableCommand {
               privyseal keys states --config gateway.yaml
               privyseal keys activate 3Y8S5JYG45 --retire 2X9R4HXF34 --overlap 24h \\
                 --reason "Yearly rotation" --config gateway.yaml
-              privyseal keys suspend 3Y8S5JYG45 --reason "Odd signatures" --config gateway.yaml
+              privyseal keys suspend 3Y8S5JYG45 --reason "Odd" --config gateway.yaml
 
             A running gateway is asked over its admin listener. With --config, and no gateway running, the register in \
             the audit log's database is asked itself.

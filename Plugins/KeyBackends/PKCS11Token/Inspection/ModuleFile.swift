@@ -1,0 +1,22 @@
+internal import Crypto
+internal import Glibc
+
+/// The file of a token's library.
+enum ModuleFile {
+    /// SHA-256 in hexadecimal digits; nil where the file cannot be read. What runs in the process is what was loaded, and
+    /// that may be older.
+    static func digest(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return AttributeReading.hexadecimal(hash.finalize()) }
+            hash.update(data: buffer[..<count])
+        }
+    }
+}

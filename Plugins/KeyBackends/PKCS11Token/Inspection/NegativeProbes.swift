@@ -1,0 +1,78 @@
+internal import PKCS11
+internal import SigningKit
+
+/// Tries to take a private key away, in the two ways that there are. What a token says of a key is one thing; what it
+/// does is what counts.
+struct NegativeProbes {
+    private let session: Session
+
+    init(_ session: Session) {
+        self.session = session
+    }
+
+    /// - Throws: when the session is of no use any more.
+    func `try`(on object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probes {
+        KeyInspection.Probes(value: try value(object), wrap: try wrap(object))
+    }
+
+    private func value(_ object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probe {
+        do throws(PKCS11Error) {
+            return try session.gives(.value, of: object) ? .given : .untried("the token gave an empty value")
+        } catch {
+            return try judge(error, refusals: [.attributeSensitive, .keyUnextractable, .attributeTypeInvalid])
+        }
+    }
+
+    /// Under an AES key that lives and dies in this session.
+    private func wrap(_ object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probe {
+        let key: ObjectHandle
+        do throws(PKCS11Error) {
+            key = try session.generateKey(
+                .aesKeyGeneration,
+                [
+                    Attribute(.secretKey), Attribute(.isToken, false), Attribute(.isPrivate, true),
+                    Attribute(.valueLength, number: 32), Attribute(.sensitive, true), Attribute(.extractable, false),
+                    Attribute(.wrap, true),
+                ])
+        } catch {
+            guard error.returnValue.isOfSession else { return .untried("the token makes no AES key: \(error)") }
+            throw error
+        }
+        defer { try? session.destroy(key) }
+        var outcome = KeyInspection.Probe.untried("the token has no mechanism to wrap with")
+        for mechanism in [Mechanism.aesKeyWrapPadded, .aesKeyWrap] {
+            do throws(PKCS11Error) {
+                outcome =
+                    try session.gives(object, under: key, by: mechanism)
+                    ? .given : .untried("the token gave nothing under \(mechanism.name)")
+            } catch {
+                outcome = try judge(error, refusals: [.keyUnextractable, .keyNotWrappable])
+            }
+            if case .untried = outcome { continue }
+            break
+        }
+        return outcome
+    }
+
+    private func judge(
+        _ error: PKCS11Error, refusals: [ReturnValue]
+    ) throws(PKCS11Error) -> KeyInspection.Probe {
+        if refusals.contains(error.returnValue) { return .refused(answer: "\(error.returnValue)") }
+        guard error.returnValue.isOfSession else { return .untried("\(error)") }
+        throw error
+    }
+}
+
+extension ReturnValue {
+    fileprivate static let keyNotWrappable = ReturnValue(rawValue: 0x69)
+
+    /// Whether it is about the session or the token, and not about what was asked.
+    fileprivate var isOfSession: Bool {
+        switch self {
+        case .sessionClosed, .sessionHandleInvalid, .tokenNotPresent, .deviceRemoved, .cryptokiNotInitialized,
+            .userNotLoggedIn:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import SigningKit
+
+/// The token or the file that it is in.
+extension KeyExamination {
+    var tokenChecks: [ComplianceCheck] {
+        if isInFile { return [] }
+        return [
+            pin("token.pinCountLow", "Was no wrong PIN given since the last login?", "CKF_USER_PIN_COUNT_LOW"),
+            pin("token.pinFinalTry", "Is more than one try left?", "CKF_USER_PIN_FINAL_TRY"),
+            pin("token.pinLocked", "Is the PIN not locked?", "CKF_USER_PIN_LOCKED"),
+            pin(
+                "token.pinToBeChanged", "Is the PIN not the one that it was delivered with?",
+                "CKF_USER_PIN_TO_BE_CHANGED"),
+            flag("token.login", "Does the token want a login?", "CKF_LOGIN_REQUIRED", [.fips("7.4"), .pci("3.6.1.3")]),
+            flag("token.rng", "Has it a random number generator of its own?", "CKF_RNG", [.pci("3.7.1")]),
+            module,
+        ]
+    }
+
+    /// Flags that must not be there.
+    private func pin(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
+        if case .unseen(.loginRefused(let sentence)) = key.inspection {
+            // The login tells what the flags would.
+            return ComplianceCheck(
+                id, asks, [.fips("7.4"), .pci("3.6.1.3")], value: "no login was tried or taken",
+                expected: "not \(flag)",
+                .fail, detail: sentence, evidence: "the token's flags and answer")
+        }
+        return seen(id, asks, [.fips("7.4"), .pci("3.6.1.3")], expected: "not \(flag)") { inspection in
+            guard let token = inspection.token else { return (nil, .unavailable, nil) }
+            guard token.flags.contains(flag) else { return ("not \(flag)", .pass, nil) }
+            return (flag, .fail, "Find out who tried: as it was before this report logged in.")
+        }
+    }
+
+    private func flag(_ id: String, _ asks: String, _ flag: String, _ requirements: [Requirement]) -> ComplianceCheck {
+        seen(id, asks, requirements, expected: flag) { inspection in
+            guard let token = inspection.token else { return (nil, .unavailable, nil) }
+            let has = token.flags.contains(flag)
+            return (has ? flag : "not \(flag)", has ? .pass : .fail, nil)
+        }
+    }
+
+    /// Told, so that an auditor can compare it with what the vendor publishes.
+    private var module: ComplianceCheck {
+        seen(
+            "token.module", "Which library speaks for the token?", [.fips("7.5"), .nist130("8.2")],
+            expected: "the digest that its vendor publishes"
+        ) { inspection in
+            guard let module = inspection.token?.module else { return (nil, .unavailable, nil) }
+            guard let digest = module.digest else {
+                return (module.path, .unavailable, "Its file cannot be read.")
+            }
+            return ("sha256:\(digest)", .notApplicable, "\(module.path), version \(module.version)")
+        }
+    }
+
+    var fileChecks: [ComplianceCheck] {
+        guard isInFile else { return [] }
+        return [
+            seen("file.mode", "Can only its owner read it?", [.pci("3.6.1.3")], expected: "600 or 400") {
+                guard let mode = $0.file?.mode else {
+                    return (nil, .unavailable, "The file is not there any more, or cannot be looked at.")
+                }
+                let isFit = ["600", "400"].contains(mode)
+                return (mode, isFit ? .pass : .fail, isFit ? nil : "Run chmod 600 on it.")
+            },
+            seen(
+                "file.memory", "Is the key in memory that is never swapped or dumped?", [.pci("3.7.3")],
+                expected: "locked"
+            ) {
+                guard let memory = $0.file?.memory else { return (nil, .unavailable, nil) }
+                return (memory.rawValue, memory == .locked ? .pass : .fail, "As of the process that made this report.")
+            },
+        ]
+    }
+}

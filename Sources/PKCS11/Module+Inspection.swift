@@ -1,0 +1,55 @@
+internal import CP11Kit
+
+/// What a library says of itself (`CK_INFO`).
+public struct ModuleInfo: Sendable {
+    public let manufacturer: String
+    public let description: String
+    /// Of the library, as in `2.6`.
+    public let version: String
+    /// Of the interface, as in `2.40`.
+    public let cryptokiVersion: String
+}
+
+/// What a slot says of itself (`CK_SLOT_INFO`).
+public struct SlotInfo: Sendable {
+    public let description: String
+    /// By the standard's names, such as `CKF_HW_SLOT`.
+    public let flags: [String]
+}
+
+extension Module {
+    /// `C_GetInfo`.
+    public func info() throws(PKCS11Error) -> ModuleInfo {
+        try call(.getInfo) { functions throws(PKCS11Error) in
+            var info = CK_INFO()
+            try check(.getInfo, functions.pointee.C_GetInfo(&info))
+            return ModuleInfo(
+                manufacturer: TokenInfo.text(info.manufacturerID), description: TokenInfo.text(info.libraryDescription),
+                version: TokenInfo.text(info.libraryVersion), cryptokiVersion: TokenInfo.text(info.cryptokiVersion))
+        }
+    }
+
+    /// `C_GetSlotInfo`.
+    public func slotInfo(of slot: SlotID) throws(PKCS11Error) -> SlotInfo {
+        try call(.getSlotInfo) { functions throws(PKCS11Error) in
+            var info = CK_SLOT_INFO()
+            try check(.getSlotInfo, functions.pointee.C_GetSlotInfo(slot.rawValue, &info))
+            let flags = [
+                (CKF_TOKEN_PRESENT, "CKF_TOKEN_PRESENT"), (CKF_REMOVABLE_DEVICE, "CKF_REMOVABLE_DEVICE"),
+                (CKF_HW_SLOT, "CKF_HW_SLOT"),
+            ].filter { info.flags & $0.0 != 0 }.map(\.1)
+            return SlotInfo(description: TokenInfo.text(info.slotDescription), flags: flags)
+        }
+    }
+
+    /// What the token can do (`C_GetMechanismList`).
+    public func mechanisms(on slot: SlotID) throws(PKCS11Error) -> [Mechanism] {
+        try call(.getMechanismList) { functions throws(PKCS11Error) in
+            var count: UInt = 0
+            try check(.getMechanismList, functions.pointee.C_GetMechanismList(slot.rawValue, nil, &count))
+            var list = [UInt](repeating: 0, count: Int(count))
+            try check(.getMechanismList, functions.pointee.C_GetMechanismList(slot.rawValue, &list, &count))
+            return list.prefix(Int(count)).map(Mechanism.init(rawValue:))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import ComplianceReport
+import Crypto
+import SigningGateway
+import SigningKit
+import TransparencyLog
+
+/// Findings about an installation in which everything is as it should be, to change one thing at a time.
+enum Sample {
+    static let now = Timestamp(rfc3339: Array("2026-11-21T12:00:00.000Z".utf8)) ?? Timestamp(milliseconds: 0)
+    static let fingerprint = PublicKeyFingerprint("sha256:" + String(repeating: "ab", count: 32))
+    static let other = PublicKeyFingerprint("sha256:" + String(repeating: "cd", count: 32))
+
+    static func before(days: Int) -> Timestamp { Timestamp(milliseconds: now.milliseconds - Int64(days) * 86_400_000) }
+
+    static func findings(_ change: (inout ComplianceFindings) -> Void = { _ in }) -> ComplianceFindings {
+        var findings = ComplianceFindings(
+            installation: .init(
+                host: "gateway", version: "0", configuration: "/etc/gateway.yaml",
+                configurationDigest: String(repeating: "0", count: 64), actor: "uid 0", acceptsSoftware: false),
+            accounts: [AccountFindings(issuerID: "issuer", hasDualControl: true, keys: [key(.imported)])],
+            register: .known(differences: [], ceremonies: [], proposals: []),
+            clients: [
+                ClientFindings(name: "shop", isAdministrator: false, proofs: ["uid 1"], reach: ["apps com.example"]),
+                ClientFindings(name: "anna", isAdministrator: true, proofs: ["uid 2"], reach: []),
+                ClientFindings(name: "bert", isAdministrator: true, proofs: ["uid 3"], reach: []),
+            ],
+            listeners: [
+                ListenerFindings(
+                    role: "public", address: "0.0.0.0:8443",
+                    protection: .tls(version: "1.2", clientCertificates: "required"))
+            ],
+            audit: .verified(
+                .init(anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2)),
+            drills: .read(
+                directory: "/drills",
+                DrillFinding.scenarios.map {
+                    DrillFinding(
+                        id: $0, scenario: $0, ended: before(days: 3), isPassed: true, file: "/drills/\($0).json")
+                }, complaints: []))
+        change(&findings)
+        return findings
+    }
+
+    /// With one key changed.
+    static func findings(
+        _ provenance: KeyLifeRecord.Provenance, _ change: (inout KeyFindings) -> Void
+    ) -> ComplianceFindings {
+        findings { findings in
+            var key = key(provenance)
+            change(&key)
+            findings.accounts[0].keys = [key]
+        }
+    }
+
+    static func key(_ provenance: KeyLifeRecord.Provenance) -> KeyFindings {
+        KeyFindings(
+            keyID: "KEY0000001", uri: "pkcs11:token=a;object=KEY0000001", pinned: fingerprint, cryptoperiod: 730,
+            provenance: .unknown, inspection: .seen(inspection(provenance), at: now), proof: .valid(at: now),
+            life: life(provenance))
+    }
+
+    static func inspection(_ provenance: KeyLifeRecord.Provenance) -> KeyInspection {
+        let isMade = provenance == .generated
+        let made = isMade ? "TRUE" : "FALSE"
+        let attributes = [
+            ("CKA_CLASS", "CKO_PRIVATE_KEY"), ("CKA_KEY_TYPE", "CKK_EC"), ("CKA_EC_PARAMS", "P-256"),
+            ("CKA_TOKEN", "TRUE"), ("CKA_PRIVATE", "TRUE"), ("CKA_SENSITIVE", "TRUE"), ("CKA_EXTRACTABLE", "FALSE"),
+            ("CKA_ALWAYS_SENSITIVE", made), ("CKA_NEVER_EXTRACTABLE", made), ("CKA_LOCAL", made),
+            ("CKA_KEY_GEN_MECHANISM", isMade ? "CKM_EC_KEY_PAIR_GEN" : "none known"), ("CKA_SIGN", "TRUE"),
+            ("CKA_SIGN_RECOVER", "FALSE"), ("CKA_DECRYPT", "FALSE"), ("CKA_UNWRAP", "FALSE"), ("CKA_DERIVE", "FALSE"),
+            ("CKA_MODIFIABLE", "FALSE"), ("CKA_COPYABLE", "FALSE"), ("CKA_DESTROYABLE", "TRUE"),
+            ("CKA_WRAP_WITH_TRUSTED", "FALSE"), ("CKA_ALWAYS_AUTHENTICATE", "FALSE"),
+            ("CKA_ALLOWED_MECHANISMS", "CKM_ECDSA"), ("CKA_START_DATE", "none"), ("CKA_END_DATE", "none"),
+            ("CKA_ID", "01"), ("CKA_LABEL", "KEY0000001"),
+        ].map { KeyInspection.Attribute($0.0, $0.1) }
+        return KeyInspection(
+            custody: .token, fingerprint: fingerprint, attributes: attributes,
+            objects: .init(uri: 1, id: 1, label: 1),
+            probes: .init(
+                value: .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"), wrap: .refused(answer: "CKR_KEY_UNEXTRACTABLE")),
+            token: InspectedToken(
+                label: "a", manufacturer: "A maker of modules", model: "Model 5", serial: "123", firmware: "1.2",
+                hardware: "3.4", flags: ["CKF_RNG", "CKF_LOGIN_REQUIRED"],
+                slotFlags: ["CKF_TOKEN_PRESENT", "CKF_HW_SLOT"], mechanisms: ["CKM_ECDSA"],
+                module: InspectedModule(
+                    path: "/usr/lib/a.so", digest: String(repeating: "0", count: 64), manufacturer: "A maker",
+                    description: "A library", version: "1.0", cryptoki: "2.40")))
+    }
+
+    static func life(_ provenance: KeyLifeRecord.Provenance) -> KeyLifeRecord {
+        let arrival = KeyLifeChange(
+            time: before(days: 400), action: provenance == .generated ? .generate : .import, from: nil, to: .staged,
+            actor: "anna", approver: "bert", reason: "A new key", evidence: ["method": "unwrapped"])
+        let activation = KeyLifeChange(
+            time: before(days: 399), action: .activate, from: .staged, to: .active, actor: "anna", approver: "bert",
+            reason: "The yearly change")
+        return KeyLifeRecord(
+            issuerID: "issuer", keyID: "KEY0000001", state: .active, since: activation.time, provenance: provenance,
+            fingerprint: fingerprint, history: [arrival, activation])
+    }
+
+    static func report(_ findings: ComplianceFindings) -> ComplianceReport {
+        ComplianceExaminer(findings, at: now).report(id: "20261121T120000Z-00000000")
+    }
+}
+
+extension ComplianceReport {
+    /// The one check with an ID.
+    func check(_ id: String) -> ComplianceCheck? {
+        let found = checks.filter { $0.id == id }
+        return found.count == 1 ? found[0] : nil
+    }
+
+    func result(_ id: String) -> ComplianceCheck.Result? { check(id)?.result }
+}
+
+extension KeyFindings {
+    /// Changes what was seen of the key.
+    mutating func look(_ change: (inout KeyInspection) -> Void) {
+        guard case .seen(var seen, let time) = inspection else { return }
+        change(&seen)
+        inspection = .seen(seen, at: time)
+    }
+
+    mutating func set(_ name: String, _ value: String?) {
+        look { seen in
+            for index in seen.attributes.indices where seen.attributes[index].name == name {
+                seen.attributes[index].value = value
+                if value == nil { seen.attributes[index].answer = "CKR_ATTRIBUTE_TYPE_INVALID" }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Crypto
+import Foundation
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+@Suite("What can be seen of a key on a token", .serialized, .softHSM, .timeLimit(.minutes(1)))
+struct InspectionTests {
+    private let token: SoftHSMToken
+
+    init() throws {
+        token = try SoftHSM.shared.get().makeToken()
+    }
+
+    @Test("a key that the token made says so, and is given out in no way")
+    func generated() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        let key = try await inspect("object=KEY")
+        #expect(key.custody == .token)
+        #expect(key.fingerprint != nil)
+        #expect(key.value(of: "CKA_CLASS") == "CKO_PRIVATE_KEY")
+        #expect(key.value(of: "CKA_KEY_TYPE") == "CKK_EC")
+        #expect(key.value(of: "CKA_EC_PARAMS") == "P-256")
+        for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE", "CKA_SENSITIVE", "CKA_SIGN"] {
+            #expect(key.value(of: name) == "TRUE", "\(name)")
+        }
+        #expect(key.value(of: "CKA_EXTRACTABLE") == "FALSE")
+        #expect(key.value(of: "CKA_KEY_GEN_MECHANISM") == "CKM_EC_KEY_PAIR_GEN")
+        #expect(key.value(of: "CKA_ID") == "01")
+        #expect(key.value(of: "CKA_LABEL") == "KEY")
+        #expect(key.probes?.value == .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"))
+        #expect(key.probes?.wrap == .refused(answer: "CKR_KEY_UNEXTRACTABLE"))
+        #expect(key.objects == KeyInspection.Objects(uri: 1, id: 1, label: 1))
+    }
+
+    @Test("a key that came in does not say that the token made it")
+    func imported() async throws {
+        let pair = P256.Signing.PrivateKey()
+        try token.importKey(pair, label: "KEY", id: [1])
+        let key = try await inspect("object=KEY")
+        for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE"] {
+            #expect(key.value(of: name) == "FALSE", "\(name)")
+        }
+        #expect(key.value(of: "CKA_KEY_GEN_MECHANISM") == "none known")
+        #expect(key.fingerprint == PublicKeyFingerprint(of: pair.publicKey))
+        #expect(key.probes?.wrap == .refused(answer: "CKR_KEY_UNEXTRACTABLE"))
+    }
+
+    @Test("a key that would be refused is looked at all the same, and what gives it out is found")
+    func unprotected() async throws {
+        try token.generateKey(label: "KEY", id: [1], .with { $0.isExtractable = true })
+        try token.generateKey(
+            label: "OPEN", id: [2],
+            .with {
+                $0.isExtractable = true
+                $0.isSensitive = false
+            })
+        let wrappable = try await inspect("object=KEY")
+        #expect(
+            wrappable.probes
+                == KeyInspection.Probes(
+                    value: .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"), wrap: .given))
+        let open = try await inspect("object=OPEN")
+        #expect(open.probes == KeyInspection.Probes(value: .given, wrap: .given))
+    }
+
+    @Test("names that several keys share are counted")
+    func shared() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        try token.generateKey(label: "KEY", id: [2])
+        try token.generateKey(label: "OTHER", id: [2])
+        let both = try await inspect("object=KEY")
+        #expect(both.objects?.uri == 2)
+        #expect(both.attributes.isEmpty && both.probes == nil && both.fingerprint == nil)
+        let one = try await inspect("object=KEY;id=%02")
+        #expect(one.objects == KeyInspection.Objects(uri: 1, id: 2, label: 2))
+        let none = try await inspect("object=NONE")
+        #expect(none.objects?.uri == 0)
+    }
+
+    @Test("the token, its library and the library's digest are told")
+    func place() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        let seen = try #require(try await inspect("object=KEY").token)
+        #expect(seen.label == token.label && seen.serial == token.serial)
+        #expect(seen.manufacturer == "SoftHSM project" && seen.model == "SoftHSM v2")
+        #expect(seen.flags.contains("CKF_LOGIN_REQUIRED") && seen.flags.contains("CKF_RNG"))
+        #expect(!seen.flags.contains("CKF_USER_PIN_COUNT_LOW"))
+        #expect(seen.slotFlags == ["CKF_TOKEN_PRESENT"])
+        #expect(seen.mechanisms.contains("CKM_ECDSA"))
+        let file = try Data(contentsOf: URL(filePath: seen.module.path))
+        #expect(seen.module.digest == SHA256.hash(data: file).map { String(format: "%02x", $0) }.joined())
+        #expect(seen.module.cryptoki.hasPrefix("2."))
+    }
+
+    @Test("a wrong PIN is seen, although the login that looks sets the flag back")
+    func pinCount() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        let wrong = try token.pinFile(holding: "wrong")
+        #expect(await refusal(of: token.uri("object=KEY", pinFile: wrong)) != nil)
+        #expect(try await inspect("object=KEY").token?.flags.contains("CKF_USER_PIN_COUNT_LOW") == true)
+        #expect(try await inspect("object=KEY").token?.flags.contains("CKF_USER_PIN_COUNT_LOW") == false)
+    }
+
+    @Test("looking leaves nothing behind, and the key signs as before")
+    func traceless() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        try await withKey(token.uri("object=KEY")) { backend, key in
+            let selector = try PKCS11TokenBackend.address(of: KeyURI(token.uri("object=KEY"))).selector
+            let first = try await backend.inspect(selector)
+            #expect(try await backend.inspect(selector) == first)
+            let digest = SHA256.hash(data: [1])
+            let signature = try await key.sign(digest)
+            let parsed = try P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
+            #expect(key.publicKey.isValidSignature(parsed, for: digest))
+        }
+    }
+
+    @Test("a closed backend looks at nothing")
+    func closed() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        let (backend, _) = try await open(token.uri("object=KEY"))
+        await backend.close()
+        let selector = try PKCS11TokenBackend.address(of: KeyURI(token.uri("object=KEY"))).selector
+        await #expect(throws: KeyError.closed) { try await backend.inspect(selector) }
+    }
+
+    private func inspect(_ name: String) async throws -> KeyInspection {
+        let address = try PKCS11TokenBackend.address(of: KeyURI(token.uri(name)))
+        let environment = KeyBackendEnvironment(
+            settings: try KeyBackendSettings([:], for: PKCS11TokenBackend.settings), secrets: FileSecrets())
+        let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
+        do {
+            let inspection = try await backend.inspect(address.selector)
+            await backend.close()
+            return inspection
+        } catch {
+            await backend.close()
+            throw error
+        }
+    }
+}

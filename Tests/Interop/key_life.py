@@ -1,5 +1,5 @@
-"""Gateways whose keys are changed while they serve, and a second opinion on what the log says of it; without pytest, because
-scripts/soak may use it too."""
+"""Gateways whose keys are changed while they serve, and a second opinion on what the log says of it; without pytest,
+because scripts/soak may use it too."""
 
 import base64
 import contextlib

@@ -1,5 +1,5 @@
-"""The life of keys on a gateway that runs: every change that is refused, two administrators, rotation under load, and kills in
-the middle. Over the admin listener, by the command line, and by what the log says afterwards."""
+"""The life of keys on a gateway that runs: every change that is refused, two administrators, rotation under load, and
+kills in the middle. Over the admin listener, by the command line, and by what the log says afterwards."""
 
 import json
 import random

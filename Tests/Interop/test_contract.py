@@ -85,7 +85,7 @@ def kinds():
 
 
 # Below the contract: bytes that are no request; and the admin listener's own.
-BESIDE = {"malformed-request", "reload-refused"}
+BESIDE = {"malformed-request", "reload-refused", "change-refused"}
 
 
 def test_every_problem_has_a_page_and_every_page_a_problem():

@@ -50,7 +50,9 @@ class TokenBeside:
     def objects(self):
         """Kinds of the objects that bear the key's label."""
         kinds, kind = [], None
-        for line in self.tool("--list-objects").stdout.splitlines():
+        listed = self.tool("--list-objects")
+        assert listed.returncode == 0, listed.stderr
+        for line in listed.stdout.splitlines():
             if " Object" in line:
                 kind = line.split(" Key")[0].strip() if " Key" in line else line.split(" Object")[0].strip()
             if line.strip().startswith("label:") and NEW in line:
@@ -161,7 +163,7 @@ def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_registe
                 state = beside.service.states()[NEW]
                 expected = {"import": ("staged", "destroyed"), "destroy": ("destroyed", "staged")}[action]
                 assert state in expected
-                assert (beside.objects() != []) == (state == "staged"), (state, beside.objects())
+                assert (beside.objects() != []) == (state == "staged"), (action, state, beside.open_work(), seen)
                 found[action].add(state)
             # The same command again ends it.
             ended = beside.run(*arguments)

@@ -48,7 +48,8 @@ extension GatewayStatus {
             header: ["KEY", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT"],
             rows: keys.map { key in
                 [
-                    key.plan.keyID, key.issuerID, key.lifeState?.rawValue ?? (key.isActive ? "active" : "usable"), key.state.name,
+                    key.plan.keyID, key.issuerID, key.lifeState?.rawValue ?? (key.isActive ? "active" : "usable"),
+                    key.state.name,
                     key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
                 ]
             })

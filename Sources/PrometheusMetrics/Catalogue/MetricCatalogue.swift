@@ -38,7 +38,8 @@ public enum MetricCatalogue {
             "privyseal_keys", .gauge, by: ["state"], "Keys by how they fare: ready, degraded, down, or refused."),
         MetricDescription(
             "privyseal_key_life", .gauge, by: ["key_id", "state"],
-            "1 for where a key stands in its life: staged, active, retiring, retired, destroyed, suspended, or compromised."),
+            "1 for where a key stands in its life: staged, active, retiring, retired, destroyed, suspended, or compromised."
+        ),
         MetricDescription(
             "privyseal_key_reversals_total", .counter,
             "Times that a key which had been activated failed, and the one before took its place again."),

@@ -78,11 +78,15 @@ final class AccountKeys: Sendable {
     ///
     /// - Returns: whether all have theirs. `open()` has to follow in any case.
     func shut(patience: Duration) async -> Bool {
-        let isIdle = state.withLock { state in
-            state.isShut = true
-            return state.inFlight == 0
-        }
-        if isIdle { return true }
+        state.withLock { $0.isShut = true }
+        return await drained(patience: patience)
+    }
+
+    /// Returns when the last request that is under way, and names no key, has its entry, or `patience` is over.
+    ///
+    /// - Returns: whether all have theirs.
+    func drained(patience: Duration) async -> Bool {
+        if state.withLock({ $0.inFlight == 0 }) { return true }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await self.drain()

@@ -147,8 +147,15 @@ public final class KeyOffice: Service {
     /// It signs nothing from now on, whatever becomes of the record.
     private func stop(_ changed: KeyLifeRecord) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         board.set([changed])
-        return try await record([changed])
+        // What was under way gets its entry first, so that none in the log is younger than the stop.
+        _ = await board.account(changed.issuerID).drained(patience: Self.stopPatience)
+        var stopped = changed
+        stopped.since = now
+        if let last = stopped.history.indices.last { stopped.history[last].time = stopped.since }
+        return try await record([stopped])
     }
+
+    private static let stopPatience = Duration.seconds(1)
 
     /// One transaction: the last change of each, and the registers. Then it holds.
     ///

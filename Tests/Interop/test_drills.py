@@ -11,6 +11,10 @@ import time
 import pytest
 from auditing import AuditCopy, public_key, verify
 from conftest import BINARY
+from key_life import KeyService
+from key_life import NEW as STAGED
+from running import APP
+from service import write_secret
 
 SCENARIOS = (
     "scheduled-rotation",
@@ -103,7 +107,7 @@ def test_its_log_has_every_request_that_was_served(drill):
     )
     assert load["served"] <= len(tokens) <= load["served"] + by_name
     for key in load["byKey"]:
-        signed = sum(entry["keyId"] == key for entry in tokens)
+        signed = sum(entry["key"] == key for entry in tokens)
         assert load["byKey"][key] <= signed <= load["byKey"][key] + by_name
 
 
@@ -150,10 +154,13 @@ def test_each_scenario_says_what_it_is_for(drill):
             states = [(span["keyId"], span["state"]) for span in record["keys"]["states"]]
             assert [state for key, state in states if key == OLD] == ["active", "retiring", "retired"]
             assert [state for key, state in states if key == NEW] == ["staged", "active"]
+            (change,) = [e for e in drill.log.of_kind("life") if e["action"] == "activate"]
+            unnamed = [e for e in drill.log.of_kind("signature") if e["feature"] == "promotional-offer"]
+            assert all((e["key"] == NEW) == (e["time"] >= change["time"]) for e in unnamed)
         case "compromise":
             assert {"stop", "detection", "changeOver", "recovery"} <= timings.keys()
             (change,) = [e for e in drill.log.of_kind("life") if e.get("action") == "compromise"]
-            later = [e for e in drill.log.of_kind("signature") if e["time"] > change["time"] and e["keyId"] == OLD]
+            later = [e for e in drill.log.of_kind("signature") if e["time"] > change["time"] and e["key"] == OLD]
             assert later == []
         case "token-loss":
             assert record["load"]["byReason"].keys() == {"503"}
@@ -227,3 +234,53 @@ def test_without_softhsm_it_says_what_is_missing(tmp_path):
     )
     assert ended.returncode == 1
     assert "SoftHSM is not installed" in ended.stderr and "apt: softhsm2" in ended.stderr
+
+
+# On a gateway that runs
+
+
+@pytest.fixture
+def service(tmp_path):
+    service = KeyService(BINARY, tmp_path).start_with_staged_keys()
+    write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
+    yield service
+    service.stop()
+
+
+def drill_on(service, scenario, *more):
+    """(status, record or None, what was said)."""
+    command = [BINARY, "drill", "run", scenario, "--config", service.configuration, "--format", "json", "--app", APP]
+    command += ["--public", f"http://{service.addresses['public']}", "--new", STAGED, "--overlap", "2s"]
+    command += ["--client-token-file", service.directory / "load.token", *more]
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    return ended.returncode, json.loads(ended.stdout) if ended.stdout else None, ended.stderr
+
+
+def test_it_asks_before_it_changes_keys_of_a_gateway_that_runs(service):
+    before = service.states()
+    status, record, said = drill_on(service, "compromise")
+    assert (status, record) == (64, None)
+    assert "add --yes" in said
+    assert service.states() == before
+
+
+@pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "operator-mistake"])
+def test_it_does_a_drill_on_a_gateway_that_runs(service, scenario):
+    status, record, said = drill_on(service, scenario, "--yes")
+    assert status == 0, said
+    assert record["gateway"]["throwAway"] is False
+    # Beside the log's database, where nothing else is said.
+    assert (service.database.parent / "drills" / f"{record['id']}.html").exists()
+    assert (record["deviations"] == []) == (scenario != "operator-mistake")
+
+
+def test_a_wrong_key_that_is_the_right_one_fails_the_drill_and_stays_staged(service):
+    status, record, _ = drill_on(service, "wrong-key-imported", "--yes")
+    assert (status, record["verdict"]) == (1, "failed")
+    assert service.states()[STAGED] == "staged"
+
+
+def test_what_needs_a_throw_away_token_is_said(service):
+    status, record, said = drill_on(service, "restore-from-backup-token", "--yes")
+    assert (status, record) == (64, None)
+    assert "--throw-away" in said

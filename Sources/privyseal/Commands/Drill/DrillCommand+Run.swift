@@ -104,8 +104,10 @@ extension DrillCommand {
             guard let path = shelf.configuration else { throw ExitCode.validationFailure }
             let (stage, place) = try target.stage(path, try ConfigurationOption.load(path), conditions)
             let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
-            try consent.require("This drill \(keys) the account \(stage.issuerID) on the gateway that runs.")
-            return try await closing(place) { try await perform(conditions, stage, place) }
+            return try await closing(place) {
+                try consent.require("This drill \(keys) the account \(stage.issuerID) on the gateway that runs.")
+                return try await perform(conditions, stage, place)
+            }
         }
 
         private func runThrowAway(_ conditions: DrillConditions) async throws -> DrillRecord {

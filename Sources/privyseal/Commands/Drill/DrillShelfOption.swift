@@ -26,11 +26,11 @@ struct DrillShelfOption: ParsableArguments {
     func shelf() throws -> DrillShelf {
         if let directory { return DrillShelf(directory) }
         guard let configuration else { throw ExitCode.validationFailure }
-        guard let drills = try ConfigurationOption.load(configuration).drills else {
+        guard let directory = try ConfigurationOption.load(configuration).drillDirectory else {
             throw StandardError.failure(
                 "\(configuration) says nowhere where drill records are kept; give drills.directory there, or --directory.",
                 status: 78)
         }
-        return DrillShelf(drills.directory.path)
+        return DrillShelf(directory)
     }
 }

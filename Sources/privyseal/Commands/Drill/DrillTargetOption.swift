@@ -46,11 +46,12 @@ struct DrillTargetOption: ParsableArguments {
         guard let adminAddress = AdminOption.address(in: configuration) else {
             throw DrillError("\(path) has no listeners.admin; add it and start the gateway anew.")
         }
-        let target = try target(configuration, conditions)
         let admin = try admin(adminAddress, tokenFile)
+        let outsider = try clientTokenFile.map { RemoteKeyDesk(try self.admin(adminAddress, $0)) }
+        // The last that may fail: it has to be closed.
+        let target = try target(configuration, conditions)
         let load = LoadDriver(
             conditions.load, to: target, requests: DrillStage.requests(bundleID: app), clock: GrantIssuer.systemTime)
-        let outsider = try clientTokenFile.map { RemoteKeyDesk(try self.admin(adminAddress, $0)) }
         let stage = DrillStage(
             issuerID: account.issuerID, bundleID: app, replacement: new, overlap: conditions.overlap,
             desk: RemoteKeyDesk(admin), outsider: outsider, admin: admin, load: load, throwAway: nil,

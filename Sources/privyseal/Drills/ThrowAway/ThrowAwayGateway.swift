@@ -125,14 +125,18 @@ final class ThrowAwayGateway: Sendable {
         guard let target = LoadTarget(publicAddress, token: nil, tls: nil, connections: 1) else {
             throw DrillError("\(publicAddress) is no address.")
         }
-        let end = ContinuousClock.now + .seconds(30)
-        var isReady = false
-        while !isReady, child.isRunning, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(50))
-            isReady = (try? await target.get("/readyz").status) == 200
-        }
+        let isReady = await becomesReady(child, target)
         await target.close()
         guard isReady else { throw DrillError("The throw-away gateway did not get ready:\n\(child.lastWords)") }
+    }
+
+    private func becomesReady(_ child: ChildGateway, _ target: LoadTarget) async -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while !Task.isCancelled, child.isRunning, ContinuousClock.now < end {
+            if (try? await target.get("/readyz").status) == 200 { return true }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return false
     }
 
     private func writeConfiguration() throws {

@@ -14,6 +14,7 @@ extension KeyOffice {
             try rules.ceremony(order, board.ceremonies)
             let approved = try await approval(order, by: actor)
             if case .proposed(let proposal) = approved { return .proposed(proposal) }
+            try await disown(order)
             let (hand, approver): (String, String?) =
                 if case .approved(let proposal) = approved { (proposal.proposer, proposal.approver) } else {
                     (actor, nil)
@@ -31,6 +32,15 @@ extension KeyOffice {
             }
             return .begun(ceremony)
         }
+    }
+
+    /// A key that was adopted for its place in the configuration, and that nobody has seen, was not in use: it comes in only now.
+    private func disown(_ order: KeyCeremonyOrder) async throws(KeyLifeRefusal) {
+        guard order.action != .destroy, let known = board.records[order.keyID], known.state == .retiring,
+            known.history.allSatisfy({ $0.action == .adopt }), slot(order.keyID)?.publicKey == nil
+        else { return }
+        let hand = Hand(actor: Self.gatewayName, reason: "The configuration named it before it was brought in.")
+        _ = try await record([change(known, to: .staged, .adopt, hand)])
     }
 
     private enum Approval {

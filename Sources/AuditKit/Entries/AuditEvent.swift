@@ -20,6 +20,8 @@ public enum AuditEvent: Sendable {
     /// - Parameter register: what the register holds since, as `name` and `value`.
     case life(LifeRecord, register: (name: String, value: [UInt8]))
 
+    /// Somebody made a compliance report or rehearsed something, and has a document of it.
+    case report(ReportRecord)
     /// Somebody had the gateway check the log up to `size`.
     case verification(size: Int, isIntact: Bool, actor: String)
     /// Entries `from` to before `to` were written to an archive and taken out.
@@ -70,6 +72,26 @@ public struct KeyRecord: Sendable {
         self.state = state
         self.reason = reason
         self.tokenSerial = tokenSerial
+    }
+}
+
+/// A document about this installation that somebody may show to others.
+public struct ReportRecord: Sendable {
+    /// `compliance` or `drill`.
+    public var subject: String
+    public var id: String
+    /// SHA-256 of the document's bytes, 32 bytes.
+    public var digest: [UInt8]
+    /// In one word: `passed` or `failed`.
+    public var outcome: String
+    public var actor: String
+
+    public init(subject: String, id: String, digest: [UInt8], outcome: String, actor: String) {
+        self.subject = subject
+        self.id = id
+        self.digest = digest
+        self.outcome = outcome
+        self.actor = actor
     }
 }
 

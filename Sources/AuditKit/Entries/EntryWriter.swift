@@ -35,6 +35,14 @@ struct EntryWriter {
         case .key(let record): key(record, &writer)
         case .token(let record): token(record, &writer)
         case .life(let record, let register): life(record, register, &writer)
+        case .report(let record):
+            writer.member("actor", record.actor)
+            writer.member("digest", unescaped: Base64.url.encode(record.digest))
+            writer.member("id", record.id)
+            kind("report", &writer)
+            writer.member("outcome", record.outcome)
+            writer.member("subject", record.subject)
+            timeAndVersion(&writer)
         case .verification(let size, let isIntact, let actor):
             writer.member("actor", actor)
             kind("verification", &writer)

@@ -66,7 +66,7 @@ extension KeyOffice {
         await slot.prove()
         guard let age = slot.proofAge, age <= .now - begun, slot.state.canSign else {
             throw KeyLifeRefusal(
-                "The key \(keyID) has not signed a fresh proof of possession: \(slot.state.reason ?? "it has too much to do")."
+                "The key \(keyID) has not signed a fresh proof of possession: \(slot.state.reason ?? "It has too much to do.")"
             )
         }
         return fingerprint

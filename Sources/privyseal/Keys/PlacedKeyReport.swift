@@ -31,8 +31,8 @@ struct PlacedKeyReport {
             \(warnings)Next: put it into the configuration, below the account's keys, and reload the gateway.
               - keyId: \(record.keyID)
                 uri: "\(place.uri.text)"
-                fingerprint: "\(fingerprint)"
-            Then: privyseal keys activate \(record.keyID) --retire OLD --overlap 24h
+                publicKey: "\(fingerprint)"
+            Then: privyseal keys activate \(record.keyID) --retire OLD --overlap 24h --reason "…"
             """
     }
 

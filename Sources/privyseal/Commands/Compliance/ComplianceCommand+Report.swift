@@ -69,6 +69,9 @@ extension ComplianceCommand {
                 try SealedReport.make(report, signer: signer)
             }
             try give(report, sealed, page)
+            await ReportRecording.record(
+                "compliance", id: report.id, bytes: sealed.bytes, hasPassed: report.tally.failed == 0, in: configuration
+            )
             if report.tally.failed > 0 { throw ExitCode.failure }
         }
 

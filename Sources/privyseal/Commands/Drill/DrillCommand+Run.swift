@@ -71,11 +71,23 @@ extension DrillCommand {
             }
             let page = DrillPage(record, predecessor: shelf.predecessor(of: record)).html
             let files = try DrillAttempt.run { try shelf.keep(record, page: page) }
+            await note(record)
             StandardError.print("The record is \(files.json), and as a page \(files.html).")
             print(
                 output.format == .json
                     ? String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self) : DrillText.text(record))
             if record.verdict == .failed { throw ExitCode.failure }
+        }
+
+        /// A throw-away gateway has a log of its own, which is kept beside the record.
+        private func note(_ record: DrillRecord) async {
+            guard !throwAway, let path = shelf.configuration, let configuration = try? ConfigurationOption.load(path)
+            else {
+                return
+            }
+            await ReportRecording.record(
+                "drill", id: record.id, bytes: record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")],
+                hasPassed: record.verdict == .passed, in: configuration)
         }
 
         private static func scenario(_ text: String) throws -> DrillScenario {

@@ -2,6 +2,7 @@
 kills in the middle. Over the admin listener, by the command line, and by what the log says afterwards."""
 
 import json
+import os
 import random
 import shutil
 import subprocess

@@ -16,7 +16,7 @@ import tempfile
 import time
 import urllib.request
 
-from bench_keys import Rotation
+from bench_keys import ManyKeys, Rotation
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODULE = "/usr/lib/softhsm/libsofthsm2.so"
@@ -182,7 +182,12 @@ accounts:
         uris = [self.file_uri, f"file:{self.another_key()}"]
         value, limit, ratio = Rotation(self, "file key", uris).measure()
         name = "change-over, file key: the second after against the second before"
-        return [figure(name, value, "signatures/s", limit, ratio, 0.8)]
+        figures = [figure(name, value, "signatures/s", limit, ratio, 0.8)]
+        count = 100
+        say(f"A compliance report over {count} keys of a token …")
+        took = ManyKeys(self, self.token_uri, count).report()
+        name = f"compliance report over {count} keys: 10 s"
+        return figures + [figure(name, took * 1000, "ms", 10_000, 10 / took, 1)]
 
     def another_key(self):
         path = self.place / "second.p8"

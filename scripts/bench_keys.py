@@ -124,6 +124,53 @@ accounts:
         return [entry for entry in self.log if entry["kind"] == kind]
 
 
+class ManyKeys:
+    """Keys that a token makes, and a report about all of them."""
+
+    def __init__(self, bench, uri, count):
+        self.bench = bench
+        self.ids = [f"BENCHKEY{number:02}" for number in range(count)]
+        place, _, self.query = uri.partition("?")
+        self.place = ";".join(part for part in place.split(";") if not part.startswith("object="))
+        self.configuration = bench.place / "many-keys.yaml"
+
+    def uri(self, key_id):
+        return f"{self.place};object={key_id}?{self.query}"
+
+    def report(self):
+        """Seconds that it takes, the middle one of three."""
+        keys = "".join(f'      - {{keyId: {key_id}, uri: "{self.uri(key_id)}"}}\n' for key_id in self.ids)
+        self.configuration.write_text(
+            f"""
+listen: 127.0.0.1:{self.bench.free_port()}
+anonymous: true
+audit: {{database: {self.bench.place}/many-keys.db}}
+accounts:
+  - issuerId: 57246542-96fe-1a63-e053-0824d011072a
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    activeKey: {self.ids[0]}
+    keys:
+{keys}"""
+        )
+        for key_id in self.ids:
+            self.run("keys", "generate", "--into", self.uri(key_id), "--key-id", key_id, "--yes")
+        times = []
+        for _ in range(3):
+            start = time.monotonic()
+            # Some checks fail: nothing has been rehearsed here.
+            printed = self.run("compliance", "report", "--accept-software", "--format", "json", statuses=(0, 1))
+            times.append(time.monotonic() - start)
+            assert printed.count("BENCHKEY") >= len(self.ids), printed
+        return statistics.median(times)
+
+    def run(self, *arguments, statuses=(0,)):
+        command = [self.bench.privyseal, *arguments, "--config", self.configuration]
+        ended = subprocess.run(command, env=self.bench.environment, capture_output=True, text=True)
+        if ended.returncode not in statuses:
+            raise SystemExit(f"privyseal {arguments[0]} {arguments[1]} ended with {ended.returncode}: {ended.stderr}")
+        return ended.stdout
+
+
 def milliseconds(text):
     """Of a time of day: no run lasts longer than one."""
     hours, minutes, seconds = text[11:-1].split(":")

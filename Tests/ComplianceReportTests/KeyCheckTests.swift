@@ -199,6 +199,14 @@ struct KeyCheckTests {
                 $0.cryptoperiod = 100
             })
         #expect(old.result("life.cryptoperiod") == .fail)
+        // One that was only named in the configuration, and brought in later, is as old as that.
+        let named = Sample.report(
+            Sample.findings(.imported) {
+                guard var adoption = $0.life?.history.first else { return }
+                (adoption.action, adoption.to) = (.adopt, .active)
+                $0.life?.history.insert(adoption, at: 0)
+            })
+        #expect(named.result("life.cryptoperiod") == .pass)
     }
 
     @Test("a key without a record in the register has no life to pass by")

@@ -5,8 +5,14 @@ internal import SigningKit
 extension KeyExamination {
     var lifeChecks: [ComplianceCheck] { [state, period, retireAt, history] }
 
-    /// What first put it into force. A key that was adopted had been so before.
-    private var inForce: KeyLifeChange? { key.life?.history.first { $0.to == .active || $0.to == .retiring } }
+    /// What first put it into force. A key that was adopted had been so before, unless it was brought in only then: the
+    /// configuration named it, and there was none.
+    private var inForce: KeyLifeChange? {
+        var history = (key.life?.history ?? [])[...]
+        let own = history.drop { $0.action == .adopt }
+        if let first = own.first, first.action == .import || first.action == .generate { history = own }
+        return history.first { $0.to == .active || $0.to == .retiring }
+    }
 
     private func known(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,

@@ -33,7 +33,7 @@ struct ComplianceSurvey {
             allowsAnonymous: configuration.allowsAnonymous,
             listeners: configuration.listeners.map(ListenerFindings.init),
             audit: AuditSurvey(configuration.audit, verifies: verifiesLog).findings,
-            drills: DrillSurvey(configuration.drills?.directory.path).findings)
+            drills: DrillSurvey(configuration.drillDirectory).findings)
     }
 
     private var installation: ComplianceFindings.Installation {

@@ -51,6 +51,10 @@ class TokenBeside:
         """Kinds of the objects that bear the key's label."""
         kinds, kind = [], None
         listed = self.tool("--list-objects")
+        if listed.returncode != 0:
+            # SoftHSM does not see a token whose files somebody is about to replace.
+            time.sleep(0.2)
+            listed = self.tool("--list-objects")
         assert listed.returncode == 0, listed.stderr
         for line in listed.stdout.splitlines():
             if " Object" in line:
@@ -167,6 +171,14 @@ def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_registe
                 found[action].add(state)
             # The same command again ends it.
             ended = beside.run(*arguments)
+            for _ in range(3):
+                # The kill may have left empty files in SoftHSM's directory, over which it stumbles now and then. What fails is
+                # told as failed, and tried again.
+                if ended.returncode == 0 or "already" in ended.stderr:
+                    break
+                assert beside.open_work() == [] and "CKR_" in ended.stderr, ended.stderr
+                found[action].add("stumbled")
+                ended = beside.run(*arguments)
             assert ended.returncode == 0 or "already" in ended.stderr, ended.stdout + ended.stderr
             assert beside.open_work() == []
             assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]

@@ -112,9 +112,9 @@ struct KeyLifeRules {
     /// Whether work on a token may begin.
     func ceremony(_ order: KeyCeremonyOrder, _ open: [KeyCeremony]) throws(KeyLifeRefusal) {
         let known = records[order.keyID]
-        if let other = open.first(where: { $0.keyID == order.keyID && $0.action != order.action }) {
+        if let other = open.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
             throw KeyLifeRefusal(
-                "The \(other.action.rawValue) of \(order.keyID) that \(other.actor) began at "
+                "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
                     + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, by the same command."
             )
         }

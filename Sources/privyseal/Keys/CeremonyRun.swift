@@ -2,6 +2,7 @@ import ArgumentParser
 import GatewayConfiguration
 import SigningGateway
 import SigningKit
+import StrictJSON
 
 /// Work on a token between two entries in the register: `begin` before, `finish` after.
 struct CeremonyRun {
@@ -11,21 +12,35 @@ struct CeremonyRun {
     let isResumed: Bool
 
     /// - Throws: a status, already said.
-    static func begin(_ option: KeyDeskOption, _ order: KeyCeremonyOrder) async throws -> CeremonyRun? {
+    static func begin(
+        _ option: KeyDeskOption, _ order: KeyCeremonyOrder, _ output: OutputOption
+    ) async throws -> CeremonyRun? {
         try await option.ask { desk in
             let open = try await desk.overview().ceremonies.first {
                 $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
             }
             if let open {
-                StandardError.print("This had begun at \(open.begun) and did not end; it goes on.")
+                let begun = String(decoding: open.begun.rfc3339, as: UTF8.self)
+                guard open.uri == order.uri, order.fingerprint == nil || open.fingerprint == order.fingerprint else {
+                    throw StandardError.failure(
+                        "The \(order.action.rawValue) of \(order.keyID) that began at \(begun) and did not end was another "
+                            + "one: \(open.uri), \(open.fingerprint.map { "\($0)" } ?? "a key that was not made yet"). End that one first, "
+                            + "by its own command.")
+                }
+                StandardError.print("This had begun at \(begun) and did not end; it goes on.")
                 return CeremonyRun(desk: desk, ceremony: open, isResumed: true)
             }
             switch try await desk.begin(order) {
             case .begun(let ceremony): return CeremonyRun(desk: desk, ceremony: ceremony, isResumed: false)
             case .proposed(let proposal):
-                print(
-                    "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                        + "privyseal keys approve \(proposal.id); then the same command again does it.")
+                if output.format == .json {
+                    let answer = KeyCeremonyAnswer.proposed(proposal)
+                    print(String(decoding: answer.jsonBytes(capacity: 512), as: UTF8.self))
+                } else {
+                    print(
+                        "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
+                            + "privyseal keys approve \(proposal.id); then the same command again does it.")
+                }
                 return nil
             }
         }

@@ -75,7 +75,7 @@ extension KeysCommand {
             let order = KeyCeremonyOrder(
                 .destroy, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: fingerprint,
                 reason: reason)
-            guard let ceremony = try await CeremonyRun.begin(desk, order) else { return }
+            guard let ceremony = try await CeremonyRun.begin(desk, order, output) else { return }
             let (gone, record) = try await ceremony.perform {
                 try await workshop.destroy(
                     place.address.selector, expecting: fingerprint, tell: { StandardError.print("  \($0)") })

@@ -82,7 +82,7 @@ extension KeysCommand {
             try consent.require("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
             let order = KeyCeremonyOrder(
                 .generate, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: nil, reason: reason)
-            guard let ceremony = try await CeremonyRun.begin(desk, order) else { return nil }
+            guard let ceremony = try await CeremonyRun.begin(desk, order, output) else { return nil }
             let (placed, record) = try await ceremony.perform {
                 try await workshop.generate(
                     as: place.address.selector, isResumed: ceremony.isResumed,

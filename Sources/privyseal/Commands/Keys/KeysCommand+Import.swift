@@ -86,7 +86,7 @@ extension KeysCommand {
                     "It goes into the token \"\(token.label)\" (serial \(token.serial), \(token.model)).")
                 let order = KeyCeremonyOrder(
                     .import, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: found, reason: reason)
-                if let ceremony = try await CeremonyRun.begin(desk, order) {
+                if let ceremony = try await CeremonyRun.begin(desk, order, output) {
                     try await finish(ceremony, workshop, incoming, place)
                 }
             } catch {

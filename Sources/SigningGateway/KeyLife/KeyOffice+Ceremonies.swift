@@ -51,7 +51,7 @@ extension KeyOffice {
 
     private func approval(_ order: KeyCeremonyOrder, by actor: String) async throws(KeyLifeRefusal) -> Approval {
         // What was begun with approval may be gone on with.
-        if board.ceremonies.contains(where: { $0.keyID == order.keyID && $0.action == order.action }) {
+        if board.ceremonies.contains(where: { order.isSameWork(as: $0) }) {
             return .notNeeded
         }
         guard account(order.issuerID)?.hasDualControl == true else { return .notNeeded }
@@ -130,6 +130,12 @@ extension KeyOffice {
 }
 
 extension KeyCeremonyOrder {
+    /// Whether it goes on with what was begun: nothing that was approved may become something else under way.
+    func isSameWork(as ceremony: KeyCeremony) -> Bool {
+        ceremony.action == action && ceremony.keyID == keyID && ceremony.issuerID == issuerID && ceremony.uri == uri
+            && (ceremony.fingerprint == fingerprint || action == .destroy)
+    }
+
     /// What an approval is for.
     var details: [String: String] {
         var details = ["uri": uri]

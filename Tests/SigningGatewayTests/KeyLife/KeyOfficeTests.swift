@@ -204,6 +204,10 @@ struct KeyOfficeTests {
         var other = order
         other.uri = "fake:elsewhere"
         await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(other, by: "alice") }
+        // But not with something else, which nobody may have approved.
+        var other = order
+        other.uri = "fake:elsewhere"
+        await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(other, by: "alice") }
         let end = KeyCeremonyEnd(isSuccess: true, fingerprint: nil, evidence: ["method": "unwrap"])
         let record = try await house.office.finish(ceremony.id, end, by: "alice")
         #expect(record.state == .staged && record.provenance == .imported)

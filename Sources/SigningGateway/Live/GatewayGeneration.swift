@@ -6,6 +6,7 @@ public final class GatewayGeneration: Sendable {
     public let ring: KeyRing
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
+    private let accounts: [AccountPlan]
     /// Rings when the generation is gone and its last request has ended.
     let farewell: Doorbell
 
@@ -20,7 +21,7 @@ public final class GatewayGeneration: Sendable {
         grants: GrantIssuer = GrantIssuer(), inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil,
         audit: AuditLog? = nil
     ) {
-        audit?.keys.declare(plan.accounts, at: GrantIssuer.systemTime())
+        accounts = plan.accounts
         ring = KeyRing(
             plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)
@@ -28,5 +29,11 @@ public final class GatewayGeneration: Sendable {
         farewell = lease.farewell
         clients = ClientDirectory(plan, inheriting: predecessor?.clients)
         dispatcher = Dispatcher(plan, features: features, ring: ring, lease: lease, grants: grants, audit: audit)
+    }
+
+    /// From now on its keys are those that the configuration declares. Not before it serves: a configuration that is refused
+    /// must not leave anything in the register.
+    public func declareKeys() {
+        dispatcher.audit?.keys.declare(accounts, at: GrantIssuer.systemTime())
     }
 }

@@ -19,6 +19,7 @@ public final class LiveGateway: Service {
     private static let patience = Duration.seconds(60)
 
     public init(_ generation: GatewayGeneration) {
+        generation.declareKeys()
         self.generation = Mutex(generation)
         (retired, retire) = AsyncStream.makeStream()
     }
@@ -30,6 +31,7 @@ public final class LiveGateway: Service {
 
     /// From the next request on, `successor` serves.
     public func replace(with successor: GatewayGeneration) {
+        successor.declareKeys()
         let retirement = generation.withLock { generation in
             defer { generation = successor }
             return Retirement(ring: generation.ring, successor: successor.ring, farewell: generation.farewell)

@@ -67,6 +67,7 @@ struct SignCommand: AsyncParsableCommand {
         let configuration = try config.load()
         let audit = try AuditComposition.open(configuration, isServing: false)
         let gateway = GatewayGeneration(configuration, audit: audit)
+        gateway.declareKeys()
         let request = RequestMark(id: "command-\(UUID().uuidString.lowercased())")
         do {
             let answer = try await sign(with: gateway, request)

@@ -26,6 +26,7 @@ struct AuditedGateway {
         generation = GatewayGeneration(
             plain.plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil), audit: audit)
+        generation.declareKeys()
         await generation.ring.openMissing()
         await generation.ring.prove()
     }

@@ -69,6 +69,24 @@ struct KeyOfficeTests {
         await house.close()
     }
 
+    @Test("A configuration that is tried and not taken up leaves nothing in the register")
+    func trial() async throws {
+        let house = try await KeyHouse()
+        var plan = house.gateway.plain.plan
+        let uri = house.gateway.plain.place.add("tried")
+        plan.accounts[0].keys.append(KeyPlan(keyID: "TRIED", uri: try KeyURI(uri), origin: "here"))
+        plan.accounts[0].hasDualControl = true
+        let tried = GatewayGeneration(
+            plan, features: [], backends: [FakeKeyBackend.self],
+            secrets: FileSecretSource(credentialsDirectory: nil), inheriting: house.gateway.generation,
+            audit: house.gateway.audit)
+        try await house.office.prepare()
+        #expect(house.state("TRIED") == nil)
+        #expect(house.office.overview().accounts.first?.hasDualControl == false)
+        await tried.ring.close(except: house.gateway.generation.ring)
+        await house.close()
+    }
+
     @Test("A staged key signs proofs and nothing else")
     func staged() async throws {
         let house = try await KeyHouse(staging: true)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// AES Key Wrap with Padding (RFC 5649), over whatever encrypts single blocks: the key may be where only its owner can
 /// use it. To unwrap is left to tokens.
 public enum PaddedKeyWrap {
@@ -14,11 +16,19 @@ public enum PaddedKeyWrap {
         output.replaceSubrange(8..<8 + plain.count, with: plain)
         // The alternative initial value (§3): a constant, and how many bytes count.
         var integrity: [UInt8] = [0xA6, 0x59, 0x59, 0xA6] + bigEndian(UInt32(plain.count))
-        // W of RFC 3394 §2.2.1, by indices.
-        for round in 0..<6 {
-            for index in 1...count {
-                try step(&integrity, &output, index, counter: UInt32(count * round + index), encrypt)
+        do throws(Failure) {
+            // W of RFC 3394 §2.2.1, by indices.
+            for round in 0..<6 {
+                for index in 1...count {
+                    try step(&integrity, &output, index, counter: UInt32(count * round + index), encrypt)
+                }
             }
+        } catch {
+            // Parts of it are in the clear still.
+            output.withUnsafeMutableBytes { bytes in
+                if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) }
+            }
+            throw error
         }
         output.replaceSubrange(0..<8, with: integrity)
         return output
@@ -29,6 +39,7 @@ public enum PaddedKeyWrap {
         _ encrypt: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         var block = InlineArray<16, UInt8>(repeating: 0)
+        defer { for offset in 0..<16 { block[offset] = 0 } }
         for offset in 0..<8 {
             block[offset] = integrity[offset]
             block[8 + offset] = output[8 * index + offset]

@@ -10,7 +10,7 @@ struct RegisterTests {
     /// Two entries of a register between others.
     private static func log() throws -> SampleLog {
         var log = try SampleLog(size: 3)
-        log.append(entry(Array("{}".utf8)))
+        log.append(entry(Array("{}".utf8), from: nil, to: "staged"))
         log.append(entry(value))
         log.append(SampleLog.body(5))
         log.reader.storedHead = try log.head()
@@ -18,10 +18,10 @@ struct RegisterTests {
         return log
     }
 
-    private static func entry(_ value: [UInt8]) -> [UInt8] {
+    private static func entry(_ value: [UInt8], from: String? = "staged", to: String = "active") -> [UInt8] {
         let record = LifeRecord(
             .changed, action: "activate", issuerID: "issuer", keyID: "A", actor: "anna", reason: "Its time has come.",
-            from: "staged", to: "active")
+            from: from, to: to)
         return AuditEntry(.life(record, register: (name: "key/A", value: value)), at: time).canonical.bytes
     }
 
@@ -43,6 +43,18 @@ struct RegisterTests {
         let log = try Self.log()
         log.reader.registered = [register]
         #expect(try log.verify().faults.contains(fault))
+    }
+
+    @Test("A change that goes on from another state than the last shows that a register was put back meanwhile")
+    func laundered() throws {
+        var log = try Self.log()
+        // Somebody put the staged key back, and it was activated again; or took the register out, and it was adopted.
+        for from in ["staged", nil] {
+            log.append(Self.entry(Self.value, from: from))
+        }
+        log.reader.storedHead = try log.head()
+        log.reader.registered = [AuditRegister(name: "key/A", value: Self.value, entry: 7)]
+        #expect(try log.verify().faults == [.register("key/A", 6), .register("key/A", 7)])
     }
 
     @Test("An entry has its members in order, and the digest of the value")

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -122,7 +123,9 @@ def test_tail_shows_the_last_entries_in_order(gateway):
 
 def test_tail_follows_until_it_is_interrupted(gateway):
     command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.service.configuration]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follow:
+    # Whoever runs the tests in the background has the signal ignored, and its children inherit that.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heed) as follow:
         # Whoever hangs here has found a fault.
         watchdog = threading.Timer(60, follow.kill)
         watchdog.daemon = True

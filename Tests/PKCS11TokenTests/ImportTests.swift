@@ -149,15 +149,27 @@ struct ImportTests {
         try await importKey(.plain(material(key)), uri)
         let wrong = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
         let refused = await sentence {
-            _ = try await withWorkshop(uri) { try await $0.destroy($1, expecting: wrong, tell: { _ in }) }
+            _ = try await withWorkshop(uri) {
+                try await $0.destroy($1, expecting: wrong, isResumed: false, tell: { _ in })
+            }
         }
         #expect(refused?.contains("Nothing was changed") == true)
         #expect(try token.objectCount() == 2)
-        let gone = try await withWorkshop(uri) { try await $0.destroy($1, expecting: nil, tell: { _ in }) }
+        let gone = try await withWorkshop(uri) {
+            try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
+        }
         #expect(gone.fingerprint == PublicKeyFingerprint(of: key.publicKey))
         #expect((gone.destroyedPrivate, gone.destroyedPublic) == (1, 1))
         #expect(try token.objectCount() == 0)
-        let again = try await withWorkshop(uri) { try await $0.destroy($1, expecting: nil, tell: { _ in }) }
+        let nothing = await sentence {
+            _ = try await withWorkshop(uri) {
+                try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
+            }
+        }
+        #expect(nothing?.contains("Nothing was destroyed") == true)
+        let again = try await withWorkshop(uri) {
+            try await $0.destroy($1, expecting: nil, isResumed: true, tell: { _ in })
+        }
         #expect(again.destroyedPrivate == 0)
     }
 

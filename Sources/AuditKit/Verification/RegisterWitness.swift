@@ -5,6 +5,8 @@ struct RegisterWitness {
     let entry: Int
     /// Base64url of SHA-256.
     let digest: String
+    /// Of the key that it is about; nil where no entry said.
+    var state: String?
 
     func isOf(_ register: AuditRegister) -> Bool {
         register.entry == entry

@@ -134,7 +134,15 @@ struct VerificationWalk {
         else {
             return
         }
-        witnesses[name] = RegisterWitness(entry: next, digest: fields.text("digest") ?? "")
+        let before = witnesses[name]
+        var witness = RegisterWitness(entry: next, digest: fields.text("digest") ?? "", state: before?.state)
+        // Who puts an older register back, or takes one out, makes the next change go on from a state that was not the last.
+        if fields.text("event") == LifeRecord.Event.changed.rawValue, let state = fields.text("to") {
+            let isKnown = before?.state != nil || (archivedEnd == 0 && before == nil)
+            if isKnown, fields.text("from") != before?.state { faults.add(.register(name, next)) }
+            witness.state = state
+        }
+        witnesses[name] = witness
     }
 
     /// Compares what is registered with what the entries say of it.

@@ -98,10 +98,11 @@ final class AuditWriter: Sendable {
         do throws(AuditStoreError) {
             var open = if let ledger { ledger } else { try self.open() }
             ledger = open
+            let before = open.registerChanges
             let head = try open.append(group, at: now())
             ledger = open
             shelf.entryCount = open.tree.size
-            if !group.registrations.isEmpty { shelf.registers = open.registers }
+            if open.registerChanges != before { shelf.registers = open.registers }
             metrics.note(group, took: .now - begun)
             // Whoever waited was refused in the meantime when the write took too long; the log itself is well.
             if !isRecovering, let outage = queue.outage() { queue.note(entry(for: outage)) }

@@ -14,6 +14,8 @@ struct Ledger {
     private var lastCheckpoint = -1
     /// By name, as they are known to be durable.
     private(set) var registers: [String: AuditRegister] = [:]
+    /// Raised with each change of them.
+    private(set) var registerChanges = 0
 
     /// Builds the tree anew from what is stored, and compares it with every checkpoint that is known: the store must hold
     /// all that the log ever promised to hold.
@@ -33,11 +35,14 @@ struct Ledger {
     mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> AuditHead {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
         let known = head
-        var (tree, registered) = (tree, [AuditRegister]())
+        var (tree, registered, found) = (tree, [AuditRegister](), [AuditRegister]())
         let head = try store.write { transaction throws(AuditStoreError) in
             // What this process wrote itself it need not verify.
             let stored = try transaction.head()
-            if known == nil || stored != known { try Self.follow(stored, transaction, &tree, signer) }
+            if known == nil || stored != known {
+                try Self.follow(stored, transaction, &tree, signer)
+                found = try transaction.registers()
+            }
             let begin = tree.size + group.notes.count
             var news = group.notes + group.entries
             if group.needsNews, news.isEmpty, isQuiet { news = [AuditEntry(.idle, at: time).canonical] }
@@ -53,7 +58,10 @@ struct Ledger {
         }
         self.tree = tree
         self.head = head
-        for register in registered { registers[register.name] = register }
+        for register in found + registered where registers[register.name] != register {
+            registers[register.name] = register
+            registerChanges += 1
+        }
         if group.needsNews { lastCheckpoint = head.size }
         return head
     }

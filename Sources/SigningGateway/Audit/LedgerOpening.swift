@@ -38,7 +38,13 @@ struct LedgerOpening {
     /// What is registered, each as the entry says that was written with it.
     func registers() throws(AuditStoreError) -> [String: AuditRegister] {
         var registers: [String: AuditRegister] = [:]
+        let size = try transaction.head()?.size ?? 0
         for register in try transaction.registers() {
+            guard register.entry < size else {
+                throw .damaged(
+                    "The register \(register.name) is said to come from entry \(register.entry), which there is not: somebody "
+                        + "changed it.")
+            }
             try transaction.entries(in: register.entry..<register.entry + 1) { entry throws(AuditStoreError) in
                 let digest = Base64.url.encode(Array(AuditRegister.digest(of: register.value)))
                 let fields = EntryFields(entry.body)

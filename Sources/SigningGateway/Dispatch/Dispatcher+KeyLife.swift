@@ -21,7 +21,9 @@ extension Dispatcher {
 
     /// A key that is named has to be one that may still be.
     private func requireUse(of route: SigningRoute) throws(GatewayError) {
-        guard let key = route.life?.key(route.app.keyID) else { return }
+        guard let life = route.life else { return }
+        // A key that the register does not know in this account is not in use.
+        guard let key = life.key(route.app.keyID) else { throw .keyNotInUse(route.app.keyID, .staged) }
         guard key.state.signs else { throw .keyNotInUse(route.app.keyID, key.state) }
         if key.state == .retiring, let retireAt = key.retireAt, retireAt <= GrantIssuer.systemTime() {
             throw .keyNotInUse(route.app.keyID, .retired)

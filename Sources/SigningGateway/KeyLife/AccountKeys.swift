@@ -18,6 +18,8 @@ final class AccountKeys: Sendable {
         var inFlight = 0
         var waiting: [Waiter] = []
         var drained: CheckedContinuation<Void, Never>?
+        /// Whoever waited for that does not any more.
+        var hasGivenUp = false
     }
 
     private struct Waiter: Sendable {
@@ -86,7 +88,11 @@ final class AccountKeys: Sendable {
     ///
     /// - Returns: whether all have theirs.
     func drained(patience: Duration) async -> Bool {
-        if state.withLock({ $0.inFlight == 0 }) { return true }
+        let isIdle = state.withLock { state in
+            state.hasGivenUp = false
+            return state.inFlight == 0
+        }
+        if isIdle { return true }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await self.drain()
@@ -98,7 +104,10 @@ final class AccountKeys: Sendable {
             }
             let isDrained = await group.next() ?? false
             group.cancelAll()
-            state.withLock { $0.drained.take() }?.resume()
+            state.withLock { state in
+                state.hasGivenUp = true
+                return state.drained.take()
+            }?.resume()
             return isDrained
         }
     }
@@ -106,8 +115,9 @@ final class AccountKeys: Sendable {
     private func drain() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                if state.inFlight > 0 { state.drained = continuation }
-                return state.inFlight == 0
+                let waits = state.inFlight > 0 && !state.hasGivenUp
+                if waits { state.drained = continuation }
+                return !waits
             }
             if isIdle { continuation.resume() }
         }

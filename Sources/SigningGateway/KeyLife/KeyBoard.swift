@@ -15,6 +15,8 @@ public final class KeyBoard: Sendable {
         var ceremonies: [KeyCeremony] = []
         var accounts: [AccountPlan] = []
         var served: [String: AccountKeys] = [:]
+        /// Keys that are stopped, whatever the register says yet.
+        var held: [String: KeyLifeState] = [:]
         var isLoaded = false
     }
 
@@ -36,6 +38,25 @@ public final class KeyBoard: Sendable {
     var proposals: [KeyProposal] { state.withLock { $0.proposals } }
     var ceremonies: [KeyCeremony] { state.withLock { $0.ceremonies } }
     var accounts: [AccountPlan] { state.withLock { $0.accounts } }
+
+    var held: [String: KeyLifeState] { state.withLock { $0.held } }
+
+    // MARK: Keys that are stopped
+
+    /// From the next request on, until `release`.
+    func hold(_ keyID: String, as heldState: KeyLifeState) {
+        state.withLock { state in
+            state.held[keyID] = heldState
+            state.publish()
+        }
+    }
+
+    func release(_ keyID: String) {
+        state.withLock { state in
+            state.held[keyID] = nil
+            state.publish()
+        }
+    }
 
     // MARK: Where it comes from
 
@@ -112,11 +133,11 @@ extension KeyBoard.State {
         for issuerID in Set(accounts.map(\.issuerID)) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = Dictionary(
-                own.map { ($0.keyID, AccountKeys.Key(state: $0.state, retireAt: $0.retireAt)) },
+                own.map { ($0.keyID, AccountKeys.Key(state: held[$0.keyID] ?? $0.state, retireAt: $0.retireAt)) },
                 uniquingKeysWith: { first, _ in first })
             let account = served[issuerID] ?? AccountKeys()
             served[issuerID] = account
-            account.set(active: own.first { $0.state == .active }?.keyID, keys: keys)
+            account.set(active: own.first { $0.state == .active && held[$0.keyID] == nil }?.keyID, keys: keys)
         }
     }
 }

@@ -39,6 +39,22 @@ extension KeyLifeOverview {
                         + "another.")
             }
         }
+        for keyID in board.held.keys.sorted() {
+            sentences.append(
+                "The key \(keyID) is stopped in this process, but that could not be recorded yet. Ask again when the audit log can be "
+                    + "written.")
+        }
+        for account in board.accounts {
+            for key in account.keys {
+                guard let record = records.first(where: { $0.keyID == key.keyID }), record.issuerID != account.issuerID
+                else {
+                    continue
+                }
+                sentences.append(
+                    "The key \(key.keyID) belongs to the account \(record.issuerID) in the register, but the configuration names it "
+                        + "for \(account.issuerID): it signs nothing. Put the issuer ID right.")
+            }
+        }
         for record in records where !board.isDeclared(record.keyID) {
             switch record.state {
             case .active, .retiring, .staged, .suspended:

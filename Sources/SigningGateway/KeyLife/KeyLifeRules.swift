@@ -110,8 +110,16 @@ struct KeyLifeRules {
     }
 
     /// Whether work on a token may begin.
-    func ceremony(_ order: KeyCeremonyOrder, _ open: [KeyCeremony]) throws(KeyLifeRefusal) {
+    ///
+    /// - Parameter seen: the fingerprint of the key that is there under this ID now, as far as the gateway sees one.
+    func ceremony(
+        _ order: KeyCeremonyOrder, _ open: [KeyCeremony], seen: PublicKeyFingerprint?
+    ) throws(KeyLifeRefusal) {
         let known = records[order.keyID]
+        if let known, known.issuerID != order.issuerID {
+            throw KeyLifeRefusal(
+                "The key \(order.keyID) belongs to the account \(known.issuerID), not to \(order.issuerID).")
+        }
         if let other = open.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
             throw KeyLifeRefusal(
                 "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
@@ -129,9 +137,12 @@ struct KeyLifeRules {
                         + "compromised.")
             }
         }
-        guard let known, known.state != .destroyed, known.history.last?.action != .adopt else { return }
+        guard let known, known.state != .destroyed else { return }
+        let expected = known.fingerprint ?? seen
+        // Named by the configuration, and never seen: this is where it comes in.
+        if expected == nil, known.history.allSatisfy({ $0.action == .adopt }) { return }
         // The same key in another token is a copy that was kept; another key under the same ID is a mistake.
-        guard let expected = known.fingerprint, expected == order.fingerprint else {
+        guard let expected, expected == order.fingerprint else {
             throw KeyLifeRefusal(
                 "There is a key \(order.keyID) already, which is \(known.state.rawValue). A key ID is Apple's name for one "
                     + "key: give the ID of the new one.")

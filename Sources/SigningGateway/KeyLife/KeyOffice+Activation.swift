@@ -37,8 +37,14 @@ extension KeyOffice {
                     + "fares with privyseal status, and try again.")
         }
         // The times of entries have milliseconds: the next one is later than that of whatever was signed before.
-        let last = now
-        while now <= last { try? await Task.sleep(for: .microseconds(200)) }
+        let (last, end) = (now, ContinuousClock.now + .seconds(1))
+        while now <= last {
+            guard ContinuousClock.now < end else {
+                throw KeyLifeRefusal(
+                    "The clock of this machine goes back; nothing has changed. Put it right, and try again.")
+            }
+            try? await Task.sleep(for: .microseconds(200))
+        }
         return try await record(changes(now))
     }
 

@@ -11,7 +11,12 @@ extension KeyOffice {
             throw KeyLifeRefusal("\(order.action.rawValue) is no work on a token.")
         }
         return try await inTurn { () throws(KeyLifeRefusal) in
-            try rules.ceremony(order, board.ceremonies)
+            guard account(order.issuerID) != nil || board.records[order.keyID] != nil else {
+                throw KeyLifeRefusal(
+                    .unknown,
+                    "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
+            }
+            try rules.ceremony(order, board.ceremonies, seen: slot(order.keyID)?.fingerprint)
             let approved = try await approval(order, by: actor)
             if case .proposed(let proposal) = approved { return .proposed(proposal) }
             try await disown(order)
@@ -21,15 +26,25 @@ extension KeyOffice {
                 }
             // The same work again goes on where it was left.
             let known = board.ceremonies.first { $0.keyID == order.keyID }
-            let ceremony = KeyCeremony(
-                id: known?.id ?? Self.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID,
-                uri: order.uri, fingerprint: order.fingerprint, reason: order.reason, actor: hand,
-                approver: approver ?? known?.approver, begun: now)
-            try await set(
-                board.ceremonies.filter { $0.id != ceremony.id } + [ceremony], .begun, ceremony, by: actor, [:])
+            let ceremony =
+                known
+                ?? KeyCeremony(
+                    id: Self.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID,
+                    uri: order.uri, fingerprint: order.fingerprint, reason: order.reason, actor: hand,
+                    approver: approver, begun: now)
+            let ceremonies = board.ceremonies.filter { $0.id != ceremony.id } + [ceremony]
+            var told = [
+                (LifeRecord(ceremony, .begun, by: actor), RegisterName.ceremonies, JSONWriter.list(ceremonies))
+            ]
+            var proposals: [KeyProposal]?
             if case .approved(let used) = approved {
-                try await set(board.proposals.filter { $0.id != used.id }, .approved, used, by: actor)
+                // In the same transaction: an approval is good for once.
+                let others = board.proposals.filter { $0.id != used.id }
+                told.append((LifeRecord(used, .approved, by: actor), RegisterName.proposals, JSONWriter.list(others)))
+                proposals = others
             }
+            try await register(told)
+            board.set(proposals: proposals, ceremonies: ceremonies)
             return .begun(ceremony)
         }
     }
@@ -37,7 +52,8 @@ extension KeyOffice {
     /// A key that was adopted for its place in the configuration, and that nobody has seen, was not in use: it comes in only now.
     private func disown(_ order: KeyCeremonyOrder) async throws(KeyLifeRefusal) {
         guard order.action != .destroy, let known = board.records[order.keyID], known.state == .retiring,
-            known.history.allSatisfy({ $0.action == .adopt }), slot(order.keyID)?.publicKey == nil
+            known.fingerprint == nil, known.history.allSatisfy({ $0.action == .adopt }),
+            slot(order.keyID)?.publicKey == nil
         else { return }
         let hand = Hand(actor: Self.gatewayName, reason: "The configuration named it before it was brought in.")
         _ = try await record([change(known, to: .staged, .adopt, hand)])
@@ -54,7 +70,7 @@ extension KeyOffice {
         if board.ceremonies.contains(where: { order.isSameWork(as: $0) }) {
             return .notNeeded
         }
-        guard account(order.issuerID)?.hasDualControl == true else { return .notNeeded }
+        guard wantsTwo(order.issuerID) else { return .notNeeded }
         let details = order.details
         if let approved = board.proposals.first(where: {
             $0.action == order.action && $0.keyID == order.keyID && $0.details == details && $0.approver != nil

@@ -73,10 +73,9 @@ extension KeyOffice {
     func set(
         _ proposals: [KeyProposal], _ event: LifeRecord.Event, _ proposal: KeyProposal, by actor: String
     ) async throws(KeyLifeRefusal) {
-        let told = LifeRecord(
-            event, action: proposal.action.rawValue, issuerID: proposal.issuerID, keyID: proposal.keyID, actor: actor,
-            reason: proposal.reason, id: proposal.id, evidence: proposal.details)
-        try await register([(told, RegisterName.proposals, JSONWriter.list(proposals))])
+        try await register([
+            (LifeRecord(proposal, event, by: actor), RegisterName.proposals, JSONWriter.list(proposals))
+        ])
         board.set(proposals: proposals)
     }
 
@@ -85,6 +84,14 @@ extension KeyOffice {
         let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
         var random = SystemRandomNumberGenerator()
         return String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
+    }
+}
+
+extension LifeRecord {
+    init(_ proposal: KeyProposal, _ event: Event, by actor: String) {
+        self.init(
+            event, action: proposal.action.rawValue, issuerID: proposal.issuerID, keyID: proposal.keyID, actor: actor,
+            reason: proposal.reason, id: proposal.id, evidence: proposal.details)
     }
 }
 

@@ -18,6 +18,10 @@ public final class KeyOffice: Service {
     /// Accounts in which an activation is under way.
     private let activating = Mutex<Set<String>>([])
     private let doorbell = Doorbell()
+    /// Whether the register may hold what memory does not.
+    private let isBehind = Mutex(false)
+    /// Keys that are stopped, of which the register does not say so yet.
+    private let unrecordedStops = Mutex<[String: (KeyChangeOrder, actor: String)]>([:])
     let watches = KeyWatches()
     let reversals = Counter(label: "privyseal_key_reversals_total")
 
@@ -54,6 +58,7 @@ public final class KeyOffice: Service {
     /// - Parameter actor: the administrator who wants it.
     public func change(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
         try Self.require(reason: order.reason)
+        if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor) }
         if order.action == .activate {
             return try await exclusively(order.keyID) { () throws(KeyLifeRefusal) in
                 try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
@@ -64,7 +69,14 @@ public final class KeyOffice: Service {
 
     private func decide(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
         let record = try rules.record(order.keyID)
-        if order.action.needsTwo, account(record.issuerID)?.hasDualControl == true {
+        if [.activate, .resume, .restore].contains(order.action),
+            board.ceremonies.contains(where: { $0.keyID == order.keyID && $0.action == .destroy })
+        {
+            throw KeyLifeRefusal(
+                "The destruction of \(order.keyID) has begun and not ended. End it first: privyseal keys destroy \(order.keyID)."
+            )
+        }
+        if order.action.needsTwo, wantsTwo(record.issuerID) {
             try check(order)
             return .proposed(
                 try await propose(
@@ -94,7 +106,7 @@ public final class KeyOffice: Service {
         case .suspend:
             var record = try rules.suspension(order.keyID)
             record.suspendedFrom = record.state
-            return try await stop(change(record, to: .suspended, .suspend, hand))
+            return try await settle(change(record, to: .suspended, .suspend, hand))
         case .resume:
             let (record, state) = try rules.resumption(order.keyID)
             var resumed = change(record, to: state, .resume, hand)
@@ -102,7 +114,7 @@ public final class KeyOffice: Service {
             if state == .active { try await requireProof(of: order.keyID) }
             return try await self.record([resumed])
         case .compromise:
-            return try await stop(change(try rules.compromise(order.keyID), to: .compromised, .compromise, hand))
+            return try await settle(change(try rules.compromise(order.keyID), to: .compromised, .compromise, hand))
         case .restore:
             var restored = change(try rules.restoration(order.keyID), to: .suspended, .restore, hand)
             restored.suspendedFrom = .staged
@@ -125,6 +137,10 @@ public final class KeyOffice: Service {
 
     func account(_ issuerID: String) -> AccountPlan? { board.accounts.first { $0.issuerID == issuerID } }
 
+    func wantsTwo(_ issuerID: String) -> Bool {
+        board.accounts.contains { $0.issuerID == issuerID && $0.hasDualControl }
+    }
+
     /// The record as it is after a change.
     func change(
         _ record: KeyLifeRecord, to state: KeyLifeState, _ action: KeyLifeAction, _ hand: Hand,
@@ -144,9 +160,31 @@ public final class KeyOffice: Service {
         return changed
     }
 
-    /// It signs nothing from now on, whatever becomes of the record.
-    private func stop(_ changed: KeyLifeRecord) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
-        board.set([changed])
+    /// The key signs nothing from now on, whatever is under way and whatever becomes of the record. What cannot be recorded
+    /// now is tried again, and may be asked for again.
+    private func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        let isSuspension = order.action == .suspend
+        _ = try isSuspension ? rules.suspension(order.keyID) : rules.compromise(order.keyID)
+        board.hold(order.keyID, as: isSuspension ? .suspended : .compromised)
+        do throws(KeyLifeRefusal) {
+            let answer = try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
+            unrecordedStops.withLock { $0[order.keyID] = nil }
+            board.release(order.keyID)
+            return answer
+        } catch {
+            if error.kind == .unrecorded {
+                unrecordedStops.withLock { $0[order.keyID] = (order, actor) }
+                throw KeyLifeRefusal(
+                    .unrecorded,
+                    "The key \(order.keyID) is stopped, but that could not be recorded yet; it is tried again by itself, and "
+                        + "ends with this process until then. \(error)")
+            }
+            board.release(order.keyID)
+            throw error
+        }
+    }
+
+    private func settle(_ changed: KeyLifeRecord) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         // What was under way gets its entry first, so that none in the log is younger than the stop.
         _ = await board.account(changed.issuerID).drained(patience: Self.stopPatience)
         var stopped = changed
@@ -180,6 +218,8 @@ public final class KeyOffice: Service {
         _ records: [(record: LifeRecord, name: String, value: [UInt8])], at time: Timestamp? = nil
     ) async throws(KeyLifeRefusal) {
         do throws(AuditError) { try await audit.register(records, at: time ?? now) } catch {
+            // A write that took too long may have been done all the same.
+            isBehind.withLock { $0 = true }
             throw KeyLifeRefusal(
                 .unrecorded, "It could not be recorded, so nothing has changed in the register. \(error)")
         }
@@ -187,8 +227,20 @@ public final class KeyOffice: Service {
 
     func inTurn<Value>(_ body: () async throws(KeyLifeRefusal) -> Value) async throws(KeyLifeRefusal) -> Value {
         try await turnstile.pass { () async -> Result<Value, KeyLifeRefusal> in
+            catchUp()
             do throws(KeyLifeRefusal) { return .success(try await body()) } catch { return .failure(error) }
         }.get()
+    }
+
+    /// After a write whose end is not known: what the register holds is what is so.
+    private func catchUp() {
+        guard audit.state.isWritable, isBehind.withLock({ $0 }) else { return }
+        do throws(JSONReadError) {
+            try board.load(audit.registers, at: now)
+            isBehind.withLock { $0 = false }
+        } catch {
+            logger.critical("The register of keys cannot be read: \(error)")
+        }
     }
 
     /// Two activations at once would each retire the same key: the second is refused, not queued.
@@ -241,6 +293,7 @@ public final class KeyOffice: Service {
     /// What cannot be recorded now is tried again.
     private func keepUp() async {
         guard audit.state.isWritable else { return }
+        for (order, actor) in unrecordedStops.withLock({ Array($0.values) }) { _ = try? await stop(order, by: actor) }
         _ = try? await inTurn { () throws(KeyLifeRefusal) in
             try await recordAdoptions()
             let now = now

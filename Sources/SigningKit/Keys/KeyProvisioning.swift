@@ -36,9 +36,11 @@ public protocol KeyWorkshop: Sendable {
 
     /// Takes a key out of the world, and looks whether it is gone.
     ///
-    /// - Parameter fingerprint: what the key must be; nil where nobody has said.
+    /// - Parameters:
+    ///   - fingerprint: what the key must be; nil where nobody has said.
+    ///   - isResumed: whether it may be gone already: a destruction that was begun and did not end.
     func destroy(
-        _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?,
+        _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?, isResumed: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> DestroyedKey
 

@@ -41,12 +41,10 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(prometheus)
         // Requests then run on the event loop that read them: a hop to another thread costs as much as half a signature.
         _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        var lock = try Self.lock(configuration)
         let audit = try AuditComposition.open(configuration, isServing: true)
-        let lock: KeyRegisterLock?
-        do { lock = try configuration.audit.map { try KeyRegisterLock(beside: $0.key.path) } } catch {
-            await audit?.close()
-            throw StandardError.failure("\(error)", status: 78)
-        }
+        // There was no log yet, and so no register.
+        if lock == nil { lock = try Self.lock(configuration) }
         audit?.note(.start(configuration: configuration.digest, version: Version.text))
         let service: GatewayService
         do {
@@ -64,6 +62,13 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             await service.close()
             throw StandardError.failure("\(error)")
+        }
+    }
+
+    private static func lock(_ configuration: GatewayConfiguration) throws -> KeyRegisterLock? {
+        guard let audit = configuration.audit else { return nil }
+        do { return try KeyRegisterLock(beside: audit.key.path) } catch {
+            throw StandardError.failure("\(error)", status: 78)
         }
     }
 }

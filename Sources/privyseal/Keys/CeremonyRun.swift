@@ -21,17 +21,10 @@ struct CeremonyRun {
             }
             if let open {
                 let begun = String(decoding: open.begun.rfc3339, as: UTF8.self)
-                guard open.uri == order.uri, order.fingerprint == nil || open.fingerprint == order.fingerprint else {
-                    throw StandardError.failure(
-                        "The \(order.action.rawValue) of \(order.keyID) that began at \(begun) and did not end was another "
-                            + "one: \(open.uri), \(open.fingerprint.map { "\($0)" } ?? "a key that was not made yet"). End that one first, "
-                            + "by its own command.")
-                }
                 StandardError.print("This had begun at \(begun) and did not end; it goes on.")
-                return CeremonyRun(desk: desk, ceremony: open, isResumed: true)
             }
             switch try await desk.begin(order) {
-            case .begun(let ceremony): return CeremonyRun(desk: desk, ceremony: ceremony, isResumed: false)
+            case .begun(let ceremony): return CeremonyRun(desk: desk, ceremony: ceremony, isResumed: open != nil)
             case .proposed(let proposal):
                 if output.format == .json {
                     let answer = KeyCeremonyAnswer.proposed(proposal)

@@ -8,13 +8,20 @@ import Glibc
 final class KeyRegisterLock: Sendable {
     private let descriptor: Int32
 
-    /// - Throws: `KeyRegisterBusy` when another process holds it.
-    init(beside keyPath: String) throws(KeyRegisterBusy) {
+    /// Nil where there is no key yet, and so nobody who could hold it. To be taken before the log is opened: what is read
+    /// before could be changed by whoever holds it.
+    ///
+    /// - Throws: `KeyRegisterBusy` when another process holds it, or it cannot be had.
+    init?(beside keyPath: String) throws(KeyRegisterBusy) {
         descriptor = open(keyPath, O_RDONLY | O_CLOEXEC)
-        // Without a file there is nobody who could hold it.
-        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw KeyRegisterBusy(path: keyPath, reason: String(cString: strerror(errno)))
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno == EWOULDBLOCK ? nil : String(cString: strerror(errno))
             close(descriptor)
-            throw KeyRegisterBusy(path: keyPath)
+            throw KeyRegisterBusy(path: keyPath, reason: reason)
         }
     }
 
@@ -25,9 +32,13 @@ final class KeyRegisterLock: Sendable {
 
 struct KeyRegisterBusy: Error, CustomStringConvertible {
     let path: String
+    /// What the system says; nil when another process holds it.
+    var reason: String?
 
     var description: String {
-        "Another process holds the register of keys (\(path)): a gateway that runs, whose admin listener was not reached, or "
+        if let reason { return "The register of keys cannot be locked (\(path)): \(reason)." }
+        return
+            "Another process holds the register of keys (\(path)): a gateway that runs, whose admin listener was not reached, or "
             + "another privyseal keys. Ask that gateway, or stop it."
     }
 }

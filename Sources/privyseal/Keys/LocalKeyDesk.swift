@@ -48,10 +48,11 @@ struct LocalKeyDesk: KeyDesk {
     private func withOffice<Value>(_ body: (KeyOffice) async throws -> Value) async throws -> Value {
         guard let settings = configuration.audit else { throw NoRegister() }
         LogSetup.bootstrapQuietly()
+        var lock = try KeyRegisterLock(beside: settings.key.path)
         let audit = try AuditComposition(settings, of: configuration).open(isServing: false)
         let result: Result<Value, any Error>
         do {
-            let lock = try KeyRegisterLock(beside: settings.key.path)
+            if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
             let gateway = LiveGateway(GatewayGeneration(configuration, audit: audit))
             let office = KeyOffice(gateway, audit: audit)
             do {

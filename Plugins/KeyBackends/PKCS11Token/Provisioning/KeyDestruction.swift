@@ -8,6 +8,8 @@ struct KeyDestruction {
     let bench: TokenBench
     let selector: KeySelector
     let fingerprint: PublicKeyFingerprint?
+    /// Whether it may be gone already.
+    let isResumed: Bool
     let tell: @Sendable (String) -> Void
 
     func run() throws(KeyError) -> DestroyedKey {
@@ -21,8 +23,21 @@ struct KeyDestruction {
         var attributes = wanted
         if let key = privates.first { attributes = try identity(of: key) }
         let publics = try objects([Attribute(.publicKey)] + attributes)
+        guard isResumed || !(privates.isEmpty && publics.isEmpty) else {
+            throw .notFound(
+                "The token \(bench.info.name) has no key that answers to \(selector.uri.path). Nothing was destroyed: see "
+                    + "whether it is the right token, and the right object.")
+        }
         let publicKey = publicKey(among: publics)
         try check(publicKey)
+        // A label is no proof of which key it is.
+        if fingerprint != nil, publicKey == nil, !privates.isEmpty, !isResumed,
+            !wanted.contains(where: { $0.kind == .id })
+        {
+            throw .unfit(
+                "The token \(bench.info.name) does not show the key's public half, so nobody can tell whether it is the one to "
+                    + "destroy. Name it by its id=…, too. Nothing was changed.")
+        }
         try bench.attempt("destroy the key") { session throws(PKCS11Error) in
             for object in privates { try session.destroy(object) }
         }

@@ -72,11 +72,13 @@ final class TokenWorkshop: KeyWorkshop {
     }
 
     func destroy(
-        _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?,
+        _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?, isResumed: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> DestroyedKey {
         try await perform { bench throws(KeyError) in
-            try KeyDestruction(bench: bench, selector: selector, fingerprint: fingerprint, tell: tell).run()
+            try KeyDestruction(
+                bench: bench, selector: selector, fingerprint: fingerprint, isResumed: isResumed, tell: tell
+            ).run()
         }
     }
 

@@ -78,7 +78,8 @@ extension KeysCommand {
             guard let ceremony = try await CeremonyRun.begin(desk, order, output) else { return }
             let (gone, record) = try await ceremony.perform {
                 try await workshop.destroy(
-                    place.address.selector, expecting: fingerprint, tell: { StandardError.print("  \($0)") })
+                    place.address.selector, expecting: fingerprint, isResumed: ceremony.isResumed,
+                    tell: { StandardError.print("  \($0)") })
             } evidence: { gone in
                 (gone.fingerprint ?? fingerprint, CeremonyEvidence.of(gone, on: token))
             }

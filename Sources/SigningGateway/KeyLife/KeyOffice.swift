@@ -228,7 +228,13 @@ public final class KeyOffice: Service {
     func inTurn<Value>(_ body: () async throws(KeyLifeRefusal) -> Value) async throws(KeyLifeRefusal) -> Value {
         try await turnstile.pass { () async -> Result<Value, KeyLifeRefusal> in
             catchUp()
-            do throws(KeyLifeRefusal) { return .success(try await body()) } catch { return .failure(error) }
+            do throws(KeyLifeRefusal) {
+                // Each change goes on from a state that stands in the log.
+                try await recordAdoptions()
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
         }.get()
     }
 
@@ -285,7 +291,6 @@ public final class KeyOffice: Service {
     /// Before changes that are made while no gateway runs.
     public func prepare() async throws(KeyLifeRefusal) {
         try await inTurn { () throws(KeyLifeRefusal) in
-            try await recordAdoptions()
             try await forgetExpiredProposals()
         }
     }
@@ -295,7 +300,6 @@ public final class KeyOffice: Service {
         guard audit.state.isWritable else { return }
         for (order, actor) in unrecordedStops.withLock({ Array($0.values) }) { _ = try? await stop(order, by: actor) }
         _ = try? await inTurn { () throws(KeyLifeRefusal) in
-            try await recordAdoptions()
             let now = now
             for record in board.records.values where record.state == .retiring {
                 guard let retireAt = record.retireAt, retireAt <= now else { continue }

@@ -9,14 +9,19 @@ extension Dispatcher {
     ) async throws(GatewayError) -> Value {
         guard let app = route.turns, let life = app.life else {
             try requireUse(of: route)
-            return try await body(route.served)
+            let value = try await body(route.served)
+            // It may have waited for its token while somebody stopped the key.
+            try requireUse(of: route)
+            return value
         }
         guard let keyID = await life.enter() else { throw .noKeyInUse(app: app.bundleID) }
         defer { life.leave() }
         guard let key = app.key(keyID) else {
             throw .key(.unavailable("The configuration does not name the active key any more."), keyID: keyID)
         }
-        return try await body(key)
+        let value = try await body(key)
+        guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: app.bundleID) }
+        return value
     }
 
     /// A key that is named has to be one that may still be.

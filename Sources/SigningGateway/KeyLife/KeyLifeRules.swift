@@ -53,8 +53,14 @@ struct KeyLifeRules {
                 "An overlap of zero would refuse requests that name \(old.keyID) and are on their way; give one, such as "
                     + "--overlap 24h.")
         }
+        guard order.watch ?? 0 <= Self.longestWatch else {
+            throw KeyLifeRefusal("The new key is watched for a day at most; give a shorter --watch.")
+        }
         return (new, old)
     }
+
+    /// In seconds.
+    private static let longestWatch = 86_400
 
     func retirement(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
         let record = try record(keyID)

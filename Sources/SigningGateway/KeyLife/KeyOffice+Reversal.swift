@@ -6,6 +6,8 @@ import SigningKit
 extension KeyOffice {
     /// Between two looks; a look costs a few words of memory.
     private static let interval = Duration.milliseconds(100)
+    /// After a reversal that could not be made.
+    private static let pause = Duration.seconds(5)
 
     func watch(_ new: String, insteadOf old: String, for seconds: Int) {
         guard let issuerID = board.records[new]?.issuerID else { return }
@@ -16,6 +18,8 @@ extension KeyOffice {
                     guard let self else { return }
                     if let trouble = self.trouble(of: new) {
                         if await self.revert(new, to: old, because: trouble) { return }
+                        // Each try holds requests back for a moment.
+                        try? await Task.sleep(for: Self.pause)
                     }
                     try? await Task.sleep(for: Self.interval)
                 }

@@ -112,6 +112,21 @@ struct KeyOfficeTests {
         await house.close()
     }
 
+    @Test("What is being signed when its key is stopped is not let out")
+    func underWay() async throws {
+        let house = try await KeyHouse()
+        house.gateway.plain.place.hold()
+        let named = Task { try await house.sign(keyID: "ACTIVE") }
+        let unnamed = Task { try await house.sign() }
+        await house.gateway.plain.place.busy(with: 2)
+        _ = try await house.change(.suspend, "ACTIVE")
+        house.gateway.plain.place.release()
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .suspended)) { try await named.value }
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await unnamed.value }
+        #expect(house.gateway.store.entries("signature").isEmpty)
+        await house.close()
+    }
+
     @Test("What was suspended goes back to what it was, what was compromised has to be activated anew")
     func back() async throws {
         let house = try await KeyHouse()

@@ -20,7 +20,7 @@ extension DrillRecord: JSONReadable, JSONWritable {
             timings: try Self.timings(try object.counts("timings")),
             load: try object.required("load", LoadSummary.init(from:)), proofs: try object.list("proofs"),
             audit: try object.optional("audit", AuditRange.init(from:)),
-            deviations: try object.texts("deviations"), oldKey: try keys.optionalText("old"),
+            deviations: try object.textList("deviations"), oldKey: try keys.optionalText("old"),
             newKey: try keys.optionalText("new"), keySpans: try keys.list("states"))
     }
 

@@ -1,3 +1,4 @@
+import SigningKit
 public import StrictJSON
 
 extension KeyChangeOrder {

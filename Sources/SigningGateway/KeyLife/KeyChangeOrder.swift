@@ -1,3 +1,4 @@
+import SigningKit
 public import StrictJSON
 
 /// A change of a key's state that somebody wants.

@@ -1,3 +1,4 @@
+import SigningKit
 public import StrictJSON
 
 /// All keys of a gateway, and what is under way: `GET /v1/keys`.

@@ -117,6 +117,7 @@ let package = Package(
         .systemLibrary(name: "CP11Kit", pkgConfig: "p11-kit-1", providers: [.apt(["libp11-kit-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CStatx"),
 
         // Floor 1: one idea each, nothing of offers
         library("PKCS11", ["CP11Kit"]),
@@ -129,6 +130,8 @@ let package = Package(
         library("ReportPages"),
         .systemLibrary(name: "CPrctl"),
         library("ServiceManager", ["CPrctl"]),
+        .target(name: "CJobHook"),
+        library("EventLoopExecutor", ["CJobHook", nioCore, nioPosix]),
         library("PrometheusMetrics", [coreMetrics]),
         library(
             "OTLPTracing",
@@ -143,7 +146,7 @@ let package = Package(
         // Floor 3: what people swap, and the gateway that introduces them
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
-        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
+        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CStatx", "SigningKit", "TransparencyLog"]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
@@ -186,7 +189,8 @@ let package = Package(
                 "PKCS11",
                 "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
-                "ServiceManager", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle,
+                "ServiceManager", "EventLoopExecutor", argumentParser, crypto, logging, metrics, coreMetrics, tracing,
+                lifecycle,
                 unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
             ],
             swiftSettings: strict
@@ -195,7 +199,7 @@ let package = Package(
             name: "privyseal-bench",
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP",
-                "CLibCrypto", "CP11Kit", argumentParser,
+                "CLibCrypto", "CP11Kit", "EventLoopExecutor", argumentParser,
                 crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
             ],
             swiftSettings: strict
@@ -216,7 +220,7 @@ let package = Package(
         tests(
             "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
-        tests("SigningKitTests", ["SigningKit", "StrictJSON", crypto]),
+        tests("SigningKitTests", ["SigningKit", "SigningKitTesting", "StrictJSON", crypto]),
         tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", crypto, cryptoExtras]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
@@ -256,6 +260,7 @@ let package = Package(
             ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
             resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
+        tests("EventLoopExecutorTests", ["EventLoopExecutor", nioCore, nioPosix]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "OTLPTracingTests",

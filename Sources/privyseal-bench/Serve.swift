@@ -1,9 +1,9 @@
 import ArgumentParser
+import EventLoopExecutor
 import GatewayHTTP
 import Hummingbird
 import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import SigningGateway
 import UnixSignals
@@ -24,7 +24,7 @@ struct Serve: AsyncParsableCommand {
             handler.logLevel = .error
             return handler
         }
-        _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        EventLoopExecutor.install()
         let gateway = try await key.gateway(.off)
         let monitor = KeyRingMonitor(gateway.live)
         let drain = Drain(delay: .zero)

@@ -6,10 +6,10 @@ import Testing
 struct ImportRuleTests {
     /// What each target may import of ours. A target that is not here may not exist.
     static let allowed: [String: Set<String>] = [
-        "CP11Kit": [], "CLibCrypto": [], "CSQLite": [],
+        "CP11Kit": [], "CLibCrypto": [], "CSQLite": [], "CStatx": [],
         "SQLite": ["CSQLite"], "TransparencyLog": ["Base64"],
         "AuditKit": ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"],
-        "SQLiteAuditStore": ["AuditKit", "SQLite", "SigningKit", "TransparencyLog"],
+        "SQLiteAuditStore": ["AuditKit", "SQLite", "CStatx", "SigningKit", "TransparencyLog"],
         "PKCS11": ["CP11Kit"], "StrictJSON": [], "Base64": [], "JWS": ["Base64"],
         "SigningKit": ["StrictJSON"],
         "AppStoreJWS": ["SigningKit", "StrictJSON", "JWS"],
@@ -35,12 +35,14 @@ struct ImportRuleTests {
         "FaultyPKCS11": ["CP11Kit"],
         "TraceContext": [], "PrometheusMetrics": [], "OTLPTracing": ["TraceContext", "StrictJSON"],
         "CPrctl": [], "ServiceManager": ["CPrctl"], "ReportPages": [],
+        "CJobHook": [], "EventLoopExecutor": ["CJobHook"],
     ]
 
     /// Who alone may import a module from outside, besides the benchmark, which measures against raw limits.
     static let reserved: [String: Set<String>] = [
         "CP11Kit": ["PKCS11"], "CLibCrypto": ["P8"], "Hummingbird": ["GatewayHTTP"], "HummingbirdCore": ["GatewayHTTP"],
         "CPrctl": ["ServiceManager"], "CSQLite": ["SQLite"], "SQLite": ["SQLiteAuditStore"],
+        "CStatx": ["SQLiteAuditStore"], "CJobHook": ["EventLoopExecutor"],
         "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
     ]
 

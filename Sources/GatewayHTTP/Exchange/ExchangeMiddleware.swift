@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import SigningGateway
+import SigningKit
 import TraceContext
 
 /// The outermost: gives the request its ID and its place in a trace, and when it is answered, tells the caller, the log
@@ -33,6 +34,7 @@ struct ExchangeMiddleware: RouterMiddleware {
         if request.method == .head { Self.leaveOutBody(of: &response) }
         if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
         if let limit = known.limit { response.headers.set(limit) }
+        await RequestLoop.keepStep()
         traffic?.note(response.status.code)
         guard log != nil || metrics != nil || span != nil else { return response }
         let record = AccessRecord(

@@ -1,12 +1,19 @@
 import AuditKit
+import SigningKit
 
 extension AuditQueue {
+    /// What the writer should do.
+    enum Readiness {
+        case nothing
+        /// Somebody waits, and others are about to come.
+        case gathering
+        case ready
+    }
+
     struct State {
         var waiting: [Waiting] = []
-        /// How many have to wait for the writer to be woken.
-        var wakeCount = 1
-        /// Who went down in the last transaction.
-        var lastCount = 0
+        /// Loops that have brought somebody in the turn that they are at, and may bring more before it ends.
+        private var turns: [RequestLoop] = []
         /// Nobody waits for these.
         var notes: [CanonicalEntry] = []
         var lostNotes = 0
@@ -19,6 +26,21 @@ extension AuditQueue {
         /// Those that were refused since then.
         var refused = 0
         var isClosed = false
+
+        /// - Returns: whether it is the first that the loop brings in its turn.
+        mutating func begin(turnOf loop: RequestLoop) -> Bool {
+            guard !turns.contains(where: loop.isSame) else { return false }
+            turns.append(loop)
+            return true
+        }
+
+        mutating func end(turnOf loop: RequestLoop) { turns.removeAll(where: loop.isSame) }
+
+        func readiness(expecting coming: Int) -> Readiness {
+            if isClosed || !notes.isEmpty || mustProbe { return .ready }
+            if waiting.isEmpty { return .nothing }
+            return turns.isEmpty && waiting.count >= coming ? .ready : .gathering
+        }
 
         mutating func recover() {
             condition = .writable

@@ -1,5 +1,4 @@
 import AuditKit
-import Dispatch
 import SigningKit
 import Synchronization
 
@@ -45,7 +44,9 @@ final class AuditQueue: Sendable {
     private static let noteLimit = 1024
 
     private let state = Mutex(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let bell = WriterBell()
+    /// Requests whose entries are on their way: being signed now.
+    private let coming = Atomic(0)
 
     var condition: AuditState { state.withLock { $0.condition } }
 
@@ -60,18 +61,26 @@ final class AuditQueue: Sendable {
             let waiting = Waiting(
                 entries: entries, checkpoint: checkpoint, needsNews: needsNews, registrations: registrations,
                 continuation: continuation)
-            let (refusal, mustWake) = state.withLock { state -> (AuditError?, Bool) in
+            let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }
                 if case .unwritable(let error) = state.condition {
                     state.refused += entries.count
                     return (error, false)
                 }
                 state.waiting.append(waiting)
-                return (nil, state.waiting.count == state.wakeCount && state.writingSince == nil)
+                return (nil, waiting.loop.map { state.begin(turnOf: $0) } ?? true)
             }
-            if let refusal { continuation.resume(returning: .failure(refusal)) } else if mustWake { bell.signal() }
+            if let refusal { return continuation.resume(returning: .failure(refusal)) }
+            guard isFirst else { return }
+            if let loop = waiting.loop { loop.afterTurn { self.wake(endingTurnOf: loop) } } else { wake() }
         }.get()
     }
+
+    /// Somebody signs what will be recorded: entries may wait for it, so that they go down together.
+    func expect() { coming.wrappingAdd(1, ordering: .relaxed) }
+
+    /// It is signed, or will not be.
+    func expectNoMore() { coming.wrappingSubtract(1, ordering: .relaxed) }
 
     /// For what nobody waits for. Kept while the log cannot be written, up to a limit.
     func note(_ entry: CanonicalEntry) {
@@ -81,9 +90,9 @@ final class AuditQueue: Sendable {
                 return false
             }
             state.notes.append(entry)
-            return state.notes.count == 1 && state.waiting.isEmpty && state.writingSince == nil
+            return state.notes.count == 1
         }
-        if isFirst { bell.signal() }
+        if isFirst { bell.ring() }
     }
 
     /// Something looks wrong with the store: the writer shall see for itself.
@@ -91,9 +100,9 @@ final class AuditQueue: Sendable {
         let isFirst = state.withLock { state in
             guard !state.isClosed, state.condition.isWritable, !state.mustProbe else { return false }
             state.mustProbe = true
-            return state.waiting.isEmpty && state.writingSince == nil
+            return true
         }
-        if isFirst { bell.signal() }
+        if isFirst { bell.ring() }
     }
 
     /// A request was refused before it came this far.
@@ -101,35 +110,41 @@ final class AuditQueue: Sendable {
 
     // MARK: For the writer
 
-    /// Waits until there is something to write, or until `patience` is over.
-    func wait(atMost patience: Duration) { _ = bell.wait(timeout: .now() + patience.dispatch) }
+    /// Waits until there is something to write that should be written now, or until `limit` is over.
+    ///
+    /// While others are about to come, whoever waits goes on waiting for them, though not for longer than `patience`.
+    func wait(atMost limit: Duration, patience: Duration) {
+        if readiness == .nothing { bell.wait(atMost: limit, for: .anything) { readiness != .nothing } }
+        if readiness == .gathering { bell.wait(atMost: patience, for: .group) { readiness == .ready } }
+    }
+
+    /// Waits while the log cannot be written.
+    func pause(_ limit: Duration) { bell.wait(atMost: limit, for: .group) { isClosed } }
 
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits until `plenty` wait, or until it has been quiet for a while, or until `patience` is over. While only a few come,
-    /// fewer than `few` now and before, nobody is kept waiting.
-    func gather(_ plenty: Int, few: Int, quiet: Duration, patience: Duration) {
-        let count = state.withLock { state -> Int in
-            guard max(state.waiting.count, state.lastCount) >= few else { return 0 }
-            state.wakeCount = plenty
-            return state.waiting.count
+    var readiness: Readiness {
+        let coming = coming.load(ordering: .relaxed)
+        return state.withLock { $0.readiness(expecting: coming) }
+    }
+
+    /// - Parameter loop: one that has brought all that it had at hand.
+    private func wake(endingTurnOf loop: RequestLoop? = nil) {
+        let coming = coming.load(ordering: .relaxed)
+        let readiness = state.withLock { state in
+            if let loop { state.end(turnOf: loop) }
+            return state.readiness(expecting: coming)
         }
-        guard count > 0 else { return }
-        let deadline = ContinuousClock.now + patience
-        var known = 0
-        var present = count
-        while present > known, present < plenty, .now < deadline {
-            known = present
-            wait(atMost: quiet)
-            present = self.count
+        switch readiness {
+        case .nothing: return
+        case .gathering: bell.ring(for: .anything)
+        case .ready: bell.ring()
         }
     }
 
     /// Everything that waits; it is in writing from now on.
     func take() -> Group {
         state.withLock { state in
-            state.wakeCount = 1
-            state.lastCount = state.waiting.count
             var group = Group()
             group.isProbe = state.mustProbe
             state.mustProbe = false
@@ -159,14 +174,13 @@ final class AuditQueue: Sendable {
     ///
     /// - Parameter isTurn: whether there was one; else there was nothing to write.
     func succeed(_ head: AuditHead?, isTurn: Bool) {
-        let (answered, isEmpty) = state.withLock { state in
+        let answered = state.withLock { state in
             defer { state.inWriting = [] }
             state.writingSince = nil
             if isTurn { state.recover() }
-            return (state.inWriting, state.waiting.isEmpty && state.notes.isEmpty && !state.mustProbe)
+            return state.inWriting
         }
         Self.resume(answered, with: .success(head))
-        if !isEmpty { bell.signal() }
     }
 
     /// The transaction has ended without effect. Everybody who waits is refused, and everybody who comes until it succeeds.
@@ -216,13 +230,6 @@ final class AuditQueue: Sendable {
     /// Nobody comes in any more; the writer writes what is there.
     func close() {
         state.withLock { $0.isClosed = true }
-        bell.signal()
-    }
-}
-
-extension Duration {
-    var dispatch: DispatchTimeInterval {
-        let parts = components
-        return .nanoseconds(Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000))
+        bell.ring()
     }
 }

@@ -8,15 +8,8 @@ import TransparencyLog
 /// The only one that writes: a thread that takes everything that waits, makes it durable in one transaction under a signed
 /// checkpoint, and then lets go everybody who waited. One write to the disk serves as many as came meanwhile.
 final class AuditWriter: Sendable {
-    /// Entries gather for so long at most, while more keep coming: a write to the disk costs hardly more for thirty than
-    /// for one.
-    private static let patience = Duration.microseconds(1000)
-    /// When nothing came for so long, nothing more is waited for.
-    private static let quiet = Duration.microseconds(250)
-    /// With fewer the disk is quick enough, and waiting would cost more than it saves.
-    private static let few = 4
-    /// So many are not kept waiting for more.
-    private static let plenty = 24
+    /// Entries wait for so long at most for those that are about to come.
+    private static let patience = Duration.microseconds(500)
     /// Between attempts while the log cannot be written.
     private static let pause = Duration.milliseconds(500)
 
@@ -59,10 +52,9 @@ final class AuditWriter: Sendable {
             var ledger = ledger
             while !queue.isClosed || queue.count > 0 || queue.hasNotes {
                 if queue.condition.isWritable {
-                    queue.wait(atMost: .seconds(1))
-                    queue.gather(Self.plenty, few: Self.few, quiet: Self.quiet, patience: Self.patience)
+                    queue.wait(atMost: .seconds(1), patience: Self.patience)
                 } else if !queue.isClosed {
-                    queue.wait(atMost: Self.pause)
+                    queue.pause(Self.pause)
                 }
                 turn(&ledger)
                 if queue.isClosed, !queue.condition.isWritable { break }

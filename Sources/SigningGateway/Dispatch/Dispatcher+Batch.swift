@@ -28,7 +28,7 @@ extension Dispatcher {
         var results: [Held] = []
         results.reserveCapacity(requests.count)
         for (index, request) in requests.enumerated() {
-            if index > 0, index % Self.stride == 0 { await Task.yield() }
+            if index > 0, index % Self.stride == 0 { await RequestLoop.keepStep() }
             results.append(await hold(request, route, index))
         }
         return results

@@ -16,6 +16,20 @@ public final class RequestLoop: Sendable {
         self.execute = execute
     }
 
+    /// Lets every other request that the loop has at hand come as far as this one, where there is a loop.
+    ///
+    /// What they all do next they then do one after the other: the code and the tables for it stay in the processor's caches,
+    /// and whoever waits for answers is woken once for all of them.
+    public static func keepStep() async {
+        guard let loop = current else { return }
+        await withUnsafeContinuation { continuation in loop.execute { continuation.resume() } }
+    }
+
+    /// Runs something on the loop, behind everything that it has at hand.
+    public func afterTurn(_ body: @escaping @Sendable () -> Void) { execute(body) }
+
+    public func isSame(as other: RequestLoop) -> Bool { id == other.id }
+
     /// Resumes those who wait, with one wake-up for each loop that they came from.
     ///
     /// - Parameters:

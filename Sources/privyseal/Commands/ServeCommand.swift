@@ -1,11 +1,10 @@
 import ArgumentParser
 import AuditKit
 import CoreMetrics
+import EventLoopExecutor
 import GatewayConfiguration
 import GatewayHTTP
 import Glibc
-import NIOCore
-import NIOPosix
 import PrometheusMetrics
 import ServiceManager
 import SigningGateway
@@ -40,7 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
         // Requests then run on the event loop that read them: a hop to another thread costs as much as half a signature.
-        _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        EventLoopExecutor.install()
         var lock = try Self.lock(configuration)
         let audit = try AuditComposition.open(configuration, isServing: true)
         // There was no log yet, and so no register.

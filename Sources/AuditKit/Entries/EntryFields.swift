@@ -5,21 +5,24 @@ public import SigningKit
 /// For bytes that are an entry; of others it may see less than is there, or nothing.
 public struct EntryFields: Sendable {
     public let body: [UInt8]
-    private let members: [(name: Range<Int>, value: Range<Int>)]
+    private let members: [EntryScanner.Member]
 
     /// Nil for what is not an object in canonical form.
     public init?(_ body: [UInt8]) {
-        var scanner = EntryScanner(body)
-        guard let members = scanner.members() else { return nil }
+        guard let members = EntryScanner.members(of: body) else { return nil }
         self.body = body
         self.members = members
     }
 
     /// The raw value: JSON.
     public subscript(_ name: StaticString) -> ArraySlice<UInt8>? {
-        name.withUTF8Buffer { name in
-            for member in members where body[member.name].elementsEqual(name) { return body[member.value] }
-            return nil
+        members.first { has(name, at: $0.name) }.map { body[$0.value] }
+    }
+
+    private func has(_ name: StaticString, at place: Range<Int>) -> Bool {
+        guard place.count == name.utf8CodeUnitCount else { return false }
+        return body.withUnsafeBufferPointer { body in
+            name.withUTF8Buffer { UnsafeBufferPointer(rebasing: body[place]).elementsEqual($0) }
         }
     }
 
@@ -40,8 +43,7 @@ public struct EntryFields: Sendable {
     public func numbers(_ name: StaticString) -> [(name: String, number: Int)] {
         guard let value = self[name] else { return [] }
         let bytes = Array(value)
-        var scanner = EntryScanner(bytes)
-        return (scanner.members() ?? []).compactMap { member in
+        return (EntryScanner.members(of: bytes) ?? []).compactMap { member in
             guard let number = Int(String(decoding: bytes[member.value], as: UTF8.self)) else { return nil }
             return (String(decoding: bytes[member.name], as: UTF8.self), number)
         }
@@ -68,6 +70,17 @@ public struct EntryFields: Sendable {
         case .requestID: [text("requestId")].compactMap(\.self)
         case .kind: [kind].compactMap(\.self)
         case .user: [text("user")].compactMap(\.self)
+        }
+    }
+
+    /// The members that are different in nearly every entry, and that no term but request ID and user reads.
+    private static let ownMembers: [StaticString] = ["digest", "nonce", "requestId", "time", "took", "user"]
+
+    /// Appends the entry's bytes without those members: where two entries have the same here, they have the same values of every
+    /// term but request ID and user, and the same counts.
+    public func appendCommon(to bytes: inout [UInt8]) {
+        for member in members where !Self.ownMembers.contains(where: { has($0, at: member.name) }) {
+            bytes += body[member.name.lowerBound - 1..<member.value.upperBound]
         }
     }
 

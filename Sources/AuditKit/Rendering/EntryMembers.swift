@@ -7,8 +7,7 @@ struct EntryMembers {
 
     /// Nil for what is no entry in canonical form. Canonical bytes have no control characters, so that an entry is a line.
     init?(_ body: [UInt8]) {
-        var scanner = EntryScanner(body)
-        guard body.allSatisfy({ $0 >= 0x20 }), let members = scanner.members() else { return nil }
+        guard body.allSatisfy({ $0 >= 0x20 }), let members = EntryScanner.members(of: body) else { return nil }
         all = members.map { (String(decoding: body[$0.name], as: UTF8.self), Array(body[$0.value])) }
     }
 

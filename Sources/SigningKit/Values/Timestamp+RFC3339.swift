@@ -29,19 +29,34 @@ extension Timestamp {
 
     /// Reads what `rfc3339` writes, and nothing else.
     public init?(rfc3339 text: some Collection<UInt8>) {
-        let text = Array(text)
+        let moment =
+            text.withContiguousStorageIfAvailable(Self.milliseconds)
+            ?? Array(text).withUnsafeBufferPointer(Self.milliseconds)
+        guard let moment else { return nil }
+        self.init(milliseconds: moment)
+    }
+
+    private static func milliseconds(in text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count == 24 else { return nil }
+        var isText = text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-") && text[10] == UInt8(ascii: "T")
+        isText = isText && text[13] == UInt8(ascii: ":") && text[16] == UInt8(ascii: ":")
+        isText = isText && text[19] == UInt8(ascii: ".") && text[23] == UInt8(ascii: "Z")
         func number(_ start: Int, _ count: Int) -> Int64 {
-            text[start..<start + count].reduce(0) { $0 * 10 + Int64($1) - 0x30 }
+            var number: Int64 = 0
+            for place in start..<start + count {
+                let digit = text[place] &- UInt8(ascii: "0")
+                isText = isText && digit < 10
+                number = number * 10 + Int64(digit)
+            }
+            return number
         }
         let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2))
-        let time = number(11, 2) * 3600 + number(14, 2) * 60 + number(17, 2)
-        guard (1...12).contains(month) else { return nil }
-        self.init(milliseconds: (Self.day(ofDate: year, month, day) * 86_400 + time) * 1000 + number(20, 3))
-        // Whatever else may be wrong with the text, it is not what this moment looks like.
-        guard milliseconds >= -62_167_219_200_000, milliseconds < 253_402_300_800_000, rfc3339 == text else {
-            return nil
-        }
+        let (hour, minute, second, millisecond) = (number(11, 2), number(14, 2), number(17, 2), number(20, 3))
+        guard isText, (1...12).contains(month), hour < 24, minute < 60, second < 60 else { return nil }
+        let days = Self.day(ofDate: year, month, day)
+        // There is such a day in that month.
+        guard Self.date(ofDay: days) == (year, month, day) else { return nil }
+        return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + millisecond
     }
 
     // Days are counted from 1970-01-01 in the Gregorian calendar; years begin in March, so that leap days come last.

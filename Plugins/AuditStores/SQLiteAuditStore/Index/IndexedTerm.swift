@@ -36,4 +36,7 @@ extension AuditTerm {
 
     /// Whether its values are so many that each is in a few entries at most.
     var isHashed: Bool { self == .requestID || self == .user }
+
+    static let hashed = allCases.filter(\.isHashed)
+    static let kept = allCases.filter { !$0.isHashed }
 }

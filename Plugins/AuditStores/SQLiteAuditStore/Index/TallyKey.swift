@@ -14,11 +14,15 @@ struct TallyKey: Hashable {
 
     /// The counts in an entry: one for a signature and a refusal, several where refusals were counted together.
     static func counts(of fields: EntryFields) -> [(key: TallyKey, count: Int)] {
-        guard let time = fields.time else { return [] }
-        return outcomes(of: fields).map { outcome, count in
-            (TallyKey(fields, at: time, outcome), max(0, count))
-        }
+        fields.time.map { counts(of: fields, at: $0) } ?? []
     }
+
+    /// - Parameter time: that of the entry.
+    static func counts(of fields: EntryFields, at time: Timestamp) -> [(key: TallyKey, count: Int)] {
+        outcomes(of: fields).map { outcome, count in (TallyKey(fields, at: time, outcome), max(0, count)) }
+    }
+
+    static func hour(of time: Timestamp) -> Int { Int(time.milliseconds / millisecondsPerHour) }
 
     private static func outcomes(of fields: EntryFields) -> [(String, Int)] {
         switch fields.kind {
@@ -41,7 +45,7 @@ struct TallyKey: Hashable {
             fields.values(of: field).first.map { IndexedTerm(field, $0) }
         }
         self.init(
-            hour: Int(time.milliseconds / Self.millisecondsPerHour), client: first(.client), feature: first(.feature),
+            hour: Self.hour(of: time), client: first(.client), feature: first(.feature),
             key: first(.key), outcome: IndexedTerm(.outcome, outcome))
     }
 

@@ -17,7 +17,7 @@ struct privyseal_file_mark {
     uint32_t mode;
 };
 
-/// Follows symbolic links. Returns 0, or the error.
+/// Follows symbolic links. Returns 0, or the error; ENOSYS and EPERM where there is no statx(2) or a sandbox does not know it.
 static inline int privyseal_mark_file(const char *path, struct privyseal_file_mark *mark) {
     struct statx found;
     if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE, &found) != 0) return errno;

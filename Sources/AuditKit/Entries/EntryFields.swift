@@ -81,6 +81,8 @@ public struct EntryFields: Sendable {
     public func appendCommon(to bytes: inout [UInt8]) {
         for member in members where !Self.ownMembers.contains(where: { has($0, at: member.name) }) {
             bytes += body[member.name.lowerBound - 1..<member.value.upperBound]
+            // Or the end of one and the beginning of the next could be read as one.
+            bytes.append(UInt8(ascii: ","))
         }
     }
 

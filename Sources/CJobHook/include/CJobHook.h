@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/// From now on `enqueue` gets each job that belongs to no executor, on the thread that made it ready.
+/// From now on `enqueue` gets each job that belongs to no executor, on the thread that made it ready; those that slept go to
+/// Swift's own threads first. Call it before there are many tasks: a thread may see the change late.
 ///
 /// Returns false, and changes nothing, when somebody else gets them already.
 bool privyseal_take_jobs(void (*_Nonnull enqueue)(void *_Nonnull job));

@@ -34,7 +34,7 @@ struct ExchangeMiddleware: RouterMiddleware {
         if request.method == .head { Self.leaveOutBody(of: &response) }
         if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
         if let limit = known.limit { response.headers.set(limit) }
-        await RequestLoop.keepStep()
+        await RequestLoop.current?.keepStep()
         traffic?.note(response.status.code)
         guard log != nil || metrics != nil || span != nil else { return response }
         let record = AccessRecord(

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Logging
+import SigningKit
 import Synchronization
 
 /// Looks after the store beside the writer, on threads that yield to those who answer requests: one has it copied and
@@ -30,7 +31,7 @@ final class AuditCaretaker: Sendable {
     var isShortOfSpace: Bool { shelf.freeBytes.map { $0 < reserve } ?? false }
 
     func start() {
-        run("privyseal-ledger", niceness: Self.niceness.keeping) { [self] round in
+        run("privyseal-keep", niceness: Self.niceness.keeping) { [self] round in
             if round % Self.spaceInterval == 0 { measure() }
             attempt(isKeeping: true) { store throws(AuditStoreError) in try store.maintain() }
         }
@@ -44,8 +45,9 @@ final class AuditCaretaker: Sendable {
         for _ in 0..<2 { bell.signal() }
     }
 
-    private func run(_ name: String, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void) {
+    private func run(_ name: StaticString, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void) {
         let thread = Thread { [self] in
+            ThreadName.set(name)
             // On Linux, of this thread alone.
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
             var round = 0
@@ -55,7 +57,6 @@ final class AuditCaretaker: Sendable {
                 _ = bell.wait(timeout: .now() + Self.pause.dispatch)
             }
         }
-        thread.name = name
         thread.stackSize = 1 << 20
         thread.start()
     }

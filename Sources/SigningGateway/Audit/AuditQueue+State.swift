@@ -36,10 +36,10 @@ extension AuditQueue {
 
         mutating func end(turnOf loop: RequestLoop) { turns.removeAll(where: loop.isSame) }
 
-        func readiness(expecting coming: Int) -> Readiness {
+        var readiness: Readiness {
             if isClosed || !notes.isEmpty || mustProbe { return .ready }
             if waiting.isEmpty { return .nothing }
-            return turns.isEmpty && waiting.count >= coming ? .ready : .gathering
+            return turns.isEmpty ? .ready : .gathering
         }
 
         mutating func recover() {

@@ -45,8 +45,6 @@ final class AuditQueue: Sendable {
 
     private let state = Mutex(State())
     private let bell = WriterBell()
-    /// Requests whose entries are on their way: being signed now.
-    private let coming = Atomic(0)
 
     var condition: AuditState { state.withLock { $0.condition } }
 
@@ -75,12 +73,6 @@ final class AuditQueue: Sendable {
             if let loop = waiting.loop { loop.afterTurn { self.wake(endingTurnOf: loop) } } else { wake() }
         }.get()
     }
-
-    /// Somebody signs what will be recorded: entries may wait for it, so that they go down together.
-    func expect() { coming.wrappingAdd(1, ordering: .relaxed) }
-
-    /// It is signed, or will not be.
-    func expectNoMore() { coming.wrappingSubtract(1, ordering: .relaxed) }
 
     /// For what nobody waits for. Kept while the log cannot be written, up to a limit.
     func note(_ entry: CanonicalEntry) {
@@ -112,7 +104,8 @@ final class AuditQueue: Sendable {
 
     /// Waits until there is something to write that should be written now, or until `limit` is over.
     ///
-    /// While others are about to come, whoever waits goes on waiting for them, though not for longer than `patience`.
+    /// While loops are at turns in which they brought somebody, whoever waits goes on waiting for those that they may bring
+    /// besides, though not for longer than `patience`.
     func wait(atMost limit: Duration, patience: Duration) {
         if readiness == .nothing { bell.wait(atMost: limit, for: .anything) { readiness != .nothing } }
         if readiness == .gathering { bell.wait(atMost: patience, for: .group) { readiness == .ready } }
@@ -123,17 +116,13 @@ final class AuditQueue: Sendable {
 
     var count: Int { state.withLock { $0.waiting.count } }
 
-    var readiness: Readiness {
-        let coming = coming.load(ordering: .relaxed)
-        return state.withLock { $0.readiness(expecting: coming) }
-    }
+    var readiness: Readiness { state.withLock { $0.readiness } }
 
     /// - Parameter loop: one that has brought all that it had at hand.
     private func wake(endingTurnOf loop: RequestLoop? = nil) {
-        let coming = coming.load(ordering: .relaxed)
         let readiness = state.withLock { state in
             if let loop { state.end(turnOf: loop) }
-            return state.readiness(expecting: coming)
+            return state.readiness
         }
         switch readiness {
         case .nothing: return

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Logging
+import SigningKit
 
 /// Refuses whoever waits for a write that takes too long. On a thread of its own: what hangs may be anything else.
 final class AuditSentinel: Sendable {
@@ -19,11 +20,11 @@ final class AuditSentinel: Sendable {
 
     func start() {
         let thread = Thread { [self] in
+            ThreadName.set("privyseal-guard")
             while end.wait(timeout: .now() + Self.pause.dispatch) == .timedOut {
                 if queue.refuseOverdue(limit) { logger.critical("Nothing is signed: \(AuditError.overdue(limit))") }
             }
         }
-        thread.name = "privyseal-sentinel"
         thread.start()
     }
 

@@ -49,6 +49,7 @@ final class AuditWriter: Sendable {
     ///   - ended: called when the queue was closed and everything is written.
     func start(with ledger: Ledger?, ended: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
+            ThreadName.set("privyseal-audit")
             var ledger = ledger
             while !queue.isClosed || queue.count > 0 || queue.hasNotes {
                 if queue.condition.isWritable {
@@ -63,7 +64,6 @@ final class AuditWriter: Sendable {
             ledger?.store.close()
             ended()
         }
-        thread.name = "privyseal-audit"
         // What is written needs little, and SQLite's own needs are modest.
         thread.stackSize = 1 << 20
         thread.start()

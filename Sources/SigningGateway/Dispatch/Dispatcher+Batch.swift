@@ -28,10 +28,14 @@ extension Dispatcher {
         var results: [Held] = []
         results.reserveCapacity(requests.count)
         for (index, request) in requests.enumerated() {
-            if index > 0, index % Self.stride == 0 { await RequestLoop.keepStep() }
+            if index > 0, index % Self.stride == 0 { await pause() }
             results.append(await hold(request, route, index))
         }
         return results
+    }
+
+    private func pause() async {
+        if let loop = RequestLoop.current { await loop.keepStep() } else { await Task.yield() }
     }
 
     private func together(_ requests: [JSONValue], _ route: SigningRoute) async -> [Held] {

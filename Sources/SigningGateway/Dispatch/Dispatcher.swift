@@ -146,20 +146,19 @@ public struct Dispatcher: Sendable {
             do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
         }
         try requireRecord()
-        audit?.queue.expect()
-        defer { audit?.queue.expectNoMore() }
         return try await withKey(along: route) { key throws(GatewayError) in
             let grant = grants.issue(for: key.identity)
             let draft: Draft<Feature.Output>
             do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
             let digest = SHA256.hash(data: draft.signingInput)
             // A token signs on threads of its own, and brings its answers together; a batch is together as it is.
-            let isHere = item == nil && key.slot.custody == .process
-            if isHere { await RequestLoop.keepStep() }
+            let loop = item == nil ? RequestLoop.current : nil
+            let isHere = loop != nil && key.slot.custody == .process
+            if isHere { await loop?.keepStep() }
             let begun = ContinuousClock.now
             let signature = try await signature(of: digest, with: key)
             // Where there is a record, they meet again when it is written.
-            if isHere, audit == nil { await RequestLoop.keepStep() }
+            if isHere, audit == nil { await loop?.keepStep() }
             let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
             return HeldAnswer(
                 answer: draft.seal(signature),

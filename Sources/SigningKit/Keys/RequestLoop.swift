@@ -16,13 +16,12 @@ public final class RequestLoop: Sendable {
         self.execute = execute
     }
 
-    /// Lets every other request that the loop has at hand come as far as this one, where there is a loop.
+    /// Lets every other request that the loop has at hand come as far as this one.
     ///
     /// What they all do next they then do one after the other: the code and the tables for it stay in the processor's caches,
     /// and whoever waits for answers is woken once for all of them.
-    public static func keepStep() async {
-        guard let loop = current else { return }
-        await withUnsafeContinuation { continuation in loop.execute { continuation.resume() } }
+    public func keepStep() async {
+        await withUnsafeContinuation { continuation in execute { continuation.resume() } }
     }
 
     /// Runs something on the loop, behind everything that it has at hand.

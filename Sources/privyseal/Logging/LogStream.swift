@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SigningKit
 import Synchronization
 
 /// Standard error, for lines that come faster than it can be written to: a thread of its own writes what has gathered,
@@ -64,13 +65,13 @@ final class LogStream: Sendable {
 
     private func start() {
         let thread = Thread { [self] in
+            ThreadName.set("privyseal-log")
             while true {
                 bell.wait()
                 usleep(Self.pause)
                 flush()
             }
         }
-        thread.name = "privyseal-log"
         thread.start()
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SigningGateway
 
-@Suite("What goes down together")
+@Suite("What goes down together", .timeLimit(.minutes(2)))
 struct GatheringTests {
     private let queue = AuditQueue()
     private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0)).canonical
@@ -49,6 +49,7 @@ struct GatheringTests {
         let turns = HeldTurns()
         for _ in 0..<3 {
             try await entering(5, in: turns) {
+                await turns.wait(for: 1)
                 #expect(queue.readiness == .gathering)
                 // One look at the queue for all five.
                 #expect(turns.count == 1)
@@ -58,19 +59,8 @@ struct GatheringTests {
         }
     }
 
-    @Test("Entries wait while more are being signed than wait")
-    func coming() async throws {
-        for _ in 0..<3 { queue.expect() }
-        try await entering(2) {
-            #expect(queue.readiness == .gathering)
-            queue.expectNoMore()
-            #expect(queue.readiness == .ready)
-        }
-    }
-
     @Test("Events that nobody waits for, a probe and the end are not kept waiting")
     func unasked() {
-        queue.expect()
         queue.note(entry)
         #expect(queue.readiness == .ready)
         #expect(queue.take().notes.count == 1)
@@ -83,18 +73,18 @@ struct GatheringTests {
         #expect(queue.readiness == .ready)
     }
 
-    @Test("Whoever is about to come is not waited for without end")
+    @Test("A turn that does not end is not waited for")
     func patience() async throws {
-        queue.expect()
-        queue.expect()
-        try await entering(1) {
+        let turns = HeldTurns()
+        try await entering(2, in: turns) {
             // It would sit here for an hour otherwise.
             queue.wait(atMost: .seconds(3600), patience: .milliseconds(1))
+            #expect(queue.readiness == .gathering)
         }
     }
 }
 
-@Suite("The writer's bell")
+@Suite("The writer's bell", .timeLimit(.minutes(2)))
 struct WriterBellTests {
     private let bell = WriterBell()
     private let clock = ContinuousClock()
@@ -116,7 +106,7 @@ struct WriterBellTests {
             bell.ring()
             return true
         }
-        #expect(clock.measure { bell.wait(atMost: .milliseconds(20), for: .anything) { false } } >= .milliseconds(20))
+        #expect(clock.measure { bell.wait(atMost: .milliseconds(20), for: .anything) { false } } >= .milliseconds(10))
     }
 
     @Test("Who waits for a whole group sleeps on when one comes, and wakes with the group")
@@ -127,7 +117,7 @@ struct WriterBellTests {
                 return false
             }
         }
-        #expect(single >= .milliseconds(20))
+        #expect(single >= .milliseconds(10))
         let whole = clock.measure {
             bell.wait(atMost: .seconds(3600), for: .group) {
                 bell.ring()

@@ -1,4 +1,5 @@
 import AuditKit
+import Foundation
 import SigningGateway
 import Testing
 import TransparencyLog
@@ -41,6 +42,17 @@ struct LedgerTests {
             #expect(entry.index == index)
             #expect(entry.mark == StoredEntry.mark(of: .leaf(entry.body), at: index))
         }
+    }
+
+    @Test("Who looks at the process sees which thread writes")
+    func threadName() async throws {
+        let log = log()
+        try log.open()
+        try await log.record(.stop)
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+        let names = threads.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
+        #expect(names.contains("privyseal-audit\n"))
+        await log.close()
     }
 
     @Test("A log goes on where it stopped")

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SigningKit
 
 /// A thread of the operating system. Calls into a token block, so they never run on Swift's cooperative pool.
 enum Thread {
@@ -29,7 +30,7 @@ enum Thread {
             { argument in
                 if let argument {
                     let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-                    Thread.setName(body.name)
+                    ThreadName.set(body.name)
                     body.run()
                 }
                 return nil
@@ -41,14 +42,6 @@ enum Thread {
         }
         pthread_detach(thread)
         return true
-    }
-
-    /// Of the current thread. The C function for this is not visible to Swift.
-    private static func setName(_ name: StaticString) {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
-        close(file)
     }
 }
 

@@ -117,7 +117,7 @@ let package = Package(
         .systemLibrary(name: "CP11Kit", pkgConfig: "p11-kit-1", providers: [.apt(["libp11-kit-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CStatx"),
+        .target(name: "CStatx"),
 
         // Floor 1: one idea each, nothing of offers
         library("PKCS11", ["CP11Kit"]),

@@ -13,25 +13,13 @@ struct FileMark: Sendable {
     /// Nil where no file is.
     init?(_ path: String) throws(AuditStoreError) {
         var mark = privyseal_file_mark()
-        var error = privyseal_mark_file(path, &mark)
-        if error == ENOSYS || error == EPERM { error = Self.markByStat(path, &mark) }
+        let error = privyseal_mark_file(path, &mark)
         if error == ENOENT || error == ENOTDIR { return nil }
         guard error == 0 else { throw .failed("\(path) cannot be looked at: \(String(cString: strerror(error))).") }
         device = mark.device
         inode = mark.inode
         mode = mark.mode
         size = Int(clamping: mark.size)
-    }
-
-    /// Where there is no statx(2), or a sandbox does not let it through.
-    private static func markByStat(_ path: String, _ mark: inout privyseal_file_mark) -> Int32 {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return errno }
-        mark.device = UInt64(status.st_dev)
-        mark.inode = UInt64(status.st_ino)
-        mark.size = UInt64(clamping: status.st_size)
-        mark.mode = status.st_mode
-        return 0
     }
 
     var isRegular: Bool { mode & S_IFMT == S_IFREG }

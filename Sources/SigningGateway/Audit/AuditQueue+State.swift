@@ -36,10 +36,10 @@ extension AuditQueue {
 
         mutating func end(turnOf loop: RequestLoop) { turns.removeAll(where: loop.isSame) }
 
-        var readiness: Readiness {
+        func readiness(expecting coming: Int) -> Readiness {
             if isClosed || !notes.isEmpty || mustProbe { return .ready }
             if waiting.isEmpty { return .nothing }
-            return turns.isEmpty ? .ready : .gathering
+            return turns.isEmpty && waiting.count >= coming ? .ready : .gathering
         }
 
         mutating func recover() {

@@ -45,6 +45,8 @@ final class AuditQueue: Sendable {
 
     private let state = Mutex(State())
     private let bell = WriterBell()
+    /// Requests that are being signed, and will bring an entry each.
+    private let coming = Atomic(0)
 
     var condition: AuditState { state.withLock { $0.condition } }
 
@@ -72,6 +74,18 @@ final class AuditQueue: Sendable {
             guard isFirst else { return }
             if let loop = waiting.loop { loop.afterTurn { self.wake(endingTurnOf: loop) } } else { wake() }
         }.get()
+    }
+
+    /// Somebody signs what will be recorded: entries may wait for it for a while, so that they go down together.
+    func expect() { coming.wrappingAdd(1, ordering: .relaxed) }
+
+    /// It is signed, and its entry comes next.
+    func noteSigned() { coming.wrappingSubtract(1, ordering: .relaxed) }
+
+    /// There will be no entry.
+    func expectNoMore() {
+        coming.wrappingSubtract(1, ordering: .relaxed)
+        wake()
     }
 
     /// For what nobody waits for. Kept while the log cannot be written, up to a limit.
@@ -104,8 +118,8 @@ final class AuditQueue: Sendable {
 
     /// Waits until there is something to write that should be written now, or until `limit` is over.
     ///
-    /// While loops are at turns in which they brought somebody, whoever waits goes on waiting for those that they may bring
-    /// besides, though not for longer than `patience`.
+    /// While loops are at turns in which they brought somebody and may bring more, and while more are being signed than wait,
+    /// whoever waits goes on waiting, though not for longer than `patience`.
     func wait(atMost limit: Duration, patience: Duration) {
         if readiness == .nothing { bell.wait(atMost: limit, for: .anything) { readiness != .nothing } }
         if readiness == .gathering { bell.wait(atMost: patience, for: .group) { readiness == .ready } }
@@ -116,13 +130,13 @@ final class AuditQueue: Sendable {
 
     var count: Int { state.withLock { $0.waiting.count } }
 
-    var readiness: Readiness { state.withLock { $0.readiness } }
+    var readiness: Readiness { state.withLock { $0.readiness(expecting: coming.load(ordering: .relaxed)) } }
 
     /// - Parameter loop: one that has brought all that it had at hand.
     private func wake(endingTurnOf loop: RequestLoop? = nil) {
         let readiness = state.withLock { state in
             if let loop { state.end(turnOf: loop) }
-            return state.readiness
+            return state.readiness(expecting: coming.load(ordering: .relaxed))
         }
         switch readiness {
         case .nothing: return

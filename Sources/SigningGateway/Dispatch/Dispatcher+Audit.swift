@@ -11,6 +11,23 @@ extension Dispatcher {
         throw .unrecorded(error)
     }
 
+    /// Chooses the key, and lets the log know that an entry is about to come. Not for the items of a batch, which are recorded
+    /// when all are signed.
+    func announced<Value>(
+        _ item: Int?, along route: SigningRoute, _ body: (ServedApp.Key) async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        guard item == nil, let queue = audit?.queue else { return try await withKey(along: route, body) }
+        queue.expect()
+        do throws(GatewayError) {
+            let value = try await withKey(along: route, body)
+            queue.noteSigned()
+            return value
+        } catch {
+            queue.expectNoMore()
+            throw error
+        }
+    }
+
     /// - Parameter item: position in a batch.
     func entry(
         for draft: SigningFacts, with key: ServedApp.Key, along route: SigningRoute, subject: OfferSubject, item: Int?

@@ -146,7 +146,7 @@ public struct Dispatcher: Sendable {
             do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
         }
         try requireRecord()
-        return try await withKey(along: route) { key throws(GatewayError) in
+        return try await announced(item, along: route) { key throws(GatewayError) in
             let grant = grants.issue(for: key.identity)
             let draft: Draft<Feature.Output>
             do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }

@@ -1,4 +1,5 @@
 import AuditKit
+import Foundation
 import SigningKit
 import SigningKitTesting
 import Testing
@@ -56,6 +57,25 @@ struct GatheringTests {
                 turns.run()
                 #expect(queue.readiness == .ready)
             }
+        }
+    }
+
+    @Test("Entries wait while more are being signed than wait, and no longer when those will not come")
+    func coming() async throws {
+        for _ in 0..<4 { queue.expect() }
+        try await entering(2) {
+            #expect(queue.readiness == .gathering)
+            queue.noteSigned()
+            #expect(queue.readiness == .gathering)
+            // Who waits is woken, and would sit there for an hour otherwise.
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { [queue] in
+                    queue.wait(atMost: .seconds(3600), patience: .seconds(3600))
+                    continuation.resume()
+                }
+                queue.expectNoMore()
+            }
+            #expect(queue.readiness == .ready)
         }
     }
 

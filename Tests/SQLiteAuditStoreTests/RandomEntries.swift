@@ -31,11 +31,15 @@ struct RandomEntries {
             case 2: #"{"kind":"idle","time":"\#(moment)","v":1}"#
             case 3: #"{"key":"KEY\#(number(2))","kind":"key","state":"ready","time":"\#(moment)","v":1}"#
             case 4 where number(20) == 0: "not an entry at all"
+            // No moment, as only somebody's own hand writes it.
+            case 4 where number(20) == 0: #"{\#(client),"kind":"signature","requestId":"r-\#(serial)","v":1}"#
             default:
-                #"{"app":"app-\#(number(2))",\#(client),"feature":"feature-\#(number(3))","key":"KEY\#(number(2))","kind":"signature",\#(subject),"requestId":"r-\#(serial)","time":"\#(moment)","user":"user-\#(number(50))","v":1}"#
+                #"{"app":"app-\#(number(2))",\#(client),"digest":"d-\#(serial)","feature":"feature-\#(number(3))",\#(item())"key":"KEY\#(number(2))","kind":"signature","nonce":"n-\#(serial)",\#(subject),"requestId":"r-\#(serial)","time":"\#(moment)","took":{"key":\#(number(90)),"request":\#(number(90))},"user":"user-\#(number(50))","v":1}"#
             }
         return Array(text.utf8)
     }
+
+    private mutating func item() -> String { number(4) == 0 ? #""item":\#(number(50)),"# : "" }
 
     private mutating func products() -> String {
         // Two ways to write one letter: other bytes, other products.

@@ -200,7 +200,7 @@ let package = Package(
             dependencies: features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP",
                 "CLibCrypto", "CP11Kit", "EventLoopExecutor", argumentParser,
-                crypto, logging, lifecycle, unixSignals, hummingbird, nioCore, nioPosix,
+                crypto, logging, lifecycle, unixSignals, hummingbird, nioCore,
             ],
             swiftSettings: strict
         ),

@@ -151,19 +151,24 @@ public struct Dispatcher: Sendable {
             let draft: Draft<Feature.Output>
             do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
             let digest = SHA256.hash(data: draft.signingInput)
-            // A token signs on threads of its own, and brings its answers together; a batch is together as it is.
-            let loop = item == nil ? RequestLoop.current : nil
-            let isHere = loop != nil && key.slot.custody == .process
-            if isHere { await loop?.keepStep() }
+            let loop = item == nil ? loop(for: key) : nil
+            await loop?.keepStep()
             let begun = ContinuousClock.now
             let signature = try await signature(of: digest, with: key)
             // Where there is a record, they meet again when it is written.
-            if isHere, audit == nil { await loop?.keepStep() }
+            if audit == nil { await loop?.keepStep() }
             let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
             return HeldAnswer(
                 answer: draft.seal(signature),
                 entry: subject.flatMap { entry(for: facts, with: key, along: route, subject: $0, item: item) })
         }
+    }
+
+    /// Where requests that are signed with the key keep step. Nil for a token: it signs on threads of its own, and brings its
+    /// answers together. A batch is together as it is.
+    private func loop(for key: ServedApp.Key) -> RequestLoop? {
+        guard let loop = RequestLoop.current, key.slot.custody == .process else { return nil }
+        return loop
     }
 
     private func signature(

@@ -12,8 +12,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN swift build --configuration release --static-swift-stdlib --product privyseal \
-    && install -D "$(swift build --configuration release --static-swift-stdlib --show-bin-path)/privyseal" /out/privyseal
+RUN swift build --configuration release --product privyseal \
+    && install -D "$(swift build --configuration release --show-bin-path)/privyseal" /out/privyseal
 
 FROM debian:12-slim
 RUN apt-get update \

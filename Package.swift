@@ -36,6 +36,18 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// A release has Swift and Foundation within: it runs where Swift is not installed, and faster (docs/adr/0040).
+///
+/// Objects are compiled for the shared libraries, and name those; what Foundation's archives need besides is named here.
+let standalone: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections",
+            "-Xlinker", "-z", "-Xlinker", "now",
+        ],
+        .when(platforms: [.linux], configuration: .release))
+]
+
 // MARK: Targets by kind
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -193,7 +205,8 @@ let package = Package(
                 lifecycle,
                 unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: standalone
         ),
         .executableTarget(
             name: "privyseal-bench",
@@ -202,7 +215,8 @@ let package = Package(
                 "CLibCrypto", "CP11Kit", "EventLoopExecutor", argumentParser,
                 crypto, logging, lifecycle, unixSignals, hummingbird, nioCore,
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: standalone
         ),
 
         // For tests

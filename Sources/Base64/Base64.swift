@@ -35,15 +35,17 @@ public enum Base64: Sendable {
 
     /// - Parameter characters: as many as `encodedCount`, all of them `=`.
     private func encode(_ bytes: UnsafeBufferPointer<UInt8>, into characters: UnsafeMutableBufferPointer<UInt8>) {
+        let room = UnsafeMutableRawBufferPointer(characters)
         alphabet.withUTF8Buffer { alphabet in
             var source = 0
             var target = 0
             while source + 2 < bytes.count {
                 let group = UInt32(bytes[source]) << 16 | UInt32(bytes[source + 1]) << 8 | UInt32(bytes[source + 2])
-                characters[target] = alphabet[Int(group >> 18)]
-                characters[target + 1] = alphabet[Int(group >> 12 & 63)]
-                characters[target + 2] = alphabet[Int(group >> 6 & 63)]
-                characters[target + 3] = alphabet[Int(group & 63)]
+                // Four characters in one store.
+                let quartet =
+                    UInt32(alphabet[Int(group >> 18)]) | UInt32(alphabet[Int(group >> 12 & 63)]) << 8
+                    | UInt32(alphabet[Int(group >> 6 & 63)]) << 16 | UInt32(alphabet[Int(group & 63)]) << 24
+                room.storeBytes(of: quartet.littleEndian, toByteOffset: target, as: UInt32.self)
                 source += 3
                 target += 4
             }

@@ -11,26 +11,9 @@ extension Dispatcher {
         throw .unrecorded(error)
     }
 
-    /// Chooses the key, and lets the log know that an entry is about to come. Not for the items of a batch, which are recorded
-    /// when all are signed.
-    func announced<Value>(
-        _ item: Int?, along route: SigningRoute, _ body: (ServedApp.Key) async throws(GatewayError) -> Value
-    ) async throws(GatewayError) -> Value {
-        guard item == nil, let queue = audit?.queue else { return try await withKey(along: route, body) }
-        queue.expect()
-        do throws(GatewayError) {
-            let value = try await withKey(along: route, body)
-            queue.noteSigned()
-            return value
-        } catch {
-            queue.expectNoMore()
-            throw error
-        }
-    }
-
-    /// - Parameter item: position in a batch.
     func entry(
-        for draft: SigningFacts, with key: ServedApp.Key, along route: SigningRoute, subject: OfferSubject, item: Int?
+        for facts: SigningFacts, with key: ServedApp.Key, along route: SigningRoute, subject: OfferSubject,
+        item: BatchItem?
     ) -> CanonicalEntry? {
         guard let audit else { return nil }
         let evidence = key.slot.evidence
@@ -39,8 +22,8 @@ extension Dispatcher {
                 SignatureRecord(
                     client: route.client.name, app: route.app.bundleID, feature: route.featureID,
                     keyID: key.identity.keyID, fingerprint: evidence.fingerprint, tokenSerial: evidence.tokenSerial,
-                    subject: subject, user: subject.user.map(audit.hash), digest: draft.digest, nonce: draft.nonce,
-                    requestID: route.request.id, item: item, keyMicroseconds: draft.signed.microseconds,
+                    subject: subject, user: subject.user.map(audit.hash), digest: facts.digest, nonce: facts.nonce,
+                    requestID: route.request.id, item: item?.index, keyMicroseconds: facts.took.microseconds,
                     requestMicroseconds: (.now - route.request.begun).microseconds)))
     }
 
@@ -51,10 +34,10 @@ extension Dispatcher {
             reason: reason, status: status, requestID: route.request.id, item: item)
     }
 
-    /// Lets an answer go once its entry is durable.
-    func release<Answer>(_ held: HeldAnswer<Answer>) async throws(GatewayError) -> Answer {
-        if let entry = held.entry { try await record([entry]) }
-        return held.answer
+    /// Returns when an answer may go: its entry is durable.
+    func release(_ hold: AnswerHold) async throws(GatewayError) {
+        defer { hold.turn.end() }
+        if let entry = hold.entry { try await record([entry]) }
     }
 
     func record(_ entries: [CanonicalEntry]) async throws(GatewayError) {
@@ -63,12 +46,13 @@ extension Dispatcher {
     }
 }
 
-/// What is known of a signature besides its route.
+/// A signature, and what is known of it besides its route.
 struct SigningFacts {
+    let signature: P256Signature
     let digest: SHA256Digest
     let nonce: Nonce
-    /// How long the key took.
-    let signed: Duration
+    /// How long the key took; measured for the record.
+    let took: Duration
 }
 
 extension Duration {

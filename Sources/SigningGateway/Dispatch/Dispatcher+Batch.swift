@@ -7,29 +7,35 @@ extension Dispatcher {
     /// So many signatures of a key in this process are made in one go; then others have their turn.
     private static let stride = 8
 
-    private typealias Held = Result<HeldAnswer<[UInt8]>, GatewayError>
+    private typealias Held = Result<HeldAnswer, GatewayError>
 
-    /// All are recorded together, those that are refused too, before any answer leaves.
+    /// All are signed with one key and recorded together, those that are refused too, before any answer leaves.
     ///
     /// - Returns: the answers, in the order of the requests.
     public func sign(
         _ requests: [JSONValue], along route: SigningRoute
     ) async -> [Result<[UInt8], GatewayError>] {
+        let turn: Result<KeyTurn, GatewayError>
+        do throws(GatewayError) { turn = .success(try await self.turn(along: route)) } catch { turn = .failure(error) }
+        defer { try? turn.get().end() }
         // A token signs on threads of its own, several at a time; a key in this process signs right here, where handing
         // requests to other tasks would cost as much as the signatures.
+        let custody = try? turn.get().key.slot.custody
         let held =
-            route.key.custody == .token ? await together(requests, route) : await inTurn(requests, route)
+            custody == .token ? await together(requests, route, turn) : await inTurn(requests, route, turn)
         let results = await release(held, along: route)
         for result in results { note(result, route) }
         return results
     }
 
-    private func inTurn(_ requests: [JSONValue], _ route: SigningRoute) async -> [Held] {
+    private func inTurn(
+        _ requests: [JSONValue], _ route: SigningRoute, _ turn: Result<KeyTurn, GatewayError>
+    ) async -> [Held] {
         var results: [Held] = []
         results.reserveCapacity(requests.count)
         for (index, request) in requests.enumerated() {
             if index > 0, index % Self.stride == 0 { await pause() }
-            results.append(await hold(request, route, index))
+            results.append(await hold(request, route, BatchItem(index: index, turn: turn)))
         }
         return results
     }
@@ -38,10 +44,12 @@ extension Dispatcher {
         if let loop = RequestLoop.current { await loop.keepStep() } else { await Task.yield() }
     }
 
-    private func together(_ requests: [JSONValue], _ route: SigningRoute) async -> [Held] {
+    private func together(
+        _ requests: [JSONValue], _ route: SigningRoute, _ turn: Result<KeyTurn, GatewayError>
+    ) async -> [Held] {
         await withTaskGroup(of: (Int, Held).self) { group in
             for (index, request) in requests.enumerated() {
-                group.addTask { (index, await self.hold(request, route, index)) }
+                group.addTask { (index, await self.hold(request, route, BatchItem(index: index, turn: turn))) }
             }
             var results = [Held?](repeating: nil, count: requests.count)
             for await (index, result) in group { results[index] = result }
@@ -49,8 +57,8 @@ extension Dispatcher {
         }
     }
 
-    private func hold(_ request: JSONValue, _ route: SigningRoute, _ index: Int) async -> Held {
-        do throws(GatewayError) { return .success(try await route.feature.hold(self, request, route, index)) } catch {
+    private func hold(_ request: JSONValue, _ route: SigningRoute, _ item: BatchItem) async -> Held {
+        do throws(GatewayError) { return .success(try await route.feature.hold(self, request, route, item)) } catch {
             return .failure(error)
         }
     }
@@ -71,7 +79,7 @@ extension Dispatcher {
 
     private func entry(for result: Held, _ index: Int, _ route: SigningRoute) -> CanonicalEntry? {
         switch result {
-        case .success(let held): return held.entry
+        case .success(let held): return held.hold.entry
         case .failure(.unrecorded): return nil
         case .failure(let error):
             guard let audit else { return nil }

@@ -2,36 +2,35 @@ import SigningKit
 
 /// Which key signs, by where it stands in its life.
 extension Dispatcher {
-    /// Chooses the key, and keeps it from being replaced until `body` has made the request's entry: what bears the old key
-    /// stands in the log before the change.
-    func withKey<Value>(
-        along route: SigningRoute, _ body: (ServedApp.Key) async throws(GatewayError) -> Value
-    ) async throws(GatewayError) -> Value {
+    /// Chooses the key. `KeyTurn.end()` has to follow.
+    func turn(along route: SigningRoute) async throws(GatewayError) -> KeyTurn {
         guard let app = route.turns, let life = app.life else {
-            try requireUse(of: route)
-            let value = try await body(route.served)
-            // It may have waited for its token while somebody stopped the key.
-            try requireUse(of: route)
-            return value
+            let turn = KeyTurn(key: route.served, life: nil)
+            try requireUse(of: turn, along: route)
+            return turn
         }
         guard let keyID = await life.enter() else { throw .noKeyInUse(app: app.bundleID) }
-        defer { life.leave() }
         guard let key = app.key(keyID) else {
+            life.leave()
             throw .key(.unavailable("The configuration does not name the active key any more."), keyID: keyID)
         }
-        let value = try await body(key)
-        guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: app.bundleID) }
-        return value
+        return KeyTurn(key: key, life: life)
     }
 
-    /// A key that is named has to be one that may still be.
-    private func requireUse(of route: SigningRoute) throws(GatewayError) {
+    /// The key has to be one that may sign: also when it has signed, since a request may have waited for its token while
+    /// somebody stopped the key.
+    func requireUse(of turn: KeyTurn, along route: SigningRoute) throws(GatewayError) {
+        let keyID = turn.key.identity.keyID
+        if let life = turn.life {
+            guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: route.app.bundleID) }
+            return
+        }
         guard let life = route.life else { return }
         // A key that the register does not know in this account is not in use.
-        guard let key = life.key(route.app.keyID) else { throw .keyNotInUse(route.app.keyID, .staged) }
-        guard key.state.signs else { throw .keyNotInUse(route.app.keyID, key.state) }
+        guard let key = life.key(keyID) else { throw .keyNotInUse(keyID, .staged) }
+        guard key.state.signs else { throw .keyNotInUse(keyID, key.state) }
         if key.state == .retiring, let retireAt = key.retireAt, retireAt <= GrantIssuer.systemTime() {
-            throw .keyNotInUse(route.app.keyID, .retired)
+            throw .keyNotInUse(keyID, .retired)
         }
     }
 }

@@ -121,9 +121,10 @@ public struct Dispatcher: Sendable {
     /// The same for JSON that has been parsed.
     public func sign(_ request: JSONValue, along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
         do throws(GatewayError) {
-            let answer = try await release(try await route.feature.hold(self, request, route, nil))
+            let held = try await route.feature.hold(self, request, route, nil)
+            try await release(held.hold)
             route.counters.noteSigned()
-            return answer
+            return held.answer
         } catch {
             route.counters.note(error)
             throw error
@@ -134,34 +135,59 @@ public struct Dispatcher: Sendable {
     public func sign<Feature: SigningFeature>(
         _ feature: Feature, _ input: Feature.Input, along route: SigningRoute
     ) async throws(GatewayError) -> Feature.Output {
-        try await release(try await hold(feature, input, along: route, item: nil))
+        let held = try await hold(feature, input, along: route, item: nil)
+        try await release(held.hold)
+        return held.answer
     }
 
     /// Up to the answer and its entry, of which nothing has left. What the request is about is authorised first.
+    ///
+    /// - Parameter item: nil for a request that came alone.
     func hold<Feature: SigningFeature>(
-        _ feature: Feature, _ input: Feature.Input, along route: SigningRoute, item: Int?
-    ) async throws(GatewayError) -> HeldAnswer<Feature.Output> {
+        _ feature: Feature, _ input: Feature.Input, along route: SigningRoute, item: BatchItem?
+    ) async throws(GatewayError) -> (answer: Feature.Output, hold: AnswerHold) {
         let subject = route.allowsEverySubject && audit == nil ? nil : feature.subject(of: input)
         if let subject, !route.allowsEverySubject {
             do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
         }
         try requireRecord()
-        return try await announced(item, along: route) { key throws(GatewayError) in
-            let grant = grants.issue(for: key.identity)
+        let turn = if let item { try item.turn.get() } else { try await self.turn(along: route) }
+        if item == nil { audit?.queue.expect() }
+        do throws(GatewayError) {
+            let grant = grants.issue(for: turn.key.identity)
             let draft: Draft<Feature.Output>
             do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
-            let digest = SHA256.hash(data: draft.signingInput)
-            let loop = item == nil ? loop(for: key) : nil
-            await loop?.keepStep()
-            let begun = ContinuousClock.now
-            let signature = try await signature(of: digest, with: key)
-            // Where there is a record, they meet again when it is written.
-            if audit == nil { await loop?.keepStep() }
-            let facts = SigningFacts(digest: digest, nonce: grant.nonce, signed: .now - begun)
-            return HeldAnswer(
-                answer: draft.seal(signature),
-                entry: subject.flatMap { entry(for: facts, with: key, along: route, subject: $0, item: item) })
+            let facts = try await sign(draft.signingInput, nonce: grant.nonce, in: turn, isAlone: item == nil)
+            try requireUse(of: turn, along: route)
+            let entry = subject.flatMap {
+                self.entry(for: facts, with: turn.key, along: route, subject: $0, item: item)
+            }
+            if item == nil { audit?.queue.noteSigned() }
+            return (draft.seal(facts.signature), AnswerHold(entry: entry, turn: turn))
+        } catch {
+            if item == nil {
+                audit?.queue.expectNoMore()
+                turn.end()
+            }
+            throw error
         }
+    }
+
+    private func sign(
+        _ signingInput: [UInt8], nonce: Nonce, in turn: KeyTurn, isAlone: Bool
+    ) async throws(GatewayError) -> SigningFacts {
+        let digest = SHA256.hash(data: signingInput)
+        let loop = isAlone ? loop(for: turn.key) : nil
+        await loop?.keepStep()
+        guard audit != nil else {
+            let signature = try await self.signature(of: digest, with: turn.key)
+            await loop?.keepStep()
+            return SigningFacts(signature: signature, digest: digest, nonce: nonce, took: .zero)
+        }
+        // They meet again when it is recorded.
+        let begun = ContinuousClock.now
+        let signature = try await self.signature(of: digest, with: turn.key)
+        return SigningFacts(signature: signature, digest: digest, nonce: nonce, took: .now - begun)
     }
 
     /// Where requests that are signed with the key keep step. Nil for a token: it signs on threads of its own, and brings its

@@ -1,18 +1,21 @@
 public import SigningKit
 import StrictJSON
 
+/// An answer's JSON, and what keeps it from leaving.
+typealias HeldAnswer = (answer: [UInt8], hold: AnswerHold)
+
 /// A feature that the gateway serves, whatever its input and output are.
 public struct ServedFeature: Sendable {
     public let descriptor: FeatureDescriptor
-    /// From JSON to JSON that has not left yet; the number is the position in a batch.
-    let hold: @Sendable (Dispatcher, JSONValue, SigningRoute, Int?) async throws(GatewayError) -> HeldAnswer<[UInt8]>
+    /// From JSON to JSON that has not left yet.
+    let hold: @Sendable (Dispatcher, JSONValue, SigningRoute, BatchItem?) async throws(GatewayError) -> HeldAnswer
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
         descriptor = Feature.descriptor
         hold = { dispatcher, request, route, item throws(GatewayError) in
             let input = try Self.input(of: Feature.self, in: request)
             let held = try await dispatcher.hold(feature, input, along: route, item: item)
-            return HeldAnswer(answer: held.answer.jsonBytes(capacity: 1024), entry: held.entry)
+            return (held.answer.jsonBytes(capacity: 1024), held.hold)
         }
     }
 

@@ -11,20 +11,30 @@ public struct Nonce: Hashable, Sendable {
 
     /// 36 lower-case characters in groups of 8, 4, 4, 4 and 12, as ASCII.
     public var text: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 36) { buffer, count in
-            var position = 0
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    buffer[position] = UInt8(ascii: "-")
-                    position += 1
-                }
-                let half = index < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: half &>> (60 - 4 * (index & 15))) & 0x0F
-                buffer[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
-                position += 1
-            }
-            count = position
+        let dash = UInt8(ascii: "-")
+        return [UInt8](unsafeUninitializedCapacity: 36) { buffer, count in
+            let room = UnsafeMutableRawBufferPointer(buffer)
+            // Eight digits at a time: where four belong, the next ones are written over those that are too many.
+            room.storeBytes(of: Self.digits(high >> 32).bigEndian, toByteOffset: 0, as: UInt64.self)
+            room.storeBytes(of: Self.digits(high).bigEndian, toByteOffset: 9, as: UInt64.self)
+            room.storeBytes(of: (Self.digits(high) << 32).bigEndian, toByteOffset: 14, as: UInt64.self)
+            room.storeBytes(of: Self.digits(low >> 32).bigEndian, toByteOffset: 19, as: UInt64.self)
+            room.storeBytes(of: (Self.digits(low >> 32) << 32).bigEndian, toByteOffset: 24, as: UInt64.self)
+            room.storeBytes(of: Self.digits(low).bigEndian, toByteOffset: 28, as: UInt64.self)
+            for position in [8, 13, 18, 23] { buffer[position] = dash }
+            count = 36
         }
+    }
+
+    /// The last eight hexadecimal digits of a number, in ASCII, the first in the highest byte.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        var nibbles = number & 0xFFFF_FFFF
+        nibbles = (nibbles << 16 | nibbles) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles << 8 | nibbles) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles << 4 | nibbles) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        // 39 lie between the characters for 9 and a, and those after them.
+        return nibbles + 0x3030_3030_3030_3030 + letters * 39
     }
 }
 

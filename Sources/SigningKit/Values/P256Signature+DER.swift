@@ -25,9 +25,9 @@ extension P256Signature {
         guard der.count >= 2, der[0] == 0x30, der[1] < 0x80, Int(der[1]) == der.count - 2 else { return nil }
         var raw = InlineArray<64, UInt8>(repeating: 0)
         var position = 2
-        for half in [0, 32] {
+        for end in [32, 64] {
             guard let value = Self.integer(in: der, at: &position) else { return nil }
-            for index in value { raw[half + 32 + index - value.upperBound] = der[index] }
+            Self.copy(der.extracting(value), to: &raw, endingAt: end)
         }
         guard position == der.count else { return nil }
         self.init(rawRepresentation: raw)
@@ -60,6 +60,13 @@ extension P256Signature {
         for index in integer.start..<integer.end {
             der[position] = rawRepresentation[index]
             position += 1
+        }
+    }
+
+    private static func copy(_ bytes: Span<UInt8>, to raw: inout InlineArray<64, UInt8>, endingAt end: Int) {
+        var room = raw.mutableSpan
+        room.withUnsafeMutableBytes { room in
+            bytes.withUnsafeBytes { room[(end - bytes.count)..<end].copyBytes(from: $0) }
         }
     }
 

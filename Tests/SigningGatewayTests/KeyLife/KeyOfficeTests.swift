@@ -4,6 +4,7 @@ import Foundation
 import SigningGateway
 import SigningKit
 import SigningKitTesting
+import StrictJSON
 import Testing
 
 @Suite("The life of keys")
@@ -51,6 +52,39 @@ struct KeyOfficeTests {
         let actions = entries.filter { $0.kind == "life" }.map { $0.text("action") }
         #expect(actions == ["adopt", "adopt", "activate", "retire"])
         _ = try await house.sign(keyID: "ACTIVE")
+        await house.close()
+    }
+
+    @Test("A batch is signed with one key, and stands in the log before the change that replaces it")
+    func changeOverDuringBatch() async throws {
+        let house = try await KeyHouse()
+        let request = try JSONDocument(parsing: TestGateway.body).root
+        house.gateway.plain.place.hold()
+        let batch = Task {
+            let dispatcher = house.live.current.dispatcher
+            let route = try dispatcher.route(for: .operator, app: TestGateway.app, feature: "promotional-offer")
+            return await dispatcher.sign([JSONValue](repeating: request, count: 500), along: route)
+        }
+        await house.gateway.plain.place.busy(with: 1)
+        let change = Task {
+            try await house.office.change(
+                KeyChangeOrder(
+                    .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0),
+                by: "alice")
+        }
+        // The new key signs its proof, so that the change comes amidst the batch.
+        await house.gateway.plain.place.busy(with: 2)
+        house.gateway.plain.place.release()
+        for answer in try await batch.value { _ = try answer.get() }
+        guard case .done = try await change.value else {
+            Issue.record("It was not done.")
+            return
+        }
+        let entries = house.gateway.store.content.entries.compactMap { EntryFields($0.body) }
+        let changed = try #require(entries.firstIndex { $0.text("action") == "activate" })
+        let signatures = entries.indices.filter { entries[$0].kind == "signature" }
+        #expect(signatures.count == 500)
+        #expect(signatures.allSatisfy { $0 < changed && entries[$0].text("key") == "ACTIVE" })
         await house.close()
     }
 

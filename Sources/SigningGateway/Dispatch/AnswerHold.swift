@@ -1,0 +1,9 @@
+import AuditKit
+
+/// What keeps a signed answer from leaving.
+struct AnswerHold: Sendable {
+    /// Has to be durable first. Nil where no record is kept.
+    let entry: CanonicalEntry?
+    /// Ends when it is. A batch's turn is its own.
+    let turn: KeyTurn
+}

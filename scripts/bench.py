@@ -33,6 +33,10 @@ BODIES = {
         "transactionId": "1000011859217",
     },
 }
+# Of the load; as many signatures can share a commit at most.
+CONNECTIONS = 32
+# Of the audit log's database, without the search index.
+BYTES_OF_AN_ENTRY = 480
 SHORT = {"legacy-promotional-offer": "legacy", "promotional-offer": "JWS"}
 
 
@@ -213,7 +217,7 @@ accounts:
         if delay is not None:
             lines.append(f"function delay() return math.random(0, {2 * delay}) end")
         script.write_text("\n".join(lines) + "\n")
-        command = ["wrk", "-t1", "-c32", f"-d{self.seconds}s", "--latency", "-s", script, url]
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{self.seconds}s", "--latency", "-s", script, url]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         if "Non-2xx" in printed or "Socket errors" in printed:
             sys.exit(f"the load met errors:\n{printed}")
@@ -251,8 +255,8 @@ accounts:
         return figures
 
     def latency(self, name, base, feature, top):
-        """At half of the top rate: 32 connections, each waiting at random so long that together they ask as often."""
-        delay = max(1, round(32 / (top / 2) * 1000))
+        """At half of the top rate: connections that each wait at random so long that together they ask as often."""
+        delay = max(1, round(CONNECTIONS / (top / 2) * 1000))
         printed = self.wrk(f"{base}/v1/apps/com.example.app/{feature}", BODIES[feature], delay)
         rate = float(re.search(r"Requests/sec:\s*([\d.]+)", printed)[1])
         figures = []
@@ -304,20 +308,47 @@ accounts:
             with self.gateway(uri, name="audit-off") as off, self.gateway(
                 uri, audit=f"{{database: {database}}}", name="audit-on"
             ) as on:
-                measured = []
+                measured, beside, rates = [], [], []
                 for number in range(self.rounds):
                     without = self.rate(f"{off}/{feature}", body, self.client_token)
                     recorded = self.rate(f"{on}/{feature}", body, self.client_token)
+                    with self.bare_sync(without / CONNECTIONS) as syncs:
+                        disk = self.rate(f"{off}/{feature}", body, self.client_token)
                     if number > 0 or self.rounds < 4:
                         measured.append((recorded, without, recorded / without))
+                        beside.append((disk, without, disk / without))
+                        rates.append(syncs["rate"])
                 value, limit, ratio = (statistics.median(column) for column in zip(*measured))
                 figures.append(figure(f"HTTP, {name}, audit on against off", value, "signatures/s", limit, ratio, bar))
+                value, limit, ratio = (statistics.median(column) for column in zip(*beside))
+                words = f"  no record, but {statistics.median(rates):.0f} bare fdatasync a second beside it"
+                figures.append(figure(words, value, "signatures/s", limit, ratio))
                 figures += self.added_latency(name, f"{off}/{feature}", f"{on}/{feature}", body, limit)
         return figures + self.ledger()
 
+    @contextlib.contextmanager
+    def bare_sync(self, rate):
+        """What the disk alone takes of the machine, when as many signatures share a commit as there are connections."""
+        command = [self.bench, "sync", "--file", self.place / "bare", "--rate", f"{rate:.0f}"]
+        command += ["--bytes", str(CONNECTIONS * BYTES_OF_AN_ENTRY)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        result = {}
+        try:
+            # It is ready, and goes on until its input ends.
+            if not process.stdout.readline():
+                sys.exit("the disk could not be measured")
+            yield result
+            printed, _ = process.communicate(timeout=30)
+            if process.returncode:
+                sys.exit("the disk could not be measured")
+            result["rate"] = float(printed)
+        finally:
+            process.kill()
+            process.wait(timeout=30)
+
     def added_latency(self, name, off, on, body, top):
         """How much later the 99th percentile is at half of the top rate, in the middle one of some pairs."""
-        delay = max(1, round(32 / (top / 2) * 1000))
+        delay = max(1, round(CONNECTIONS / (top / 2) * 1000))
         pairs = []
         for _ in range(3 if self.rounds < 4 else 5):
             both = [self.wrk(url, body, delay, self.client_token) for url in (off, on)]

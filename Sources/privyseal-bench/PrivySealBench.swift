@@ -5,6 +5,8 @@ struct PrivySealBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "privyseal-bench",
         abstract: "Measures PrivySeal against the limits of what it stands on; scripts/bench runs it.",
-        subcommands: [FilePaths.self, TokenPaths.self, Raw.self, Serve.self, LedgerFill.self, Memory.self]
+        subcommands: [
+            FilePaths.self, TokenPaths.self, Raw.self, Serve.self, LedgerFill.self, BareSync.self, Memory.self,
+        ]
     )
 }

@@ -4,6 +4,6 @@ import AuditKit
 struct AnswerHold: Sendable {
     /// Has to be durable first. Nil where no record is kept.
     let entry: CanonicalEntry?
-    /// Ends when it is. A batch's turn is its own.
-    let turn: KeyTurn
+    /// Ends when it is. Nil for an item of a batch, which ends its turn itself.
+    let turn: KeyTurn?
 }

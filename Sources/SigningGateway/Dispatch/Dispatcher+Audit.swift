@@ -36,7 +36,7 @@ extension Dispatcher {
 
     /// Returns when an answer may go: its entry is durable.
     func release(_ hold: AnswerHold) async throws(GatewayError) {
-        defer { hold.turn.end() }
+        defer { hold.turn?.end() }
         if let entry = hold.entry { try await record([entry]) }
     }
 

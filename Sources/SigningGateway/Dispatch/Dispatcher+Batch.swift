@@ -22,13 +22,13 @@ extension Dispatcher {
         // requests to other tasks would cost as much as the signatures.
         let custody = try? turn.get().key.slot.custody
         let held =
-            custody == .token ? await together(requests, route, turn) : await inTurn(requests, route, turn)
+            custody == .token ? await together(requests, route, turn) : await oneByOne(requests, route, turn)
         let results = await release(held, along: route)
         for result in results { note(result, route) }
         return results
     }
 
-    private func inTurn(
+    private func oneByOne(
         _ requests: [JSONValue], _ route: SigningRoute, _ turn: Result<KeyTurn, GatewayError>
     ) async -> [Held] {
         var results: [Held] = []

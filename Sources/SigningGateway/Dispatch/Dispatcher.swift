@@ -154,16 +154,19 @@ public struct Dispatcher: Sendable {
         let turn = if let item { try item.turn.get() } else { try await self.turn(along: route) }
         if item == nil { audit?.queue.expect() }
         do throws(GatewayError) {
+            // Somebody may have stopped the key since the batch began.
+            if item != nil { try requireUse(of: turn, along: route) }
             let grant = grants.issue(for: turn.key.identity)
             let draft: Draft<Feature.Output>
             do throws(FeatureError) { draft = try feature.compose(input, for: grant) } catch { throw .request(error) }
             let facts = try await sign(draft.signingInput, nonce: grant.nonce, in: turn, isAlone: item == nil)
-            try requireUse(of: turn, along: route)
             let entry = subject.flatMap {
                 self.entry(for: facts, with: turn.key, along: route, subject: $0, item: item)
             }
+            // Once the entry has its time: none that is released is younger than its key's stop.
+            try requireUse(of: turn, along: route)
             if item == nil { audit?.queue.noteSigned() }
-            return (draft.seal(facts.signature), AnswerHold(entry: entry, turn: turn))
+            return (draft.seal(facts.signature), AnswerHold(entry: entry, turn: item == nil ? turn : nil))
         } catch {
             if item == nil {
                 audit?.queue.expectNoMore()

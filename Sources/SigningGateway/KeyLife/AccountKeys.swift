@@ -14,7 +14,7 @@ final class AccountKeys: Sendable {
         var keys: [String: Key] = [:]
         /// While one key takes another's place, who names none waits.
         var isShut = false
-        /// Requests that name no key, between the choice of their key and their entry.
+        /// Requests that name no key, between the choice of their key and their entry on the disk.
         var inFlight = 0
         var waiting: [Waiter] = []
         var drained: CheckedContinuation<Void, Never>?
@@ -51,7 +51,7 @@ final class AccountKeys: Sendable {
         }
     }
 
-    /// The request's entry is made, or there will be none.
+    /// The request's entry is durable, or there will be none.
     func leave() {
         let drained = state.withLock { state in
             state.inFlight -= 1
@@ -75,8 +75,8 @@ final class AccountKeys: Sendable {
         }
     }
 
-    /// Holds back requests that name no key, and returns when the last one that was under way has its entry, or `patience` is
-    /// over.
+    /// Holds back requests that name no key, and returns when the last one that was under way has its entry on the disk, or
+    /// `patience` is over.
     ///
     /// - Returns: whether all have theirs. `open()` has to follow in any case.
     func shut(patience: Duration) async -> Bool {
@@ -84,7 +84,7 @@ final class AccountKeys: Sendable {
         return await drained(patience: patience)
     }
 
-    /// Returns when the last request that is under way, and names no key, has its entry, or `patience` is over.
+    /// Returns when the last request that is under way, and names no key, has its entry on the disk, or `patience` is over.
     ///
     /// - Returns: whether all have theirs.
     func drained(patience: Duration) async -> Bool {

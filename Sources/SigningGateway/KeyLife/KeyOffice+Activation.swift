@@ -34,7 +34,7 @@ extension KeyOffice {
         guard await life.shut(patience: Self.drainPatience) else {
             throw KeyLifeRefusal(
                 "Requests that were under way did not end within five seconds; nothing has changed. See how the active key "
-                    + "fares with privyseal status, and try again.")
+                    + "and the audit log fare with privyseal status, and try again.")
         }
         // The times of entries have milliseconds: the next one is later than that of whatever was signed before.
         let (last, end) = (now, ContinuousClock.now + .seconds(1))

@@ -3,6 +3,7 @@ import PromotionalOffer
 import SigningGateway
 import SigningKit
 import SigningKitTesting
+import StrictJSON
 import Testing
 
 /// A gateway with a register in memory, and the office that decides about its keys ACTIVE and OTHER.
@@ -45,6 +46,14 @@ struct KeyHouse {
         let route = try dispatcher.route(
             for: .operator, app: TestGateway.app, feature: "promotional-offer", keyID: keyID)
         return try await dispatcher.sign(TestGateway.body, along: route)
+    }
+
+    /// So many requests at once that name no key.
+    func signBatch(of count: Int) async throws -> [Result<[UInt8], GatewayError>] {
+        let dispatcher = live.current.dispatcher
+        let route = try dispatcher.route(for: .operator, app: TestGateway.app, feature: "promotional-offer")
+        let request = try JSONDocument(parsing: TestGateway.body).root
+        return await dispatcher.sign([JSONValue](repeating: request, count: count), along: route)
     }
 
     func close() async {

@@ -4,7 +4,6 @@ import Foundation
 import SigningGateway
 import SigningKit
 import SigningKitTesting
-import StrictJSON
 import Testing
 
 @Suite("The life of keys")
@@ -58,13 +57,8 @@ struct KeyOfficeTests {
     @Test("A batch is signed with one key, and stands in the log before the change that replaces it")
     func changeOverDuringBatch() async throws {
         let house = try await KeyHouse()
-        let request = try JSONDocument(parsing: TestGateway.body).root
         house.gateway.plain.place.hold()
-        let batch = Task {
-            let dispatcher = house.live.current.dispatcher
-            let route = try dispatcher.route(for: .operator, app: TestGateway.app, feature: "promotional-offer")
-            return await dispatcher.sign([JSONValue](repeating: request, count: 500), along: route)
-        }
+        let batch = Task { try await house.signBatch(of: 500) }
         await house.gateway.plain.place.busy(with: 1)
         let change = Task {
             try await house.office.change(
@@ -158,6 +152,43 @@ struct KeyOfficeTests {
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .suspended)) { try await named.value }
         await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await unnamed.value }
         #expect(house.gateway.store.entries("signature").isEmpty)
+        await house.close()
+    }
+
+    @Test("A batch asks a key that is stopped for nothing more")
+    func stopDuringBatch() async throws {
+        let house = try await KeyHouse()
+        let place = house.gateway.plain.place
+        place.hold()
+        let batch = Task { try await house.signBatch(of: 100) }
+        await place.busy(with: 1)
+        let asked = place.counts.signatures
+        _ = try await house.change(.compromise, "ACTIVE")
+        place.release()
+        let answers = try await batch.value
+        #expect(answers.count == 100)
+        for answer in answers {
+            #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try answer.get() }
+        }
+        #expect(place.counts.signatures <= asked + 1)
+        #expect(house.gateway.store.entries("signature").isEmpty)
+        await house.close()
+    }
+
+    @Test("A key can be replaced after requests whose entries could not be written")
+    func changeOverAfterOutage() async throws {
+        let house = try await KeyHouse()
+        house.gateway.store.fault = .failed("The disk is full.")
+        await #expect(throws: GatewayError.self) { try await house.sign() }
+        for answer in try await house.signBatch(of: 3) { #expect(throws: GatewayError.self) { try answer.get() } }
+        house.gateway.store.fault = nil
+        await house.gateway.until { house.gateway.audit.state == .writable }
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
+        guard case .done = try await house.office.change(change, by: "alice") else {
+            Issue.record("It was not done.")
+            return
+        }
         await house.close()
     }
 

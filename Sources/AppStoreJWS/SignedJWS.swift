@@ -9,7 +9,7 @@ public struct SignedJWS: JSONWritable, Sendable {
     public let grant: Grant
 
     public init(_ signingInput: [UInt8], _ signature: P256Signature, _ grant: Grant) {
-        jws = CompactJWS.seal(signingInput, with: signature.bytes)
+        jws = CompactJWS.seal(signingInput, with: signature.rawRepresentation.span)
         self.grant = grant
     }
 

@@ -19,6 +19,10 @@ public enum Base64: Sendable {
         bytes.withUnsafeBufferPointer { append(contiguous: $0, to: &characters) }
     }
 
+    public func append(_ bytes: Span<UInt8>, to characters: inout [UInt8]) {
+        bytes.withUnsafeBufferPointer { append(contiguous: $0, to: &characters) }
+    }
+
     public func append(_ bytes: some Collection<UInt8>, to characters: inout [UInt8]) {
         let isContiguous: Void? = bytes.withContiguousStorageIfAvailable { append(contiguous: $0, to: &characters) }
         if isContiguous == nil { Array(bytes).withUnsafeBufferPointer { append(contiguous: $0, to: &characters) } }

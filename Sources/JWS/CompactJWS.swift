@@ -23,7 +23,9 @@ public struct CompactJWS: Sendable {
     }
 
     /// The whole token, as ASCII.
-    public static func seal(_ signingInput: [UInt8], with signature: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameter signature: for ES256: r ‖ s, 64 bytes.
+    public static func seal(_ signingInput: [UInt8], with signature: Span<UInt8>) -> [UInt8] {
         var token = signingInput
         token.append(UInt8(ascii: "."))
         Base64.url.append(signature, to: &token)

@@ -68,7 +68,7 @@ struct AppStoreJWSTests {
         claims: (inout JSONWriter) -> Void = { _ in }
     ) throws -> CompactJWS {
         let input = AppStoreJWS.signingInput(audience, for: grant(at: milliseconds), claims: claims)
-        return try CompactJWS(parsing: CompactJWS.seal(input, with: []))
+        return try CompactJWS(parsing: CompactJWS.seal(input, with: [UInt8]().span))
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -4,7 +4,7 @@ import KeyDrills
 /// Another command of this same program, run to its end.
 enum ChildCommand {
     /// - Parameter environment: besides that of this process.
-    /// - Returns: its status, and everything that it printed.
+    /// - Returns: its status, or 128 and the number of the signal that ended it, as a shell says; and everything that it printed.
     static func run(_ arguments: [String], environment: [String: String]) async throws -> (status: Int32, text: String)
     {
         let process = Process()
@@ -17,7 +17,7 @@ enum ChildCommand {
         process.standardError = pipe
         let (ending, end) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = {
-            end.yield($0.terminationStatus)
+            end.yield($0.terminationStatus + ($0.terminationReason == .uncaughtSignal ? 128 : 0))
             end.finish()
         }
         try process.run()

@@ -35,9 +35,9 @@ extension Dispatcher {
     }
 
     /// Returns when an answer may go: its entry is durable.
-    func release(_ hold: AnswerHold) async throws(GatewayError) {
-        defer { hold.turn?.end() }
-        if let entry = hold.entry { try await record([entry]) }
+    func release(_ pending: PendingRelease) async throws(GatewayError) {
+        defer { pending.turn?.end() }
+        if let entry = pending.entry { try await record([entry]) }
     }
 
     func record(_ entries: [CanonicalEntry]) async throws(GatewayError) {

@@ -79,7 +79,7 @@ extension Dispatcher {
 
     private func entry(for result: Held, _ index: Int, _ route: SigningRoute) -> CanonicalEntry? {
         switch result {
-        case .success(let held): return held.hold.entry
+        case .success(let held): return held.pending.entry
         case .failure(.unrecorded): return nil
         case .failure(let error):
             guard let audit else { return nil }

@@ -122,7 +122,7 @@ public struct Dispatcher: Sendable {
     public func sign(_ request: JSONValue, along route: SigningRoute) async throws(GatewayError) -> [UInt8] {
         do throws(GatewayError) {
             let held = try await route.feature.hold(self, request, route, nil)
-            try await release(held.hold)
+            try await release(held.pending)
             route.counters.noteSigned()
             return held.answer
         } catch {
@@ -136,7 +136,7 @@ public struct Dispatcher: Sendable {
         _ feature: Feature, _ input: Feature.Input, along route: SigningRoute
     ) async throws(GatewayError) -> Feature.Output {
         let held = try await hold(feature, input, along: route, item: nil)
-        try await release(held.hold)
+        try await release(held.pending)
         return held.answer
     }
 
@@ -145,7 +145,7 @@ public struct Dispatcher: Sendable {
     /// - Parameter item: nil for a request that came alone.
     func hold<Feature: SigningFeature>(
         _ feature: Feature, _ input: Feature.Input, along route: SigningRoute, item: BatchItem?
-    ) async throws(GatewayError) -> (answer: Feature.Output, hold: AnswerHold) {
+    ) async throws(GatewayError) -> (answer: Feature.Output, pending: PendingRelease) {
         let subject = route.allowsEverySubject && audit == nil ? nil : feature.subject(of: input)
         if let subject, !route.allowsEverySubject {
             do { _ = try route.permit.rule(for: subject) } catch { throw .forbidden(error) }
@@ -166,7 +166,7 @@ public struct Dispatcher: Sendable {
             // Once the entry has its time: none that is released is younger than its key's stop.
             try requireUse(of: turn, along: route)
             if item == nil { audit?.queue.noteSigned() }
-            return (draft.seal(facts.signature), AnswerHold(entry: entry, turn: item == nil ? turn : nil))
+            return (draft.seal(facts.signature), PendingRelease(entry: entry, turn: item == nil ? turn : nil))
         } catch {
             if item == nil {
                 audit?.queue.expectNoMore()

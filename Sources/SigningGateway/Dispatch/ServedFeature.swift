@@ -1,8 +1,8 @@
 public import SigningKit
 import StrictJSON
 
-/// An answer's JSON, and what keeps it from leaving.
-typealias HeldAnswer = (answer: [UInt8], hold: AnswerHold)
+/// An answer's JSON, and what has to be before it may leave.
+typealias HeldAnswer = (answer: [UInt8], pending: PendingRelease)
 
 /// A feature that the gateway serves, whatever its input and output are.
 public struct ServedFeature: Sendable {
@@ -15,7 +15,7 @@ public struct ServedFeature: Sendable {
         hold = { dispatcher, request, route, item throws(GatewayError) in
             let input = try Self.input(of: Feature.self, in: request)
             let held = try await dispatcher.hold(feature, input, along: route, item: item)
-            return (held.answer.jsonBytes(capacity: 1024), held.hold)
+            return (held.answer.jsonBytes(capacity: 1024), held.pending)
         }
     }
 

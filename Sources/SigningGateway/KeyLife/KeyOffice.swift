@@ -185,8 +185,8 @@ public final class KeyOffice: Service {
     }
 
     private func settle(_ changed: KeyLifeRecord) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
-        // What was under way gets its entry first, so that none in the log is younger than the stop. It goes on only where
-        // another key is active, and then it is not this one's.
+        // What was under way gets its entry first, so that none in the log is younger than the stop. Only the active key has
+        // requests that name none.
         if changed.history.last?.from == .active {
             _ = await board.account(changed.issuerID).drained(patience: Self.stopPatience)
         }

@@ -1,7 +1,7 @@
 import AuditKit
 
-/// What keeps a signed answer from leaving.
-struct AnswerHold: Sendable {
+/// What has to be before a signed answer may leave.
+struct PendingRelease: Sendable {
     /// Has to be durable first. Nil where no record is kept.
     let entry: CanonicalEntry?
     /// Ends when it is. Nil for an item of a batch, which ends its turn itself.

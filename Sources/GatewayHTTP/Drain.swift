@@ -1,3 +1,4 @@
+import Logging
 public import ServiceLifecycle
 import Synchronization
 
@@ -17,6 +18,7 @@ public final class Drain: Service {
     public func run() async throws {
         try await gracefulShutdown()
         begun.store(true, ordering: .releasing)
+        Logger(label: "privyseal.services").info("Stopping", metadata: ["drainDelay": "\(delay)"])
         try await Task.sleep(for: delay)
     }
 }

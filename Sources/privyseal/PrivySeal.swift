@@ -27,6 +27,19 @@ struct PrivySeal: AsyncParsableCommand {
             AuditCommand.self, ComplianceCommand.self,
         ]
     )
+
+    static func main() async {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            ProcessEnd.leave(ExitCode.success.rawValue)
+        } catch {
+            let (message, status) = (fullMessage(for: error), exitCode(for: error))
+            // Help and the version are answers.
+            if !message.isEmpty { if status.isSuccess { print(message) } else { StandardError.print(message) } }
+            ProcessEnd.leave(status.rawValue)
+        }
+    }
 }
 
 enum Version {

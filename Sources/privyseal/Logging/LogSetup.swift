@@ -1,6 +1,5 @@
 import GatewayConfiguration
 import GatewayHTTP
-import Glibc
 import Logging
 import Synchronization
 
@@ -12,7 +11,6 @@ enum LogSetup {
             { label, provider in
                 StreamedLogHandler(label: label, format: logging.format, recent: recent, metadataProvider: provider)
             }, metadataProvider: Exchange.metadata)
-        atexit { LogStream.standardError.flush() }
     }
 
     /// Takes effect with the next event.

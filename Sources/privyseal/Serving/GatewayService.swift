@@ -81,11 +81,13 @@ struct GatewayService {
         services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog]
         services += listeners
         services.append(drain)
+        let logger = Logger(label: "privyseal.services")
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "privyseal.services"))
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
         try await ServiceGroup(configuration: group).run()
+        logger.info("Stopped")
     }
 
     /// For when it ended before it was asked to.

@@ -1,0 +1,62 @@
+"""A process ends with its own status, whatever the libraries that it has loaded do when a process ends."""
+
+import os
+import subprocess
+
+import pytest
+from conftest import BINARY, ISSUER_ID
+from service import Service, digest, mint, write_key
+
+# What becomes of a library that is cleaned up while another thread uses it.
+CRASH = "#include <stdlib.h>\n__attribute__((destructor)) static void end(void) { abort(); }\n"
+
+
+@pytest.fixture
+def environment(tmp_path):
+    library = tmp_path / "crash.so"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-o", library, "-x", "c", "-"], input=CRASH, text=True, check=True, capture_output=True
+    )
+    return {"LD_PRELOAD": str(library)}
+
+
+@pytest.mark.parametrize(
+    "arguments, status, stdout, stderr",
+    [
+        (["--version"], 0, ".", ""),
+        (["help", "verify"], 0, "USAGE: privyseal verify", ""),
+        (["sing"], 64, "", "Unexpected argument 'sing'"),
+        (["check", "--config", "/nowhere/gateway.yaml"], 78, "", "privyseal: "),
+    ],
+)
+def test_a_command_says_what_it_has_to_say_and_ends_with_its_status(environment, arguments, status, stdout, stderr):
+    # Through pipes: what is printed waits in a buffer until the end.
+    ended = subprocess.run([BINARY, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+    assert ended.returncode == status
+    assert stdout in ended.stdout and bool(stdout) == bool(ended.stdout)
+    assert stderr in ended.stderr and bool(stderr) == bool(ended.stderr)
+
+
+def test_a_gateway_that_is_stopped_has_logged_everything_and_ends_with_0(environment, tmp_path):
+    write_key(tmp_path / "AuthKey.p8")
+    service = Service(
+        BINARY,
+        tmp_path,
+        f"""
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+audit: {{database: {tmp_path}/audit.db}}
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "file:{tmp_path}/AuthKey.p8"}}]
+    activeKey: 2X9R4HXF34
+clients:
+  - {{name: shop, tokens: [{{sha256: "{digest(mint())}"}}], allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]}}
+""",
+        environment,
+    )
+    service.start()
+    assert service.stop() == 0
+    assert "Stopped" in service.tail()

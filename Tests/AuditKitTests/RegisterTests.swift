@@ -57,6 +57,35 @@ struct RegisterTests {
         #expect(try log.verify().faults == [.register("key/A", 6), .register("key/A", 7)])
     }
 
+    @Test(
+        "Registers whose entries are archived cannot be changed, taken out or added either: the head was signed for all",
+        arguments: [
+            [AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 1)],
+            [AuditRegister(name: "key/A", value: value, entry: 2)],
+            [AuditRegister(name: "key/B", value: value, entry: 1)],
+            [],
+            [AuditRegister(name: "key/A", value: value, entry: 1), AuditRegister(name: "key/B", value: value, entry: 0)],
+        ])
+    func sealed(_ registers: [AuditRegister]) throws {
+        var log = try SampleLog(size: 1)
+        log.append(Self.entry(Self.value))
+        for index in 2...AuditSegment.size { log.append(SampleLog.body(index)) }
+        let right = [AuditRegister(name: "key/A", value: Self.value, entry: 1)]
+        _ = try log.archive(segments: 1)
+        log.reader.storedHead = try log.head(seal: RegisterSeal.line(over: right))
+        log.reader.registered = right
+        #expect(try log.verify().isIntact)
+        log.reader.registered = registers
+        #expect(try log.verify().faults == [.registers])
+    }
+
+    @Test("The seal is what its format says")
+    func seal() {
+        let register = AuditRegister(name: "key/A", value: Self.value, entry: 258)
+        #expect(RegisterSeal.line(over: []) == "registers 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        #expect(RegisterSeal.line(over: [register]) == "registers Xt5pbIKP8pA5qdf7YeQ7vJ6XKCRdqiE1h590mw6+FYY=")
+    }
+
     @Test("An entry has its members in order, and the digest of the value")
     func canonical() {
         let text = String(decoding: Self.entry(Self.value), as: UTF8.self)

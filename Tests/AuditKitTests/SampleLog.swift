@@ -38,10 +38,13 @@ struct SampleLog {
         segment = GrowingTree()
     }
 
-    /// Signs for what is there.
-    func head() throws -> AuditHead {
-        let checkpoint = try Checkpoint(origin: Self.origin, size: tree.size, root: tree.root)
-        return AuditHead(size: tree.size, note: try signer.sign(checkpoint.text).description)
+    /// Signs for what is there; with a seal, also for the registers.
+    func head(seal: String? = nil, cosigner: NoteSigner? = nil) throws -> AuditHead {
+        let checkpoint = try Checkpoint(
+            origin: Self.origin, size: tree.size, root: tree.root, extensions: seal.map { [$0] } ?? [])
+        var note = try signer.sign(checkpoint.text)
+        if let cosigner { note = try note.adding(try cosigner.sign(checkpoint.text).signatures[0]) }
+        return AuditHead(size: tree.size, note: note.description)
     }
 
     /// Takes segments out, as an archive does that says so in the log.

@@ -383,4 +383,26 @@ struct VerificationTests {
     private func root(of head: AuditHead) throws -> MerkleHash {
         try Checkpoint(parsing: SignedNote(parsing: head.note).text).root
     }
+
+    @Test("Who gives a cosigner's key wants its signature under the newest checkpoint")
+    func uncosigned() throws {
+        var log = try SampleLog(size: 3)
+        let cosigner = try NoteSigner.generate(name: "example.com/cosigner")
+        let faults = { (log: SampleLog, externals: [AuditHead]) in
+            let notes = try externals.map { try SignedNote(parsing: $0.note) }
+            let keys = log.verifiers + [cosigner.verifier]
+            return try AuditVerifier(keys, externals: notes).verify(log.reader).faults
+        }
+        #expect(try faults(log, []).isEmpty)
+        #expect(try faults(log, [log.head()]) == [.uncosigned(size: 0, checkpoint: 3)])
+        log.reader.kept = [try log.head(cosigner: cosigner)]
+        #expect(try faults(log, []).isEmpty)
+        log.append(SampleLog.body(3))
+        log.reader.storedHead = try log.head()
+        #expect(try faults(log, []).isEmpty)
+        log.reader.kept.append(try log.head())
+        #expect(try faults(log, []) == [.uncosigned(size: 3, checkpoint: 4)])
+        #expect(try faults(log, [log.head(cosigner: cosigner)]).isEmpty)
+        #expect(try log.verify().isIntact)
+    }
 }

@@ -52,6 +52,15 @@ extension AuditFault: CustomStringConvertible {
                 ?? "The register \(name) is told of by no entry: somebody else wrote it."
         case .registerMissing(let name, let entry):
             "The register \(name) is missing, of which entry \(Sentence.number(entry)) tells."
+        case .registers:
+            "The registers are not those that the head was signed for: one was changed, put back, added or taken out. If its "
+                + "entry is archived, the archive tells which."
+        case .uncosigned(let size, let checkpoint):
+            (size == 0
+                ? "No checkpoint bears a signature of a cosigner whose key was given"
+                : "The last checkpoint that a cosigner signed covers \(Sentence.number(size)) entries")
+                + "; the newest covers \(Sentence.number(checkpoint)). What came after rests on the log's key alone: the "
+                + "cosigner could not be reached, or the log was rewritten."
         case .archive(let segment):
             "What the archive holds for \(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) is not "
                 + "what was recorded."

@@ -41,10 +41,14 @@ public enum AuditFault: Hashable, Sendable {
     case segmentCount(Int, expected: Int)
     /// They are gone, and the log does not say that they were archived.
     case unarchived(Range<Int>)
+    /// The newest checkpoint was given out without the co-signature that this many entries have.
+    case uncosigned(size: Int, checkpoint: Int)
     /// What is registered under the name is not what the entry says; nil where no entry says anything of it.
     case register(String, Int?)
     /// Nothing is registered under the name, but the entry says that something was.
     case registerMissing(String, Int)
+    /// They are not those that the head was signed for, and no entry says which.
+    case registers
     /// What the archive holds for a segment is not what was recorded.
     case archive(segment: Int)
 }
@@ -53,7 +57,7 @@ extension AuditFault {
     /// What it is about; nil for what is about the log as a whole.
     public var entries: Range<Int>? {
         switch self {
-        case .store, .headless, .segmentCount, .register, .registerMissing: nil
+        case .store, .headless, .segmentCount, .register, .registerMissing, .registers, .uncosigned: nil
         case .checkpoint(let size, _, _): size..<size
         case .truncated(let size, let checkpoint, _): size..<max(size, checkpoint)
         case .changed(let entries), .moved(let entries, _), .missing(let entries), .unreadable(let entries, _),

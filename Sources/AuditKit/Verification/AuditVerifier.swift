@@ -51,7 +51,7 @@ public struct AuditVerifier {
         let end = max(try reader.storedEnd(), 0)
         let kept = try salvage([], &faults) { () throws(AuditStoreError) in try reader.checkpoints() }
         // Before the head, so that it covers the entries that tell of them.
-        let registers = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.registers() }
+        let (registers, seal) = try self.registers(reader, &faults)
         let head = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.head() }
 
         var plan = CheckpointPlan(origin: reader.identity.origin, verifiers: verifiers)
@@ -60,6 +60,7 @@ public struct AuditVerifier {
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
         for note in externals { plan.add(external: note, &faults) }
         plan.findTruncation(at: size, &faults)
+        plan.findUncosigned(&faults)
         if end > size { faults.add(.surplus(size..<end)) }
         let roots = try segmentRoots(reader, size: size, &faults)
 
@@ -68,8 +69,29 @@ public struct AuditVerifier {
             faults: faults)
         try walk.passArchive(before: first, archive)
         try read(reader, until: max(end, size), &walk, progress)
-        if let registers { walk.compare(registers) }
+        if let registers { walk.compare(registers, seal: seal) }
         return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
+    }
+
+    /// The registers, and the seal of a head that was signed for them: none was changed while they were read.
+    private func registers(
+        _ reader: any AuditReader, _ faults: inout FaultList
+    ) throws(AuditStoreError) -> (registers: [AuditRegister]?, seal: String?) {
+        var seal = try self.seal(reader)
+        while true {
+            let registers = try salvage(nil, &faults) { () throws(AuditStoreError) in try reader.registers() }
+            let now = try self.seal(reader)
+            if now == seal || registers == nil { return (registers, seal) }
+            seal = now
+        }
+    }
+
+    /// Nil without a head that can be believed, which is told where the head is looked at.
+    private func seal(_ reader: any AuditReader) throws(AuditStoreError) -> String? {
+        var ignored = FaultList()
+        guard let head = try salvage(nil, &ignored, { () throws(AuditStoreError) in try reader.head() }) else { return nil }
+        let checkpoint = try? Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
+        return checkpoint.flatMap(RegisterSeal.line)
     }
 
     private func segmentRoots(

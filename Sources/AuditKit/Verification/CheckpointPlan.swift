@@ -11,6 +11,8 @@ struct CheckpointPlan {
     private let origin: String
     private let verifiers: [NoteVerifier]
     private var stops: [Stop] = []
+    /// Of the largest checkpoint that was given out, and of the largest that bears a co-signature.
+    private var (largest, cosigned) = (0, 0)
 
     init(origin: String, verifiers: [NoteVerifier]) {
         self.origin = origin
@@ -32,8 +34,10 @@ struct CheckpointPlan {
     mutating func add(kept head: AuditHead, _ faults: inout FaultList) {
         do throws(NoteError) {
             let note = try SignedNote(parsing: head.note)
-            try note.verify(with: verifiers)
-            add(try Checkpoint(parsing: note.text), recorded: head.size, .kept, &faults)
+            let signers = try note.verify(with: verifiers)
+            let checkpoint = try Checkpoint(parsing: note.text)
+            count(checkpoint, signers)
+            add(checkpoint, recorded: head.size, .kept, &faults)
         } catch {
             faults.add(.checkpoint(size: head.size, .kept, error.description))
         }
@@ -44,7 +48,7 @@ struct CheckpointPlan {
         do throws(NoteError) {
             let checkpoint = try Checkpoint(parsing: note.text)
             size = checkpoint.size
-            try note.verify(with: verifiers)
+            count(checkpoint, try note.verify(with: verifiers))
             add(checkpoint, recorded: size, .external, &faults)
         } catch {
             faults.add(.checkpoint(size: size, .external, error.description))
@@ -65,6 +69,20 @@ struct CheckpointPlan {
                     size: checkpoint.size, source, "It is recorded as one of \(Sentence.number(size)) entries."))
         }
         stops.append(Stop(size: checkpoint.size, root: checkpoint.root, source: source))
+    }
+
+    private mutating func count(_ checkpoint: Checkpoint, _ signers: [NoteVerifier]) {
+        guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else { return }
+        largest = max(largest, checkpoint.size)
+        if signers.contains(where: isCosigner) { cosigned = max(cosigned, checkpoint.size) }
+    }
+
+    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
+
+    /// Whoever gives a cosigner's key wants to see its signature: without it the log's key alone rewrites everything.
+    func findUncosigned(_ faults: inout FaultList) {
+        guard verifiers.contains(where: isCosigner), cosigned < largest else { return }
+        faults.add(.uncosigned(size: cosigned, checkpoint: largest))
     }
 
     /// The largest of each source is told: the others would say the same.

@@ -145,20 +145,23 @@ struct VerificationWalk {
         witnesses[name] = witness
     }
 
-    /// Compares what is registered with what the entries say of it.
-    mutating func compare(_ registers: [AuditRegister]) {
+    /// Compares what is registered with what the entries and the head say of it.
+    mutating func compare(_ registers: [AuditRegister], seal: String?) {
+        var wrong: [AuditFault] = []
         for register in registers {
             let witness = witnesses.removeValue(forKey: register.name)
             if registerEnd..<max(registerEnd, size) ~= register.entry { continue }
             if let witness {
-                if !witness.isOf(register) { faults.add(.register(register.name, witness.entry)) }
+                if !witness.isOf(register) { wrong.append(.register(register.name, witness.entry)) }
             } else if register.entry >= archivedEnd {
-                faults.add(.register(register.name, nil))
+                wrong.append(.register(register.name, nil))
             }
         }
         for (name, witness) in witnesses.sorted(by: { $0.key < $1.key }) {
-            faults.add(.registerMissing(name, witness.entry))
+            wrong.append(.registerMissing(name, witness.entry))
         }
+        if let seal, wrong.isEmpty, seal != RegisterSeal.line(over: registers) { wrong.append(.registers) }
+        for fault in wrong { faults.add(fault) }
     }
 
     private static let action = Array(#"{"action":"#.utf8)

@@ -10,9 +10,11 @@ struct AuditSigner: Sendable {
     }
 
     /// The head of a log with this tree.
-    func head(of tree: LogTree, origin: String) throws(AuditStoreError) -> AuditHead {
+    ///
+    /// - Parameter seal: of its registers.
+    func head(of tree: LogTree, origin: String, seal: String) throws(AuditStoreError) -> AuditHead {
         do throws(NoteError) {
-            let checkpoint = try Checkpoint(origin: origin, size: tree.size, root: tree.root)
+            let checkpoint = try Checkpoint(origin: origin, size: tree.size, root: tree.root, extensions: [seal])
             return AuditHead(size: tree.size, note: try signer.sign(checkpoint.text).description)
         } catch {
             throw .failed("The checkpoint could not be signed. \(error)")

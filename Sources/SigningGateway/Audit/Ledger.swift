@@ -13,7 +13,8 @@ struct Ledger {
     /// Of the last checkpoint that went out.
     private var lastCheckpoint = -1
     /// By name, as they are known to be durable.
-    private(set) var registers: [String: AuditRegister] = [:]
+    private(set) var registers: [String: AuditRegister]
+    private var seal: String
     /// Raised with each change of them.
     private(set) var registerChanges = 0
 
@@ -23,45 +24,48 @@ struct Ledger {
         self.store = store
         self.signer = signer
         var tree = LogTree()
-        registers = try store.write { transaction throws(AuditStoreError) in
+        let registers = try store.write { transaction throws(AuditStoreError) in
             let opening = LedgerOpening(transaction, signer: signer, origin: store.identity.origin)
             try opening.build(&tree, known: known)
             return try opening.registers()
         }
         self.tree = tree
+        self.registers = registers
+        seal = RegisterSeal.line(over: registers.values)
     }
 
     /// - Returns: the new head.
     mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> AuditHead {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
         let known = head
-        var (tree, registered, found) = (tree, [AuditRegister](), [AuditRegister]())
+        var (tree, registers, seal) = (tree, registers, seal)
         let head = try store.write { transaction throws(AuditStoreError) in
             // What this process wrote itself it need not verify.
             let stored = try transaction.head()
             if known == nil || stored != known {
                 try Self.follow(stored, transaction, &tree, signer)
-                found = try transaction.registers()
+                registers = try LedgerOpening(transaction, signer: signer, origin: origin).registers()
+                seal = RegisterSeal.line(over: registers.values)
             }
             let begin = tree.size + group.notes.count
             var news = group.notes + group.entries
             if group.needsNews, news.isEmpty, isQuiet { news = [AuditEntry(.idle, at: time).canonical] }
             for entry in news { try Self.append(entry, to: &tree, transaction) }
-            let head = try signer.head(of: tree, origin: origin)
+            for one in group.registrations {
+                let register = AuditRegister(name: one.name, value: one.value, entry: begin + one.position)
+                try transaction.register(register)
+                registers[register.name] = register
+            }
+            if !group.registrations.isEmpty { seal = RegisterSeal.line(over: registers.values) }
+            let head = try signer.head(of: tree, origin: origin, seal: seal)
             try transaction.setHead(head)
             for checkpoint in group.checkpoints { try transaction.keep(checkpoint) }
-            registered = group.registrations.map {
-                AuditRegister(name: $0.name, value: $0.value, entry: begin + $0.position)
-            }
-            for register in registered { try transaction.register(register) }
             return head
         }
         self.tree = tree
         self.head = head
-        for register in found + registered where registers[register.name] != register {
-            registers[register.name] = register
-            registerChanges += 1
-        }
+        if registers != self.registers { registerChanges += 1 }
+        (self.registers, self.seal) = (registers, seal)
         if group.needsNews { lastCheckpoint = head.size }
         return head
     }

@@ -35,10 +35,11 @@ struct LedgerOpening {
         if let last = known.max(by: { $0.size < $1.size }) { try compare(with: last, head.size, roots) }
     }
 
-    /// What is registered, each as the entry says that was written with it.
+    /// What is registered: all that the head was signed for, and each as the entry says that was written with it.
     func registers() throws(AuditStoreError) -> [String: AuditRegister] {
         var registers: [String: AuditRegister] = [:]
-        let size = try transaction.head()?.size ?? 0
+        let head = try transaction.head()
+        let size = head?.size ?? 0
         for register in try transaction.registers() {
             guard register.entry < size else {
                 throw .damaged(
@@ -58,6 +59,14 @@ struct LedgerOpening {
                 return false
             }
             registers[register.name] = register
+        }
+        let seal = try head.flatMap { head throws(AuditStoreError) in
+            RegisterSeal.line(in: try signer.checkpoint(in: head))
+        }
+        guard seal == nil || seal == RegisterSeal.line(over: registers.values) else {
+            throw .damaged(
+                "The registers are not those that its head was signed for: somebody changed one, put an older one back, or "
+                    + "took one out. privyseal audit verify says more.")
         }
         return registers
     }

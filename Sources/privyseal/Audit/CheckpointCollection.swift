@@ -21,6 +21,10 @@ struct CheckpointCollection {
         } catch {
             throw AuditSetupError("\(path) does not hold checkpoints. \(error)")
         }
+        guard !isRequired || !notes.isEmpty else {
+            throw AuditSetupError(
+                "\(path) holds no checkpoint: give a file as audit.checkpoints writes it, with every byte as it was.")
+        }
     }
 }
 

@@ -38,6 +38,11 @@ public final class Connection {
         sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
     }
 
+    /// Refuses values that are longer: a hostile file can claim any length without having it.
+    public func limitValues(to bytes: Int) {
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: bytes))
+    }
+
     /// Runs statements that give no rows, one after the other.
     public func execute(_ sql: String) throws(SQLiteError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))

@@ -64,7 +64,10 @@ struct RegisterTests {
             [AuditRegister(name: "key/A", value: value, entry: 2)],
             [AuditRegister(name: "key/B", value: value, entry: 1)],
             [],
-            [AuditRegister(name: "key/A", value: value, entry: 1), AuditRegister(name: "key/B", value: value, entry: 0)],
+            [
+                AuditRegister(name: "key/A", value: value, entry: 1),
+                AuditRegister(name: "key/B", value: value, entry: 0),
+            ],
         ])
     func sealed(_ registers: [AuditRegister]) throws {
         var log = try SampleLog(size: 1)

@@ -31,6 +31,12 @@ public enum AuditEvent: Sendable {
     case outage(milliseconds: Int, reason: String, refused: Int, lostEvents: Int)
     /// Nothing happened since the checkpoint before.
     case idle
+
+    /// What entries have as their `kind`.
+    public static let kinds = [
+        "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
+        "verification", "archive", "outage", "idle",
+    ]
 }
 
 public enum ChangeKind: String, Sendable {

@@ -9,6 +9,7 @@ public enum AuditQueryError: Error, Hashable, Sendable {
     case emptyPeriod(since: String, until: String)
     /// A text to look for that is empty: no entry has such a value.
     case emptyValue(parameter: String)
+    case unknownKind(String)
 }
 
 extension AuditQueryError: CustomStringConvertible {
@@ -22,6 +23,8 @@ extension AuditQueryError: CustomStringConvertible {
         case .dayAndPeriod: "A day is a period itself: give either day, or since and until."
         case .emptyPeriod(let since, let until):
             "Nothing lies between since (\(since)) and until (\(until)): until must be later, and is not included itself."
+        case .unknownKind(let text):
+            "\"\(PlainText.of(text))\" is no kind of entry: give one of \(AuditEvent.kinds.joined(separator: ", "))."
         case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all."
         }
     }

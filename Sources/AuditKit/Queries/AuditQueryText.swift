@@ -31,6 +31,7 @@ public struct AuditQueryText: Hashable, Sendable {
         for term in AuditTerm.allCases where terms[term]?.isEmpty == true {
             throw .emptyValue(parameter: term.rawValue)
         }
+        if let kind = terms[.kind], !AuditEvent.kinds.contains(kind) { throw .unknownKind(kind) }
         query.terms = terms
         return query
     }

@@ -12,13 +12,18 @@ struct EntryMembers {
     }
 
     /// What a person reads for a value: the text of a string, the elements of a list, the members of an object, or else
-    /// the JSON itself.
-    static func text(_ value: [UInt8]) -> String {
-        switch value.first {
+    /// the JSON itself. So it is with what is nested more deeply than an entry ever is.
+    ///
+    /// - Parameter depth: how many levels may follow.
+    static func text(_ value: [UInt8], depth: Int = 4) -> String {
+        guard depth > 0 else { return String(decoding: value, as: UTF8.self) }
+        return switch value.first {
         case UInt8(ascii: "\""): EntryScanner.text(value[...]) ?? String(decoding: value, as: UTF8.self)
-        case UInt8(ascii: "["): EntryScanner.elements(of: value[...]).map { text(Array($0)) }.joined(separator: ", ")
+        case UInt8(ascii: "["):
+            EntryScanner.elements(of: value[...]).map { text(Array($0), depth: depth - 1) }.joined(separator: ", ")
         case UInt8(ascii: "{"):
-            (EntryMembers(value)?.all ?? []).map { "\($0.name) \(text($0.value))" }.joined(separator: ", ")
+            (EntryMembers(value)?.all ?? []).map { "\($0.name) \(text($0.value, depth: depth - 1))" }.joined(
+                separator: ", ")
         default: String(decoding: value, as: UTF8.self)
         }
     }

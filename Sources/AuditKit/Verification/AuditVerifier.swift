@@ -89,7 +89,9 @@ public struct AuditVerifier {
     /// Nil without a head that can be believed, which is told where the head is looked at.
     private func seal(_ reader: any AuditReader) throws(AuditStoreError) -> String? {
         var ignored = FaultList()
-        guard let head = try salvage(nil, &ignored, { () throws(AuditStoreError) in try reader.head() }) else { return nil }
+        guard let head = try salvage(nil, &ignored, { () throws(AuditStoreError) in try reader.head() }) else {
+            return nil
+        }
         let checkpoint = try? Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
         return checkpoint.flatMap(RegisterSeal.line)
     }

@@ -2,6 +2,9 @@ import Base64
 
 /// What a log says of itself: how many entries it has, and what they are (C2SP tlog-checkpoint).
 public struct Checkpoint: Hashable, Sendable {
+    /// No log has more entries: what counts in segments and positions does not overflow.
+    private static let largestSize = 1 << 53
+
     /// Which log.
     public let origin: String
     /// Entries.
@@ -12,7 +15,7 @@ public struct Checkpoint: Hashable, Sendable {
 
     public init(origin: String, size: Int, root: MerkleHash, extensions: [String] = []) throws(NoteError) {
         guard !origin.isEmpty, Self.isLine(origin) else { throw .notCheckpoint(.origin) }
-        guard size >= 0 else { throw .notCheckpoint(.size) }
+        guard (0...Self.largestSize).contains(size) else { throw .notCheckpoint(.size) }
         guard extensions.allSatisfy({ !$0.isEmpty && Self.isLine($0) }) else { throw .notCheckpoint(.extensions) }
         self.origin = origin
         self.size = size

@@ -5,19 +5,23 @@ import TransparencyLog
 struct CheckpointCollection {
     let path: String
     let notes: [SignedNote]
+    /// Pieces of the file that are no checkpoints: a writer was stopped in the middle of one, or somebody changed it.
+    let damaged: Int
 
     /// - Parameter isRequired: whether there must be such a file; else one that is missing holds nothing.
     init(_ path: String, isRequired: Bool = true) throws(AuditSetupError) {
         self.path = path
         guard isRequired || access(path, F_OK) == 0 else {
-            notes = []
+            (notes, damaged) = ([], 0)
             return
         }
         var bytes = try EvidenceFile.contents(of: path)
         // One note alone, as `privyseal audit checkpoint` prints it, has no empty line behind it.
         if bytes.last == UInt8(ascii: "\n"), !bytes.hasSuffix("\n\n") { bytes.append(UInt8(ascii: "\n")) }
         do throws(NoteError) {
-            notes = try NoteList(parsing: bytes).notes
+            let list = try NoteList(parsing: bytes)
+            notes = list.notes
+            damaged = list.damaged + (list.remainder.isEmpty ? 0 : 1)
         } catch {
             throw AuditSetupError("\(path) does not hold checkpoints. \(error)")
         }

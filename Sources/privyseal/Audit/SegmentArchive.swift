@@ -28,6 +28,8 @@ struct SegmentArchive {
 
     private static func bodies(in path: String) throws(AuditSetupError) -> [[UInt8]] {
         let bytes = try EvidenceFile.contents(of: path)
+        // Before there is an array for each line: whole segments have as many as they should.
+        guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) == AuditSegment.size else { return [] }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         // What stands behind the last newline is no line; a file without one was cut off, and does not fit.
         return lines.dropLast().map(Array.init)

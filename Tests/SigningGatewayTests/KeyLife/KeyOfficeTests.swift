@@ -98,7 +98,7 @@ struct KeyOfficeTests {
         await house.close()
     }
 
-    @Test("A register that somebody put back, took out or added is refused at the next start, though an entry tells of it")
+    @Test("A register that somebody put back, took out or added is refused at the next start")
     func sealed() async throws {
         let house = try await KeyHouse()
         let store = house.gateway.store

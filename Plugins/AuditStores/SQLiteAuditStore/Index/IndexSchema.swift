@@ -61,6 +61,9 @@ enum IndexSchema {
         guard try connection.number("application_id") == applicationID,
             try connection.number("user_version") == version
         else { return false }
+        // Nothing else may be in it: a view can go on for ever, and a trigger would run with every row that is written.
+        let found = try connection.all("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") { $0.text(0) }
+        guard found.sorted() == tables.sorted() else { return false }
         return try connection.first("SELECT origin FROM log") { $0.text(0) } == origin
     }
 }

@@ -1,4 +1,5 @@
 import AuditKit
+import Glibc
 import SQLite
 
 /// The three files of a log that is open: the database, its write-ahead log and the index of that, which processes share.
@@ -55,6 +56,17 @@ struct LogFiles: Sendable {
         case .companionReplaced:
             throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
         }
+    }
+
+    /// A log never has a rollback journal beside it; SQLite would write what is in one into the log when it opens it.
+    static func refuseJournal(beside path: String) throws(AuditStoreError) {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        let target = resolved.map { String(cString: $0) } ?? path
+        guard try FileMark(target + "-journal") != nil else { return }
+        throw .damaged(
+            "\(target)-journal lies beside the audit log, which never has one: somebody put it there, and SQLite would write "
+                + "what is in it into the log. Move it away, and see what privyseal audit verify says.")
     }
 
     static func gone(_ path: String) -> AuditStoreError { .missing("There is no audit log at \(path).") }

@@ -41,6 +41,9 @@ struct EntryTallying {
     /// Refusals that were counted together are one entry with several outcomes, of which one may have been asked for.
     private mutating func add(_ key: TallyKey, _ count: Int) {
         let terms = search.query.terms.filter { TallyKey.fields.contains($0.key) }
-        if key.has(terms) { counts[key, default: 0] &+= count }
+        guard key.has(terms) else { return }
+        // An index that somebody changed may say anything.
+        let (sum, overflow) = counts[key, default: 0].addingReportingOverflow(max(count, 0))
+        counts[key] = overflow ? .max : sum
     }
 }

@@ -11,10 +11,13 @@ struct ReadingSource {
 
     /// How long to wait for a lock, in milliseconds: whoever recovers a log after a crash holds one for a moment.
     private static let patience = 5000
+    /// In bytes: no entry, note or register comes near it.
+    private static let longestValue = 4 << 20
 
     init(at path: String) throws(AuditStoreError) {
         guard let database = try FileMark(path) else { throw LogFiles.gone(path) }
         guard database.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
+        try LogFiles.refuseJournal(beside: path)
         self.path = path
         self.database = database
         isImmutable = try !Self.hasLog(path)
@@ -22,6 +25,7 @@ struct ReadingSource {
         connection.wait(milliseconds: Self.patience)
         do throws(AuditStoreError) {
             try LogSchema.checkKind(of: connection, at: path)
+            try LogSchema.checkTables(of: connection, at: path)
         } catch {
             throw try Self.explained(error, at: path, isImmutable)
         }
@@ -40,6 +44,7 @@ struct ReadingSource {
     private static func connect(to path: String, _ isImmutable: Bool) throws(AuditStoreError) -> Connection {
         try AuditStoreError.at(path) { () throws(SQLiteError) in
             let connection = try Connection(path: path, access: isImmutable ? .immutable : .readOnly)
+            connection.limitValues(to: longestValue)
             try connection.execute("PRAGMA trusted_schema = OFF")
             try connection.execute("PRAGMA cell_size_check = ON")
             return connection

@@ -22,6 +22,27 @@ extension LogSchema {
         return found
     }
 
+    /// Throws when there is something else in a table's place, or a column of it is computed: to read such a thing can go on for
+    /// ever. A column that somebody added is no danger, and told of by `differences`.
+    static func checkTables(of connection: Connection, at path: String) throws(AuditStoreError) {
+        let found = try AuditStoreError.at(path) { () throws(SQLiteError) in
+            try connection.all("SELECT name, sql FROM sqlite_schema WHERE type <> 'trigger' AND type <> 'index'") {
+                (name: $0.text(0), text: $0.text(1))
+            }
+        }
+        for object in found {
+            guard let made = statements.first(where: { $0.hasPrefix("CREATE TABLE \(object.name) (") }) else {
+                continue
+            }
+            let columns = made.dropLast(") STRICT".count)
+            guard !object.text.hasPrefix(columns.last?.isNewline == true ? columns.dropLast() : columns) else {
+                continue
+            }
+            throw .damaged(
+                "The table '\(object.name)' of the audit log \(path) is not as it was made: somebody changed it.")
+        }
+    }
+
     static func identity(in connection: Connection, at path: String) throws(AuditStoreError) -> AuditIdentity {
         let identity = try AuditStoreError.at(path) { () throws(SQLiteError) in
             try connection.first("SELECT origin, format FROM log") {

@@ -41,6 +41,7 @@ final class Writer {
         guard let file = try FileMark(path) else { throw LogFiles.gone(path) }
         guard file.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
         guard file.isWritable else { throw LogFiles.readOnly(path) }
+        try LogFiles.refuseJournal(beside: path)
         let connection = try AuditStoreError.at(path) { () throws(SQLiteError) in
             try Connection(path: path, access: .readWrite)
         }

@@ -3,7 +3,7 @@ struct ClientReader {
     typealias Client = GatewayConfiguration.Client
 
     /// How the gateway itself calls those who are no clients.
-    static let reservedNames = ["anonymous", "operator"]
+    static let reservedNames = ["anonymous", "operator", "gateway"]
     /// What `dailyQuota` may be.
     static let dailyQuotas = 1...1_000_000_000
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import Glibc
 
 /// `--archive DIR`: where archived segments are.
 struct AuditArchiveOption: ParsableArguments {
@@ -9,6 +10,11 @@ struct AuditArchiveOption: ParsableArguments {
             "The directory of archived segments, so that their entries are read too.", valueName: "directory"),
         completion: .directory)
     var directory: String?
+
+    func validate() throws {
+        guard let directory, access(directory, R_OK | X_OK) != 0 else { return }
+        throw ValidationError("--archive \(directory): \(String(cString: strerror(errno))).")
+    }
 
     /// For `AuditVerifier` and `AuditProver`.
     var bodies: AuditArchive {

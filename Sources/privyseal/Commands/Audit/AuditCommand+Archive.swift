@@ -49,7 +49,7 @@ extension AuditCommand {
 
         func validate() throws {
             guard (before == nil) != (segments == nil) else {
-                throw ValidationError("Say how much: by --before TIME or by --segments COUNT.")
+                throw ValidationError("Say how much: either by --before TIME or by --segments COUNT.")
             }
             guard segments.map({ $0 > 0 }) ?? true else { throw ValidationError("--segments must be positive.") }
             guard !drop || (log.configuration != nil && log.database == nil) else {
@@ -74,7 +74,9 @@ extension AuditCommand {
             try write(chosen, of: source.reader)
             let from = AuditSegment.entries(of: chosen.lowerBound).lowerBound
             let to = chosen.upperBound * AuditSegment.size
-            print("Entries \(from) to \(to - 1) are in \(directory), \(chosen.count) segments.")
+            print(
+                "Entries \(from) to \(to - 1) are in \(directory), \(chosen.count) segment\(chosen.count == 1 ? "" : "s")."
+            )
             guard drop, let settings = source.settings else { return }
             source.reader.close()
             try await ArchiveDropping(settings).drop(chosen)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import TransparencyLog
 
 extension AuditCommand {
     struct ShowCheckpoint: ParsableCommand {
@@ -28,15 +29,25 @@ extension AuditCommand {
             let output = AuditOutput.standard
             if all {
                 for checkpoint in kept where checkpoint.size < head.size {
-                    output.write(Array((checkpoint.note + "\n").utf8))
+                    output.write(try note(checkpoint) + "\n".utf8)
                 }
                 // A kept one may have a cosigner's signature, which the head never has.
                 let last = kept.last { $0.size == head.size } ?? head
-                output.write(Array((last.note + "\n").utf8))
+                output.write(try note(last) + "\n".utf8)
             } else {
-                output.write(Array(head.note.utf8))
+                output.write(try note(head))
             }
             try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        }
+
+        /// As it is stored; what is none may hold anything, and goes to no terminal.
+        private func note(_ head: AuditHead) throws -> [UInt8] {
+            do throws(NoteError) {
+                return Array(try SignedNote(parsing: head.note).description.utf8)
+            } catch {
+                throw StandardError.failure(
+                    "The checkpoint of \(head.size) entries is none: \(error) See what privyseal audit verify says.")
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ extension AuditCommand {
             case .text: print(result.text)
             case .json: print(result.json)
             }
-            if !report.isIntact { throw ExitCode.failure }
+            if !result.isIntact { throw ExitCode.failure }
         }
     }
 }

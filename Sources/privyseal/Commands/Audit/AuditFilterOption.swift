@@ -61,10 +61,7 @@ struct AuditFilterOption: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            """
-            The kind of entry: signature, refusal, refusals, start, stop, reload, client, key, token, verification, archive, \
-            outage, idle.
-            """, valueName: "kind"))
+            "The kind of entry: \(AuditEvent.kinds.joined(separator: ", ")).", valueName: "kind"))
     var kind: String?
 
     @Option(help: ArgumentHelp("The keyed hash of a user, as entries have it.", valueName: "hash"))

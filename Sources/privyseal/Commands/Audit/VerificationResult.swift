@@ -8,6 +8,17 @@ struct VerificationResult {
     let verifiers: [NoteVerifier]
     let collections: [CheckpointCollection]
 
+    /// Nothing is wrong, and nothing that was given was left out.
+    var isIntact: Bool { report.isIntact && damaged.isEmpty }
+
+    /// What was left out of the files that were given: a checkpoint that nobody can read may be the one that matters.
+    private var damaged: [String] {
+        collections.filter { $0.damaged > 0 }.map { file in
+            "\(file.damaged) piece\(file.damaged == 1 ? "" : "s") of \(file.path) cannot be read as checkpoints: a writer was "
+                + "stopped amidst one, or somebody changed the file. Compare it with another copy, and take out what is none."
+        }
+    }
+
     private static let lacksSecondPlace =
         "No checkpoint that was kept elsewhere was given: an older copy of the whole log cannot be told from a newer one "
         + "without a checkpoint kept elsewhere."
@@ -17,9 +28,9 @@ struct VerificationResult {
     var text: String { ([verdict] + checked.map { "  " + $0 } + faults + cautions).joined(separator: "\n") }
 
     private var verdict: String {
-        let count = report.faultCount
+        let count = report.faultCount + damaged.count
         let origin = PlainText.of(report.origin)
-        return report.isIntact
+        return isIntact
             ? "\(origin): intact" : "\(origin): \(count) \(count == 1 ? "thing is" : "things are") wrong"
     }
 
@@ -46,7 +57,8 @@ struct VerificationResult {
     private var faults: [String] {
         let told = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
         let rest = report.faultCount - report.faults.count
-        return told + (rest > 0 ? ["… and \(rest) more"] : [])
+        let last = damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
+        return told + (rest > 0 ? ["… and \(rest) more"] : []) + last
     }
 
     private var cautions: [String] { given == 0 ? [Self.lacksSecondPlace] : [] }
@@ -59,7 +71,7 @@ struct VerificationResult {
         var writer = JSONWriter(capacity: 2048)
         writer.object { writer in
             writer.member("origin", report.origin)
-            writer.member("intact", report.isIntact)
+            writer.member("intact", isIntact)
             writer.member("size", report.size)
             if let root = report.root { writer.member("root", Hexadecimal.text(root.bytes)) }
             writer.member("archived", report.archived)
@@ -73,9 +85,12 @@ struct VerificationResult {
             }
             writer.name("keys")
             writer.array { writer in for verifier in verifiers { writer.string(verifier.text) } }
-            writer.member("faultCount", report.faultCount)
+            writer.member("faultCount", report.faultCount + damaged.count)
             writer.name("faults")
-            writer.array { writer in for fault in report.faults { write(fault, &writer) } }
+            writer.array { writer in
+                for fault in report.faults { write(fault, &writer) }
+                for sentence in damaged { writer.object { writer in writer.member("message", sentence) } }
+            }
             if let caution = cautions.first { writer.member("caution", caution) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)

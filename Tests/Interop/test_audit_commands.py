@@ -1,12 +1,14 @@
 """`privyseal audit` on the log of a gateway that runs, and on copies of it that somebody has changed."""
 
 import base64
+import contextlib
 import csv
 import functools
 import hashlib
 import io
 import json
 import pathlib
+import resource
 import shutil
 import signal
 import sqlite3
@@ -358,3 +360,121 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     with gateway.service:
         gateway.sign(["com.example.again"])
         gateway.run("verify")
+    # The entry that tells where the key stands is in the archive. The log's head knows all the same.
+    with edited(tmp_path / "audit.db") as database:
+        (value,) = database.execute("SELECT value FROM register WHERE name LIKE 'key/%'").fetchone()
+        database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value.replace(b"active", b"staged"),))
+    assert "registers are not those that the head was signed for" in gateway.run("verify", status=1)
+    with pytest.raises(AssertionError, match="The registers are not those"):
+        gateway.service.start()
+    with edited(tmp_path / "audit.db") as database:
+        database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value,))
+    gateway.run("verify")
+
+
+# What somebody put there
+
+
+@contextlib.contextmanager
+def edited(path):
+    """A database without its triggers, which come back as they were."""
+    database = sqlite3.connect(path)
+    triggers = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        database.execute(f"DROP TRIGGER {name}")
+    yield database
+    for _, statement in triggers:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("\n\n\u2014", "\n\n-"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "",
+        lambda text: text + text.split("\n\n")[0][:-3],
+    ],
+    ids=["other signatures", "other line ends", "nothing", "the beginning of one more"],
+)
+def test_checkpoints_that_cannot_be_read_are_not_passed_over(gateway, spoil):
+    copy, file = gateway.copy(), gateway.place / "spoilt"
+    file.write_bytes(spoil(gateway.checkpoints_then.read_text()).encode())
+    on = ("--database", copy, "--key", gateway.key, "--checkpoints", file)
+    assert run("audit", "verify", *on).returncode in (1, WRONG_CALL)
+
+
+def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows_its_key(gateway):
+    keys, alone = gateway.place / "keys", gateway.place / "alone"
+    keys.write_text(gateway.run("keys", "--open-cosigner"))
+    copy = gateway.copy()
+    # Each note without its last line, which is the cosigner's.
+    notes = gateway.checkpoints_then.read_text().split("\n\n")
+    alone.write_text("\n\n".join(part.rsplit("\n", 1)[0] if part[:1] == "\u2014" else part for part in notes))
+    with edited(copy) as database:
+        database.execute("DELETE FROM checkpoint")
+    gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
+    text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
+    assert "No checkpoint bears a signature of a cosigner" in text
+
+
+@pytest.mark.parametrize("table", ["log", "entry", "head"])
+def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, table):
+    copy = gateway.copy("view.db")
+    view = sqlite3.connect(copy)
+    for (name,) in view.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        view.execute(f"DROP TRIGGER {name}")
+    columns = ", ".join(name for _, name, *_ in view.execute(f"PRAGMA table_info({table})"))
+    view.execute(f"DROP TABLE {table}")
+    view.execute(
+        f"CREATE VIEW {table}({columns}) AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n FROM endless) "
+        f"SELECT {', '.join('n' for _ in columns.split(', '))} FROM endless"
+    )
+    view.commit()
+    view.close()
+    for command in (["verify", "--key", gateway.key], ["tail"], ["search"], ["prove", 0]):
+        assert run("audit", *command, "--database", copy).returncode == 1
+
+
+def test_what_is_nested_deeply_is_shown_as_it_is(gateway):
+    copy = gateway.copy("nested.db")
+    body = b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b',"kind":"idle","time":"2026-11-22T00:00:00.000Z","v":1}'
+    with edited(copy) as database:
+        database.execute("UPDATE entry SET body = ? WHERE idx = 0", (body,))
+    for command in (["show", 0], ["search", "--kind", "idle"], ["tail"]):
+        limited = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        assert run("audit", *command, "--database", copy, preexec_fn=limited).returncode == 0
+
+
+def test_a_rollback_journal_beside_a_log_is_refused_and_not_played_back(gateway):
+    copy = gateway.copy("journal.db")
+    copy.with_name("journal.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(1000))
+    result = run("audit", "verify", "--database", copy, "--key", gateway.key)
+    assert result.returncode == 1 and "somebody put it there" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["verify", "--archive", "/nowhere"], "No such file or directory"),
+        (["search", "--kind", "signatur"], "is no kind of entry: give one of signature, refusal"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(gateway, arguments, sentence):
+    result = run("audit", *arguments, "--config", gateway.service.configuration)
+    assert result.returncode == WRONG_CALL and sentence in result.stderr
+
+
+def test_a_checkpoint_beyond_all_numbers_is_refused(gateway):
+    huge = gateway.place / "huge"
+    text = gateway.checkpoints.read_text()
+    size = text.split("\n")[1]
+    huge.write_text(text.split("\n\n\u2014")[0].replace(f"\n{size}\n", "\n9223372036854775807\n") + "\n\n\u2014"
+                    + text.split("\n\n\u2014")[1].split("\n\n")[0] + "\n\n")
+    result = run(
+        "audit", "prove", 9223372036854775806, "--against", 9223372036854775807, "--checkpoints", huge,
+        "--config", gateway.service.configuration,
+    )
+    assert result.returncode in (1, WRONG_CALL), result

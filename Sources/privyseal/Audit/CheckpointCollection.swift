@@ -4,14 +4,17 @@ import TransparencyLog
 /// A file of checkpoints that were kept elsewhere than the log, read whole.
 struct CheckpointCollection {
     let path: String
+    /// Whether somebody named it to be compared with; else it is the file that the gateway itself writes.
+    let isGiven: Bool
     let notes: [SignedNote]
     /// Pieces of the file that are no checkpoints: a writer was stopped in the middle of one, or somebody changed it.
     let damaged: Int
 
-    /// - Parameter isRequired: whether there must be such a file; else one that is missing holds nothing.
-    init(_ path: String, isRequired: Bool = true) throws(AuditSetupError) {
+    /// - Parameter isGiven: whether there must be such a file, with checkpoints; else one that is missing holds nothing.
+    init(_ path: String, isGiven: Bool = true) throws(AuditSetupError) {
         self.path = path
-        guard isRequired || access(path, F_OK) == 0 else {
+        self.isGiven = isGiven
+        guard isGiven || access(path, F_OK) == 0 else {
             (notes, damaged) = ([], 0)
             return
         }
@@ -25,7 +28,7 @@ struct CheckpointCollection {
         } catch {
             throw AuditSetupError("\(path) does not hold checkpoints. \(error)")
         }
-        guard !isRequired || !notes.isEmpty else {
+        guard !isGiven || !notes.isEmpty else {
             throw AuditSetupError(
                 "\(path) holds no checkpoint: give a file as audit.checkpoints writes it, with every byte as it was.")
         }

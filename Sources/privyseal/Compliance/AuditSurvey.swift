@@ -22,7 +22,7 @@ struct AuditSurvey {
             // Before the verification, so that it covers it.
             let anchor = try reader.head().map { try Self.anchor($0, verifiers) }
             guard verifies else { return .unverified(anchor: anchor) }
-            let notes = try CheckpointCollection(audit.checkpoints.file.path, isRequired: false).notes
+            let notes = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).notes
             let report = try AuditVerifier(verifiers, externals: notes, faultLimit: 20).verify(reader)
             return .verified(
                 AuditFindings.Verified(

@@ -23,7 +23,7 @@ struct AuditCheckpointOption: ParsableArguments {
         }
         if let path = source.settings?.audit.checkpoints.file.path, !files.contains(path) {
             collections.insert(
-                try AuditAttempt.parse { () throws(AuditSetupError) in try CheckpointCollection(path, isRequired: false)
+                try AuditAttempt.parse { () throws(AuditSetupError) in try CheckpointCollection(path, isGiven: false)
                 },
                 at: 0)
         }

@@ -42,7 +42,6 @@ extension AuditCommand {
             guard (index == nil) != between.isEmpty else {
                 throw ValidationError("Give either the INDEX of an entry or --between OLD NEW.")
             }
-            guard index.map({ $0 >= 0 }) ?? true else { throw ValidationError("The INDEX of an entry is 0 or more.") }
             guard between.isEmpty || between.count == 2 else {
                 throw ValidationError("--between takes two sizes: --between OLD NEW.")
             }

@@ -12,13 +12,18 @@ struct VerificationResult {
     var isIntact: Bool { report.isIntact && damaged.isEmpty }
 
     /// What was left out of the files that were given: a checkpoint that nobody can read may be the one that matters.
-    private var damaged: [String] {
-        collections.filter { $0.damaged > 0 }.map { file in
+    private var damaged: [String] { unreadable(isGiven: true) }
+
+    private func unreadable(isGiven: Bool) -> [String] {
+        collections.filter { $0.damaged > 0 && $0.isGiven == isGiven }.map { file in
             "\(file.damaged) piece\(file.damaged == 1 ? "" : "s") of \(file.path) cannot be read as checkpoints: a writer was "
                 + "stopped amidst one, or somebody changed the file. Compare it with another copy, and take out what is none."
         }
     }
 
+    private static let othersMayBeWrong =
+        "What is named is wrong; between the last checkpoint before it and the next after it more may be: somebody who "
+        + "makes the marks of other entries fit can hide them behind this one. Compare with a copy that is intact."
     private static let lacksSecondPlace =
         "No checkpoint that was kept elsewhere was given: an older copy of the whole log cannot be told from a newer one "
         + "without a checkpoint kept elsewhere."
@@ -61,7 +66,11 @@ struct VerificationResult {
         return told + (rest > 0 ? ["… and \(rest) more"] : []) + last
     }
 
-    private var cautions: [String] { given == 0 ? [Self.lacksSecondPlace] : [] }
+    private var cautions: [String] {
+        // A disk that was full once leaves the beginning of a note in the gateway's own file.
+        (report.isIntact ? [] : [Self.othersMayBeWrong]) + unreadable(isGiven: false)
+            + (given == 0 ? [Self.lacksSecondPlace] : [])
+    }
 
     private var given: Int { collections.reduce(0) { $0 + $1.notes.count } }
 
@@ -91,7 +100,7 @@ struct VerificationResult {
                 for fault in report.faults { write(fault, &writer) }
                 for sentence in damaged { writer.object { writer in writer.member("message", sentence) } }
             }
-            if let caution = cautions.first { writer.member("caution", caution) }
+            if !cautions.isEmpty { writer.member("caution", cautions.joined(separator: " ")) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }

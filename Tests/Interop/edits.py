@@ -73,22 +73,27 @@ def dump(path):
         return str(error)
 
 
+@contextlib.contextmanager
+def edited(path):
+    """A database without its triggers, which come back as they were."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        yield connection
+        for _, text in triggers:
+            connection.execute(text)
+        connection.commit()
+
+
 class Edit:
     """One of a copy, past the triggers, which are there again afterwards."""
 
     def __init__(self, victim, path, random):
         self.victim, self.path, self.random = victim, path, random
 
-    @contextlib.contextmanager
     def opened(self):
-        with contextlib.closing(sqlite3.connect(self.path)) as connection:
-            triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-            for name, _ in triggers:
-                connection.execute(f"DROP TRIGGER {name}")
-            yield connection
-            for _, text in triggers:
-                connection.execute(text)
-            connection.commit()
+        return edited(self.path)
 
     def index(self, connection):
         return self.random.randrange(connection.execute("SELECT count(*) FROM entry").fetchone()[0])

@@ -1,7 +1,6 @@
 """`privyseal audit` on the log of a gateway that runs, and on copies of it that somebody has changed."""
 
 import base64
-import contextlib
 import csv
 import functools
 import hashlib
@@ -18,6 +17,7 @@ import threading
 
 import pytest
 from conftest import BINARY
+from edits import edited
 from running import APP, ISSUER_ID, KEY_IDS, allowed
 from service import Service, mint, write_key
 
@@ -373,20 +373,6 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
 
 
 # What somebody put there
-
-
-@contextlib.contextmanager
-def edited(path):
-    """A database without its triggers, which come back as they were."""
-    database = sqlite3.connect(path)
-    triggers = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
-        database.execute(f"DROP TRIGGER {name}")
-    yield database
-    for _, statement in triggers:
-        database.execute(statement)
-    database.commit()
-    database.close()
 
 
 @pytest.mark.parametrize(

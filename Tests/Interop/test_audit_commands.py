@@ -434,6 +434,15 @@ def test_what_is_nested_deeply_is_shown_as_it_is(gateway):
         assert run("audit", *command, "--database", copy, preexec_fn=limited).returncode == 0
 
 
+def test_an_export_of_everything_passes_over_nothing(gateway):
+    copy = gateway.copy("damaged.db")
+    with edited(copy) as database:
+        database.execute("UPDATE entry SET body = ? WHERE idx = 1", (b"garbage",))
+    result = run("audit", "export", "--database", copy)
+    assert result.returncode == 1 and "entry 1 is no entry" in result.stderr
+    assert run("audit", "tail", "-n", 100_000, "--database", copy).returncode == 0
+
+
 def test_a_rollback_journal_beside_a_log_is_refused_and_not_played_back(gateway):
     copy = gateway.copy("journal.db")
     copy.with_name("journal.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(1000))

@@ -11,6 +11,9 @@ public struct AuditQuery: Hashable, Sendable {
     public var isLatestFirst = true
 
     public init() {}
+
+    /// Whether nothing is asked of an entry.
+    public var isForEverything: Bool { since == nil && until == nil && terms.isEmpty }
 }
 
 /// The fields that are indexed.

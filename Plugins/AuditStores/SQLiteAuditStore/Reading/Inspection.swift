@@ -48,7 +48,10 @@ struct Inspection {
             sentences.append("\(first) segments were dropped, but only \(segments) were closed.")
         }
         let early = try count("SELECT count(*) FROM entry WHERE idx < \(first * AuditSegment.size)")
-        if early > 0 { sentences.append("\(early) entries are there that were dropped.") }
+        if early > 0 {
+            let count = early == 1 ? "1 entry stands" : "\(early) entries stand"
+            sentences.append("\(count) before index \(first * AuditSegment.size), where the log begins.")
+        }
         let heads = try count("SELECT count(*) FROM head")
         let entries = try count("SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 1)") + first
         if heads > 1 { sentences.append("The log has \(heads) heads.") }

@@ -260,6 +260,9 @@ def test_verify_names_what_was_changed(gateway, change, sentence):
     database.close()
     text = gateway.run("verify", on=("--database", copy, "--key", gateway.key), status=1)
     assert sentence.format(signed=signed) in text
+    answer = json.loads(gateway.run("verify", "--format", "json", on=("--database", copy, "--key", gateway.key), status=1))
+    assert any(span["from"] <= signed < span["to"] for span in answer["unproved"]), answer
+    assert "No checkpoint proves" in answer["caution"]
 
 
 def test_verify_tells_an_older_copy_by_a_checkpoint_from_elsewhere(gateway):
@@ -404,6 +407,8 @@ def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows
     gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
     text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
     assert "No checkpoint bears a signature of a cosigner" in text
+    # Nor without any checkpoint that could lack it.
+    gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
 
 
 @pytest.mark.parametrize("table", ["log", "entry", "head"])

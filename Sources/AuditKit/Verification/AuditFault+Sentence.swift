@@ -57,10 +57,10 @@ extension AuditFault: CustomStringConvertible {
                 + "entry is archived, the archive tells which."
         case .uncosigned(let size, let checkpoint):
             (size == 0
-                ? "No checkpoint bears a signature of a cosigner whose key was given"
-                : "The last checkpoint that a cosigner signed covers \(Sentence.number(size)) entries")
-                + "; the newest covers \(Sentence.number(checkpoint)). What came after rests on the log's key alone: the "
-                + "cosigner could not be reached, or the log was rewritten."
+                ? "No checkpoint bears a signature of a cosigner whose key was given. Everything"
+                : "The last checkpoint that a cosigner signed covers \(Sentence.number(size)) entries; the newest covers "
+                    + "\(Sentence.number(checkpoint)). What came after")
+                + " rests on the log's key alone: the cosigner could not be reached, or the log was rewritten."
         case .archive(let segment):
             "What the archive holds for \(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) is not "
                 + "what was recorded."

@@ -41,7 +41,7 @@ public enum AuditFault: Hashable, Sendable {
     case segmentCount(Int, expected: Int)
     /// They are gone, and the log does not say that they were archived.
     case unarchived(Range<Int>)
-    /// The newest checkpoint was given out without the co-signature that this many entries have.
+    /// The newest checkpoint, or the log where there is none, lacks the co-signature that this many entries have.
     case uncosigned(size: Int, checkpoint: Int)
     /// What is registered under the name is not what the entry says; nil where no entry says anything of it.
     case register(String, Int?)

@@ -60,7 +60,7 @@ public struct AuditVerifier {
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
         for note in externals { plan.add(external: note, &faults) }
         plan.findTruncation(at: size, &faults)
-        plan.findUncosigned(&faults)
+        let cosigned = plan.findUncosigned(at: size, &faults)
         if end > size { faults.add(.surplus(size..<end)) }
         let roots = try segmentRoots(reader, size: size, &faults)
 
@@ -70,7 +70,9 @@ public struct AuditVerifier {
         try walk.passArchive(before: first, archive)
         try read(reader, until: max(end, size), &walk, progress)
         if let registers { walk.compare(registers, seal: seal) }
-        return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
+        var report = walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
+        report.cosigned = cosigned
+        return report
     }
 
     /// The registers, and the seal of a head that was signed for them: none was changed while they were read.

@@ -79,10 +79,17 @@ struct CheckpointPlan {
 
     private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
 
-    /// Whoever gives a cosigner's key wants to see its signature: without it the log's key alone rewrites everything.
-    func findUncosigned(_ faults: inout FaultList) {
-        guard verifiers.contains(where: isCosigner), cosigned < largest else { return }
-        faults.add(.uncosigned(size: cosigned, checkpoint: largest))
+    /// Whoever gives a cosigner's key wants to see its signature: without it the log's key alone rewrites everything, and takes
+    /// out what the log keeps of its checkpoints.
+    ///
+    /// - Returns: how many entries a co-signature covers; nil without a cosigner's key.
+    func findUncosigned(at size: Int, _ faults: inout FaultList) -> Int? {
+        // Without the log's own key nothing is believed, and its cosigners are unknown.
+        guard verifiers.contains(where: isCosigner), !verifiers.allSatisfy(isCosigner) else { return nil }
+        if cosigned < largest || (cosigned == 0 && size > 0) {
+            faults.add(.uncosigned(size: cosigned, checkpoint: largest))
+        }
+        return cosigned
     }
 
     /// The largest of each source is told: the others would say the same.

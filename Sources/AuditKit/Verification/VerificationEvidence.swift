@@ -4,39 +4,27 @@ struct VerificationEvidence {
     private enum Suspicion {
         /// Entries of one segment that do not fit their marks; with where the first was recorded if they were moved with them.
         case entries(Range<Int>, from: Int?)
-        /// The segment does not fit its root; with those of its entries that no checkpoint proved before, unless something
-        /// else explains it.
-        case segment(Int, unproved: Range<Int>?)
-    }
-
-    /// What the checkpoints of one kind said last.
-    private struct Trail {
-        /// The size of the last that was right.
-        var proved = 0
-        /// Whether something since then speaks against an entry, and so explains a checkpoint that is wrong.
-        var isSuspicious = false
+        /// The segment does not fit its root; and whether something else may explain it.
+        case segment(Int, isExplained: Bool)
     }
 
     /// More are not told apart.
     private static let capacity = 10_000
 
     private var suspicions: [Suspicion] = []
-    private var wrongSegments: Set<Int> = []
+    /// In order.
+    private var wrongSegments: [Int] = []
     private var isSegmentSuspicious = false
-    private var own = Trail()
-    private var outside = Trail()
-    /// Entries before it are what the checkpoints cover.
-    private var provedByEntries = 0
-    /// Those before it too, in segments that fit their recorded roots.
-    private var provedBySegments = 0
+    /// Checkpoints in the log, and those from elsewhere.
+    private var (own, outside) = (CheckpointTrail(), CheckpointTrail())
     private var dropped = 0
 
     mutating func beginSegment() { isSegmentSuspicious = false }
 
     mutating func suspectSomething() {
         isSegmentSuspicious = true
-        own.isSuspicious = true
-        outside.isSuspicious = true
+        own.suspectEntry()
+        outside.suspectEntry()
     }
 
     /// - Parameter place: where the entry was recorded if it was moved with its mark.
@@ -53,10 +41,8 @@ struct VerificationEvidence {
 
     /// - Parameter isWhole: whether all its entries could be read.
     mutating func suspect(segment: Int, isWhole: Bool) {
-        let entries = AuditSegment.entries(of: segment)
-        let unproved = entries.clamped(to: max(own.proved, outside.proved)..<entries.upperBound)
-        if isWhole { add(.segment(segment, unproved: isSegmentSuspicious ? nil : unproved)) }
-        wrongSegments.insert(segment)
+        if isWhole { add(.segment(segment, isExplained: isSegmentSuspicious)) }
+        wrongSegments.append(segment)
         suspectSomething()
     }
 
@@ -66,48 +52,88 @@ struct VerificationEvidence {
     }
 
     mutating func prove(_ checkpoint: CheckpointPlan.Stop, isByEntries: Bool) {
-        let trail = Trail(proved: checkpoint.size, isSuspicious: false)
-        if checkpoint.source == .external { outside = trail } else { own = trail }
-        if isByEntries { provedByEntries = checkpoint.size }
-        provedBySegments = checkpoint.size
+        if checkpoint.source == .external {
+            outside.prove(checkpoint.size, isByEntries: isByEntries)
+        } else {
+            own.prove(checkpoint.size, isByEntries: isByEntries)
+        }
     }
 
     /// - Returns: what to tell about a checkpoint that is wrong; nil where something else explains it.
     mutating func refute(_ checkpoint: CheckpointPlan.Stop) -> AuditFault? {
-        let trail = checkpoint.source == .external ? outside : own
-        if checkpoint.source == .external { outside.isSuspicious = true } else { own.isSuspicious = true }
-        guard !trail.isSuspicious else { return nil }
-        isSegmentSuspicious = true
-        let begin = trail.proved < checkpoint.size ? trail.proved : 0
-        return .rewritten(begin..<checkpoint.size, checkpoint: checkpoint.size, checkpoint.source)
+        let refutation = checkpoint.source == .external ? outside.refute(checkpoint) : own.refute(checkpoint)
+        if refutation != nil { isSegmentSuspicious = true }
+        return refutation.map(Self.rewritten)
     }
 
-    func conclude(_ faults: inout FaultList) {
+    private static func rewritten(_ refutation: CheckpointTrail.Refutation) -> AuditFault {
+        .rewritten(refutation.entries, checkpoint: refutation.checkpoint.size, refutation.checkpoint.source)
+    }
+
+    // MARK: The judgement
+
+    /// - Parameter size: how many entries the head signs for.
+    /// - Returns: the entries before it that no checkpoint proves as they stand, in order: any of them may be wrong, whatever
+    ///   else is found.
+    func conclude(at size: Int, _ faults: inout FaultList) -> [Range<Int>] {
+        let unproved = self.unproved
+        for refutation in outside.explained where isContradicted(refutation.checkpoint.size) {
+            faults.add(Self.rewritten(refutation))
+        }
         for suspicion in suspicions {
             switch suspicion {
-            case .entries(let entries, let from): judge(entries, from, &faults)
-            case .segment(let segment, let unproved):
-                if AuditSegment.entries(of: segment).upperBound <= provedByEntries {
-                    faults.add(.segmentRoot(segment))
-                } else if let unproved {
-                    faults.add(.forged(unproved))
-                }
+            case .entries(let entries, let from): judge(entries, from, unproved, &faults)
+            case .segment(let segment, let isExplained): judge(segment, isExplained, unproved, &faults)
             }
         }
         faults.count(dropped)
+        return unproved.ranges.map { $0.clamped(to: 0..<size) }.filter { !$0.isEmpty }
     }
 
-    private func judge(_ entries: Range<Int>, _ from: Int?, _ faults: inout FaultList) {
-        let isFit = !wrongSegments.contains(entries.lowerBound / AuditSegment.size)
-        let proved = max(provedByEntries, isFit ? provedBySegments : 0)
-        let right = entries.clamped(to: 0..<proved)
-        let wrong = entries.clamped(to: proved..<max(proved, entries.upperBound))
-        if !right.isEmpty { faults.add(.mark(right)) }
-        guard !wrong.isEmpty else { return }
-        if let from {
-            faults.add(.moved(wrong, from: from + wrong.lowerBound - entries.lowerBound))
-        } else {
-            faults.add(.changed(wrong))
+    private var unproved: RangeSet<Int> {
+        // What a checkpoint from elsewhere proves, none in the log has to. The other way round, the log's key may have been
+        // used to sign for something else.
+        unproved(
+            byEntries: max(own.provedByEntries, outside.provedByEntries), bySegments: max(own.proved, outside.proved),
+            until: .max
+        ).union(
+            unproved(byEntries: outside.provedByEntries, bySegments: outside.proved, until: outside.refuted))
+    }
+
+    private func unproved(byEntries: Int, bySegments: Int, until end: Int) -> RangeSet<Int> {
+        var ranges = RangeSet<Int>()
+        if byEntries < min(bySegments, end) {
+            for segment in wrongSegments {
+                ranges.insert(
+                    contentsOf: AuditSegment.entries(of: segment).clamped(to: byEntries..<min(bySegments, end)))
+            }
+        }
+        if bySegments < end { ranges.insert(contentsOf: bySegments..<end) }
+        return ranges
+    }
+
+    /// Whether the log's own checkpoints prove what one from elsewhere of this size speaks against: then no wrong entry
+    /// explains it.
+    private func isContradicted(_ size: Int) -> Bool {
+        own.provedByEntries >= size || (own.proved >= size && !wrongSegments.contains(size / AuditSegment.size))
+    }
+
+    private func judge(_ segment: Int, _ isExplained: Bool, _ unproved: RangeSet<Int>, _ faults: inout FaultList) {
+        let open = unproved.intersection(RangeSet(AuditSegment.entries(of: segment))).ranges
+        if open.isEmpty { faults.add(.segmentRoot(segment)) }
+        guard !isExplained else { return }
+        for entries in open { faults.add(.forged(entries)) }
+    }
+
+    private func judge(_ entries: Range<Int>, _ from: Int?, _ unproved: RangeSet<Int>, _ faults: inout FaultList) {
+        let all = RangeSet(entries)
+        for right in all.subtracting(unproved).ranges { faults.add(.mark(right)) }
+        for wrong in all.intersection(unproved).ranges {
+            if let from {
+                faults.add(.moved(wrong, from: from + wrong.lowerBound - entries.lowerBound))
+            } else {
+                faults.add(.changed(wrong))
+            }
         }
     }
 }

@@ -226,7 +226,7 @@ struct VerificationWalk {
     consuming func report(origin: String, faultLimit: Int) -> AuditReport {
         skip(to: size)
         if lastArchived < archivedEnd { faults.add(.unarchived(lastArchived..<archivedEnd)) }
-        evidence.conclude(&faults)
+        result.unproved = evidence.conclude(at: size, &faults)
         result.origin = origin
         result.size = size
         (result.faults, result.faultCount) = faults.inOrder(limit: faultLimit)

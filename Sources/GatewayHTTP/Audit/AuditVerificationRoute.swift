@@ -26,6 +26,7 @@ struct AuditVerificationRoute {
             writer.member("faultCount", report.faultCount)
             writer.name("faults")
             writer.array { writer in for fault in report.faults { writer.string(fault.description) } }
+            if let proof = report.proof { writer.member("proof", proof) }
         }
         return .json(writer.bytes)
     }

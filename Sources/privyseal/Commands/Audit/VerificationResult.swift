@@ -21,9 +21,6 @@ struct VerificationResult {
         }
     }
 
-    private static let othersMayBeWrong =
-        "What is named is wrong; between the last checkpoint before it and the next after it more may be: somebody who "
-        + "makes the marks of other entries fit can hide them behind this one. Compare with a copy that is intact."
     private static let lacksSecondPlace =
         "No checkpoint that was kept elsewhere was given: an older copy of the whole log cannot be told from a newer one "
         + "without a checkpoint kept elsewhere."
@@ -49,6 +46,9 @@ struct VerificationResult {
             lines.append("\(Self.checkpoints(collection.notes.count)) from \(collection.path)")
         }
         if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
+        if let cosigned = report.cosigned {
+            lines.append("a cosigner's signature covers the first \(cosigned) entries")
+        }
         if report.uncheckable > 0 {
             lines.append(
                 "\(Self.checkpoints(report.uncheckable)) inside archived segments not compared; --archive DIR makes it possible"
@@ -68,8 +68,7 @@ struct VerificationResult {
 
     private var cautions: [String] {
         // A disk that was full once leaves the beginning of a note in the gateway's own file.
-        (report.isIntact ? [] : [Self.othersMayBeWrong]) + unreadable(isGiven: false)
-            + (given == 0 ? [Self.lacksSecondPlace] : [])
+        (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false) + (given == 0 ? [Self.lacksSecondPlace] : [])
     }
 
     private var given: Int { collections.reduce(0) { $0 + $1.notes.count } }
@@ -91,6 +90,7 @@ struct VerificationResult {
                 writer.member("given", given)
                 writer.member("givenChecked", report.externalChecked)
                 writer.member("uncheckable", report.uncheckable)
+                if let cosigned = report.cosigned { writer.member("cosigned", cosigned) }
             }
             writer.name("keys")
             writer.array { writer in for verifier in verifiers { writer.string(verifier.text) } }
@@ -100,6 +100,10 @@ struct VerificationResult {
                 for fault in report.faults { write(fault, &writer) }
                 for sentence in damaged { writer.object { writer in writer.member("message", sentence) } }
             }
+            writer.name("unproved")
+            writer.array { writer in
+                for entries in report.unproved { writer.object { writer in write(entries, &writer) } }
+            }
             if !cautions.isEmpty { writer.member("caution", cautions.joined(separator: " ")) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -107,11 +111,13 @@ struct VerificationResult {
 
     private func write(_ fault: AuditFault, _ writer: inout JSONWriter) {
         writer.object { writer in
-            if let entries = fault.entries {
-                writer.member("from", entries.lowerBound)
-                writer.member("to", entries.upperBound)
-            }
+            if let entries = fault.entries { write(entries, &writer) }
             writer.member("message", fault.description)
         }
+    }
+
+    private func write(_ entries: Range<Int>, _ writer: inout JSONWriter) {
+        writer.member("from", entries.lowerBound)
+        writer.member("to", entries.upperBound)
     }
 }

@@ -65,6 +65,11 @@ public enum Base64: Sendable {
     /// Nil unless `characters` is what `encode` makes of some bytes: no white space, the right padding (none for `url`),
     /// and no stray bits in the last character (RFC 4648 §3.5).
     public func decode(_ characters: some Collection<UInt8>) -> [UInt8]? {
+        characters.withContiguousStorageIfAvailable { decode(contiguous: $0) }
+            ?? Array(characters).withUnsafeBufferPointer { decode(contiguous: $0) }
+    }
+
+    private func decode(contiguous characters: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(characters.count / 4 * 3 + 2)
         var bits: UInt32 = 0

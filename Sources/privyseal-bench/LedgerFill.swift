@@ -20,6 +20,9 @@ struct LedgerFill: AsyncParsableCommand {
     @Option(help: "Signatures.")
     var count: Int
 
+    @Option(help: "A file for checkpoints over every second entry.")
+    var checkpoints: String?
+
     /// The days that the signatures are spread over, up to now.
     private static let days = 30
     private static let writers = 512
@@ -60,6 +63,26 @@ struct LedgerFill: AsyncParsableCommand {
             try await group.waitForAll()
         }
         await log.close()
+        if let checkpoints { try writeCheckpoints(checkpoints, signer) }
+    }
+
+    /// As many as go out in some years, in the form of the gateway's own file.
+    private func writeCheckpoints(_ path: String, _ signer: NoteSigner) throws {
+        let reader = try SQLiteAuditStore.read(at: database)
+        defer { reader.close() }
+        var tree = GrowingTree()
+        var texts: [String] = []
+        try reader.entries(in: 0..<count) { entry in
+            tree.append(MerkleHash.leaf(entry.body))
+            if tree.size.isMultiple(of: 2) {
+                let checkpoint = try? Checkpoint(origin: signer.name, size: tree.size, root: tree.root)
+                if let note = try? checkpoint.map({ try signer.sign($0.text) }) {
+                    texts.append(NoteList.text(of: note))
+                }
+            }
+            return true
+        }
+        try texts.joined().write(toFile: path, atomically: true, encoding: .utf8)
     }
 
     private final class Numbers: Sendable {

@@ -67,7 +67,9 @@ struct SampleLog {
         faultLimit: Int = 100
     ) throws -> AuditReport {
         let notes = try externals.map { try SignedNote(parsing: $0.note) }
-        return try AuditVerifier(verifiers, externals: notes, archive: archive, faultLimit: faultLimit).verify(reader)
+        return try AuditVerifier(
+            verifiers, externals: [ExternalCheckpoints(notes)], archive: archive, faultLimit: faultLimit
+        ).verify(reader)
     }
 }
 

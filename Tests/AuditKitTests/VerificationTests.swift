@@ -335,6 +335,43 @@ struct VerificationTests {
         #expect(report.faults.contains(decoy < 1000 ? .mark(decoy..<decoy + 1) : .changed(decoy..<decoy + 1)))
     }
 
+    private static func spoilt(_ head: AuditHead) throws -> AuditHead {
+        let note = try SignedNote(parsing: head.note)
+        var signature = note.signatures[0]
+        signature = try NoteSignature(
+            name: signature.name, keyID: signature.keyID, bytes: signature.bytes.map { $0 ^ 1 })
+        return AuditHead(size: head.size, note: try SignedNote(text: note.text, signatures: [signature]).description)
+    }
+
+    @Test("wants signatures from outside of the newest checkpoint, and of all when one says something else")
+    func unsignedOutside() throws {
+        let log = try SampleLog(size: 5000, checkpoints: [1000, 2000, 3000])
+        let notes = log.reader.kept
+        let spoilt = try notes.map(Self.spoilt)
+        #expect(try log.verify(externals: [spoilt[0], spoilt[1], notes[2]]).isIntact)
+        #expect(
+            try log.verify(externals: [notes[0], notes[1], spoilt[2]]).faults.map(\.description) == [
+                "The checkpoint of 3,000 entries cannot be believed: The signature by example.com/log is wrong: the note "
+                    + "is not what was signed."
+            ])
+        let text = try Checkpoint(origin: SampleLog.origin, size: 1500, root: .empty).text
+        let other = try Self.spoilt(AuditHead(size: 1500, note: try log.signer.sign(text).description))
+        let report = try log.verify(externals: [other, notes[2]])
+        #expect(report.faults.map(\.entries) == [1500..<1500] && report.unproved.isEmpty)
+    }
+
+    @Test("takes no proof of changed entries from a checkpoint that nobody signed")
+    func unsignedProof() throws {
+        let log = try SampleLog(size: 5000, checkpoints: [4500])
+        var other = try SampleLog(size: 1000, signer: log.signer)
+        for index in 1000..<3000 { other.append(index == 1200 ? Self.other : SampleLog.body(index)) }
+        log.reader.change(1200, to: Self.other, isMarked: true)
+        let forged = try Self.spoilt(try other.head())
+        let report = try log.verify(externals: [forged, log.reader.kept[0]])
+        #expect(report.faults.contains(.forged(0..<4096)))
+        #expect(report.unproved == [0..<4096])
+    }
+
     @Test("does not take another log's checkpoint, nor its own under another name")
     func otherLog() throws {
         let log = try SampleLog(size: 10)
@@ -476,7 +513,7 @@ struct VerificationTests {
         let faults = { (log: SampleLog, externals: [AuditHead]) in
             let notes = try externals.map { try SignedNote(parsing: $0.note) }
             let keys = log.verifiers + [cosigner.verifier]
-            return try AuditVerifier(keys, externals: notes).verify(log.reader).faults
+            return try AuditVerifier(keys, externals: [ExternalCheckpoints(notes)]).verify(log.reader).faults
         }
         #expect(try faults(log, []) == [.uncosigned(size: 0, checkpoint: 0)])
         #expect(try faults(log, [log.head()]) == [.uncosigned(size: 0, checkpoint: 3)])

@@ -177,4 +177,32 @@ struct NoteTests {
         }
         #expect(throws: NoteError.self) { try NoteList(parsing: Array(text.replacing("—", with: "-").utf8)) }
     }
+
+    @Test("is found in pieces of any size as in the whole, and so is what is none")
+    func pieces() throws {
+        let signer = try NoteSigner.generate(name: "a")
+        let notes = try (1...5).map { try signer.sign("a\n\($0)\n") }
+        let texts = notes.map { NoteList.text(of: $0) }
+        let file = Array(
+            ("\n\n" + texts[0] + "torn\n\n\n" + texts[1] + "\n\n" + texts[2] + "— a AAAA\n\n" + texts[3]).utf8)
+        let end = Array("a\n6\n\n— a AAA".utf8)
+        for size in 1...file.count {
+            var scanner = NoteScanner()
+            var found: [SignedNote] = []
+            var rest = (file + end)[...]
+            while !rest.isEmpty {
+                scanner.read(rest.prefix(size)) { found.append($0) }
+                rest = rest.dropFirst(size)
+            }
+            #expect(found == Array(notes.prefix(4)), "\(size)")
+            #expect(scanner.damaged == 2 && scanner.remainder == end, "\(size)")
+        }
+    }
+
+    @Test("is not waited for without end")
+    func endless() {
+        var scanner = NoteScanner()
+        for _ in 0..<5 { scanner.read([UInt8](repeating: 0x61, count: 1 << 20)[...]) { _ in Issue.record("a note") } }
+        #expect(scanner.damaged > 0 && scanner.remainder.count <= 2 << 20)
+    }
 }

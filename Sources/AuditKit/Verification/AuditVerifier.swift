@@ -4,17 +4,17 @@ public import TransparencyLog
 /// entries once, and keeps none.
 public struct AuditVerifier {
     private let verifiers: [NoteVerifier]
-    private let externals: [SignedNote]
+    private let externals: [ExternalCheckpoints]
     private let archive: AuditArchive
     private let faultLimit: Int
 
     /// - Parameters:
     ///   - verifiers: the log's key, whose name is its origin, and those of co-signers.
-    ///   - externals: checkpoints from a second place, in any order.
+    ///   - externals: checkpoints from second places, in any order.
     ///   - archive: where archived segments can be had.
     ///   - faultLimit: how many faults are told; all are counted.
     public init(
-        _ verifiers: [NoteVerifier], externals: [SignedNote] = [],
+        _ verifiers: [NoteVerifier], externals: [ExternalCheckpoints] = [],
         archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil }, faultLimit: Int = 100
     ) {
         self.verifiers = verifiers
@@ -25,23 +25,28 @@ public struct AuditVerifier {
 
     /// The log may grow meanwhile: what comes after the head that was read is not looked at.
     ///
+    /// A checkpoint from a second place that says the same as the entries needs no signature: nothing rests on it. So only
+    /// the newest one's are verified at first, and those of all when anything is wrong.
+    ///
     /// - Parameter progress: is told how many entries have been read, of how many.
     /// - Throws: when the store cannot be read at all. Damaged parts of it are faults.
     public func verify(
         _ reader: any AuditReader, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(AuditStoreError) -> AuditReport {
         var first = try reader.firstIndex()
+        var verifiesAll = !externals.allSatisfy { $0.areAll(of: reader.identity.origin) }
         while true {
-            let report = try verify(reader, from: first, progress)
-            // Entries that were archived under way are not missing: the log is read again without them.
+            let report = try verify(reader, from: first, verifiesAll: verifiesAll, progress)
             let now = try reader.firstIndex()
-            guard !report.isIntact, now > first else { return report }
+            // Entries that were archived under way are not missing: the log is read again without them.
+            guard !report.isIntact, now > first || !verifiesAll else { return report }
+            if now == first { verifiesAll = true }
             first = now
         }
     }
 
     private func verify(
-        _ reader: any AuditReader, from first: Int, _ progress: (Int, Int) -> Void
+        _ reader: any AuditReader, from first: Int, verifiesAll: Bool, _ progress: (Int, Int) -> Void
     ) throws(AuditStoreError) -> AuditReport {
         var faults = FaultList()
         for sentence in try salvage([], &faults, { () throws(AuditStoreError) in try reader.inspect() }) {
@@ -58,7 +63,13 @@ public struct AuditVerifier {
         let size = head.map { plan.add(head: $0, &faults) } ?? end
         if head == nil, end > 0 { faults.add(.headless(entries: end)) }
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
-        for note in externals { plan.add(external: note, &faults) }
+        for external in externals {
+            if verifiesAll {
+                try external.read { plan.add(external: $0, &faults) }
+            } else {
+                plan.add(claimsOf: external, &faults)
+            }
+        }
         plan.findTruncation(at: size, &faults)
         let cosigned = plan.findUncosigned(at: size, &faults)
         if end > size { faults.add(.surplus(size..<end)) }

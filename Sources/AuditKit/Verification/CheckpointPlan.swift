@@ -55,6 +55,18 @@ struct CheckpointPlan {
         }
     }
 
+    /// Takes what they say, all of this log, for true, and verifies the newest.
+    mutating func add(claimsOf external: ExternalCheckpoints, _ faults: inout FaultList) {
+        for claim in external.claims { stops.append(Stop(size: claim.size, root: claim.root, source: .external)) }
+        largest = max(largest, external.largestSize ?? 0)
+        guard let note = external.newest else { return }
+        do throws(NoteError) {
+            count(try Checkpoint(parsing: note.text), try note.verify(with: verifiers))
+        } catch {
+            faults.add(.checkpoint(size: external.largestSize ?? 0, .external, error.description))
+        }
+    }
+
     private mutating func add(
         _ checkpoint: Checkpoint, recorded size: Int, _ source: AuditFault.Source, _ faults: inout FaultList
     ) {

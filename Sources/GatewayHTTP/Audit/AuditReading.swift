@@ -10,5 +10,5 @@ public protocol AuditReading: Sendable {
     func verifiers() throws -> [NoteVerifier]
 
     /// Checkpoints that were kept elsewhere, to verify the log against. Blocks.
-    func externals() throws -> [SignedNote]
+    func externals() throws -> ExternalCheckpoints
 }

@@ -3,6 +3,7 @@ import Logging
 public import ServiceLifecycle
 public import SigningKit
 import StrictJSON
+import Synchronization
 public import TransparencyLog
 
 /// The record of everything that is signed, and of everything that is refused.
@@ -21,6 +22,7 @@ public final class AuditLog: Service {
     private let caretaker: AuditCaretaker
     private let sentinel: AuditSentinel
     private let publisher: CheckpointPublisher?
+    private let keeping = Mutex(CheckpointKeeping())
     private let ended = Doorbell()
     private let logger = Logger(label: "privyseal.audit")
 
@@ -178,14 +180,17 @@ public final class AuditLog: Service {
         }
     }
 
-    /// A checkpoint over everything that is durable now: signed by the co-signer where there is one, kept, and sent out.
+    /// A checkpoint over everything that is durable now: signed by the co-signer where there is one, kept now and then, and
+    /// sent out.
     private func publishOnce() async {
         guard let publisher, let head = try? await queue.enter([], needsNews: true) else { return }
         let checkpoint = await publisher.cosign(head)
-        do throws(AuditError) {
-            _ = try await queue.enter([], checkpoint: checkpoint)
-        } catch {
-            return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
+        if keeping.withLock({ $0.keeps(checkpoint.size) }) {
+            do throws(AuditError) {
+                _ = try await queue.enter([], checkpoint: checkpoint)
+            } catch {
+                return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
+            }
         }
         await publisher.publish(checkpoint)
     }

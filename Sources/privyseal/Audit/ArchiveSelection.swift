@@ -1,14 +1,13 @@
 import AuditKit
 import SigningKit
-import TransparencyLog
 
 /// Which segments of a log, verified before, may be archived.
 struct ArchiveSelection {
     private let reader: any AuditReader
-    private let externals: [SignedNote]
+    private let externals: [ExternalCheckpoints]
 
-    /// - Parameter externals: checkpoints from a second place.
-    init(_ reader: any AuditReader, externals: [SignedNote]) {
+    /// - Parameter externals: checkpoints from second places.
+    init(_ reader: any AuditReader, externals: [ExternalCheckpoints]) {
         self.reader = reader
         self.externals = externals
     }
@@ -34,7 +33,7 @@ struct ArchiveSelection {
     /// checkpoint covers.
     private func coveredSize() throws(AuditStoreError) -> Int {
         let kept = try reader.checkpoints().map(\.size).max() ?? 0
-        let outside = externals.compactMap { try? Checkpoint(parsing: $0.text).size }.max()
+        let outside = externals.compactMap(\.largestSize).max()
         return min(kept, outside ?? kept)
     }
 

@@ -1,12 +1,13 @@
+import AuditKit
 import Glibc
 import TransparencyLog
 
-/// A file of checkpoints that were kept elsewhere than the log, read whole.
+/// A file of checkpoints that were kept elsewhere than the log.
 struct CheckpointCollection {
     let path: String
     /// Whether somebody named it to be compared with; else it is the file that the gateway itself writes.
     let isGiven: Bool
-    let notes: [SignedNote]
+    let checkpoints: ExternalCheckpoints
     /// Pieces of the file that are no checkpoints: a writer was stopped in the middle of one, or somebody changed it.
     let damaged: Int
 
@@ -15,26 +16,39 @@ struct CheckpointCollection {
         self.path = path
         self.isGiven = isGiven
         guard isGiven || access(path, F_OK) == 0 else {
-            (notes, damaged) = ([], 0)
+            (checkpoints, damaged) = (ExternalCheckpoints([]), 0)
             return
         }
-        var bytes = try EvidenceFile.contents(of: path)
-        // One note alone, as `privyseal audit checkpoint` prints it, has no empty line behind it.
-        if bytes.last == UInt8(ascii: "\n"), !bytes.hasSuffix("\n\n") { bytes.append(UInt8(ascii: "\n")) }
-        do throws(NoteError) {
-            let list = try NoteList(parsing: bytes)
-            notes = list.notes
-            damaged = list.damaged + (list.remainder.isEmpty ? 0 : 1)
+        var scanner = NoteScanner()
+        do throws(AuditStoreError) {
+            checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
+                do throws(AuditSetupError) {
+                    scanner = try Self.scan(path, visit)
+                } catch {
+                    throw .damaged(error.description)
+                }
+            }
         } catch {
-            throw AuditSetupError("\(path) does not hold checkpoints. \(error)")
+            throw AuditSetupError(error.description)
         }
-        guard !isGiven || !notes.isEmpty else {
+        damaged = scanner.damaged + (scanner.remainder.isEmpty ? 0 : 1)
+        guard checkpoints.count == 0 else { return }
+        if scanner.damaged > 0 {
+            throw AuditSetupError("\(path) does not hold checkpoints. \(scanner.failure ?? .unsigned)")
+        }
+        guard !isGiven else {
             throw AuditSetupError(
                 "\(path) holds no checkpoint: give a file as audit.checkpoints writes it, with every byte as it was.")
         }
     }
-}
 
-extension [UInt8] {
-    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+    private static func scan(
+        _ path: String, _ visit: (SignedNote) -> Void
+    ) throws(AuditSetupError) -> NoteScanner {
+        var scanner = NoteScanner()
+        try EvidenceFile.read(path) { scanner.read($0, visit) }
+        // One note alone, as `privyseal audit checkpoint` prints it, has no empty line behind it.
+        if scanner.remainder.last == UInt8(ascii: "\n") { scanner.read([UInt8(ascii: "\n")], visit) }
+        return scanner
+    }
 }

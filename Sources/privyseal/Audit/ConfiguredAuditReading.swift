@@ -1,5 +1,4 @@
 import AuditKit
-import Foundation
 import GatewayConfiguration
 import GatewayHTTP
 import TransparencyLog
@@ -18,12 +17,7 @@ struct ConfiguredAuditReading: AuditReading {
 
     func verifiers() throws -> [NoteVerifier] { try AuditKeyFile(audit.key.path).publicKeys() }
 
-    func externals() throws -> [SignedNote] {
-        let path = audit.checkpoints.file.path
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw AuditSetupError("The checkpoints in \(path) cannot be read.")
-        }
-        return try NoteList(parsing: Array(data)).notes
+    func externals() throws -> ExternalCheckpoints {
+        try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).checkpoints
     }
 }

@@ -1,24 +1,30 @@
 import Glibc
 
-/// Files that a verification is based on, read whole.
+/// Files that a verification is based on.
 enum EvidenceFile {
     /// Bytes: some two million checkpoints, or an archived segment with entries of 64 KiB each.
     private static let maximumSize = 1 << 29
 
     static func contents(of path: String) throws(AuditSetupError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try read(path) { bytes += $0 }
+        return bytes
+    }
+
+    /// Piece by piece.
+    static func read(_ path: String, _ visit: (ArraySlice<UInt8>) -> Void) throws(AuditSetupError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var total = 0
         while true {
-            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return bytes }
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return }
             guard count > 0 || errno == EINTR else { throw refusal(path) }
-            bytes += buffer[..<max(0, count)]
-            guard bytes.count <= maximumSize else {
-                throw AuditSetupError("\(path) is longer than \(maximumSize) bytes.")
-            }
+            total += max(0, count)
+            guard total <= maximumSize else { throw AuditSetupError("\(path) is longer than \(maximumSize) bytes.") }
+            visit(buffer[..<max(0, count)])
         }
     }
 

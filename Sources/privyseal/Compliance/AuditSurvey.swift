@@ -22,8 +22,8 @@ struct AuditSurvey {
             // Before the verification, so that it covers it.
             let anchor = try reader.head().map { try Self.anchor($0, verifiers) }
             guard verifies else { return .unverified(anchor: anchor) }
-            let notes = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).notes
-            let report = try AuditVerifier(verifiers, externals: notes, faultLimit: 20).verify(reader)
+            let file = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
+            let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 20).verify(reader)
             return .verified(
                 AuditFindings.Verified(
                     anchor: anchor, entries: report.size, faultCount: report.faultCount,

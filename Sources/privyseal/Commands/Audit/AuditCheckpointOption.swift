@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 import GatewayConfiguration
 import TransparencyLog
 
@@ -27,6 +28,6 @@ struct AuditCheckpointOption: ParsableArguments {
                 },
                 at: 0)
         }
-        return collections.filter { !$0.notes.isEmpty }
+        return collections.filter { $0.checkpoints.count > 0 }
     }
 }

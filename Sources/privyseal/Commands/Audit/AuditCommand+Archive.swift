@@ -63,7 +63,7 @@ extension AuditCommand {
             let source = try log.open()
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)
-            let selection = ArchiveSelection(source.reader, externals: collections.flatMap(\.notes))
+            let selection = ArchiveSelection(source.reader, externals: collections.map(\.checkpoints))
             let chosen = try AuditAttempt.run { () throws(AuditStoreError) in
                 try selection.segments(before: limit, count: segments)
             }
@@ -93,7 +93,7 @@ extension AuditCommand {
         /// What is wrong must be looked at before anything is moved.
         private func verify(_ source: AuditSource, _ collections: [CheckpointCollection]) throws {
             let progress = ProgressBar(isShown: !quiet)
-            let verifier = AuditVerifier(try keys.verifiers(for: source), externals: collections.flatMap(\.notes))
+            let verifier = AuditVerifier(try keys.verifiers(for: source), externals: collections.map(\.checkpoints))
             let report = try AuditAttempt.run { () throws(AuditStoreError) in
                 defer { progress.end() }
                 return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }

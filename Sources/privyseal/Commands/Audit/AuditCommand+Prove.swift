@@ -70,13 +70,21 @@ extension AuditCommand {
         private func checkpoint(
             _ size: Int?, _ prover: AuditProver, _ collections: [CheckpointCollection]
         ) throws(AuditProofError) -> AuditHead {
-            for note in collections.flatMap(\.notes) {
-                guard let size, let checkpoint = try? Checkpoint(parsing: note.text), checkpoint.size == size else {
-                    continue
-                }
+            for collection in collections {
+                guard let size, let note = try note(of: size, collection) else { continue }
                 return AuditHead(size: size, note: note.description)
             }
             return try prover.checkpoint(size: size)
+        }
+
+        private func note(
+            of size: Int, _ collection: CheckpointCollection
+        ) throws(AuditProofError) -> SignedNote? {
+            do throws(AuditStoreError) {
+                return try collection.checkpoints.note(size: size)
+            } catch {
+                throw .store(error)
+            }
         }
     }
 }

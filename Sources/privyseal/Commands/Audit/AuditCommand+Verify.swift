@@ -33,7 +33,7 @@ extension AuditCommand {
             let source = try log.open()
             let verifiers = try keys.verifiers(for: source)
             let collections = try checkpoints.collections(for: source)
-            let verifier = AuditVerifier(verifiers, externals: collections.flatMap(\.notes), archive: archive.bodies)
+            let verifier = AuditVerifier(verifiers, externals: collections.map(\.checkpoints), archive: archive.bodies)
             let progress = ProgressBar(isShown: !quiet)
             let report = try AuditAttempt.run { () throws(AuditStoreError) in
                 defer { progress.end() }

@@ -43,7 +43,7 @@ struct VerificationResult {
         }
         lines.append("\(Self.checkpoints(report.keptChecked)) in the log, the newest among them, compared")
         for collection in collections {
-            lines.append("\(Self.checkpoints(collection.notes.count)) from \(collection.path)")
+            lines.append("\(Self.checkpoints(collection.checkpoints.count)) from \(collection.path)")
         }
         if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
         if let cosigned = report.cosigned {
@@ -71,7 +71,7 @@ struct VerificationResult {
         (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false) + (given == 0 ? [Self.lacksSecondPlace] : [])
     }
 
-    private var given: Int { collections.reduce(0) { $0 + $1.notes.count } }
+    private var given: Int { collections.reduce(0) { $0 + $1.checkpoints.count } }
 
     // MARK: For machines
 

@@ -57,7 +57,7 @@ extension ComplianceCommand {
                 let reader = try BuiltIns.auditStore.read(at: database)
                 defer { reader.close() }
                 let found = try AuditVerifier(
-                    verifiers, externals: [try SignedNote(parsing: anchor.note)], faultLimit: 1
+                    verifiers, externals: [ExternalCheckpoints([try SignedNote(parsing: anchor.note)])], faultLimit: 1
                 ).verify(reader)
                 if let fault = found.faults.first { throw SealedReportError.wrongAnchor("The log: \(fault)") }
                 guard found.externalChecked == 1 else {

@@ -79,6 +79,13 @@ struct EntryRenderingTests {
         #expect(EntryCSV.cells(entry) == nil)
     }
 
+    @Test("what a reader of JSON would stumble over does not come to it", arguments: [#"{"kind":idle}"#, #"{"a":[}}"#])
+    func noJSON(_ body: String) {
+        let entry = Self.stored(Array(body.utf8))
+        #expect(EntryJSON.line(entry) == nil)
+        #expect(String(decoding: EntryJSON.indexed(entry), as: UTF8.self).hasPrefix(#"{"index":7,"damaged":""#))
+    }
+
     // MARK: Details
 
     @Test("an entry in full has the hashes in hexadecimal too")

@@ -3,9 +3,10 @@ import StrictJSON
 
 /// An entry as a line of JSON, with or without its index.
 public enum EntryJSON {
-    /// The entry's own bytes: what its leaf is made of. Nil when they are no entry, and so perhaps no line.
+    /// The entry's own bytes: what its leaf is made of. Nil when they are no entry, and so perhaps no line or no JSON: what
+    /// somebody put there breaks no reader of lines.
     public static func line(_ entry: StoredEntry) -> [UInt8]? {
-        EntryMembers(entry.body) == nil ? nil : entry.body
+        EntryMembers(entry.body) == nil || (try? JSONDocument(parsing: entry.body)) == nil ? nil : entry.body
     }
 
     /// `{"index":7,"entry":{…}}`; where there is no entry, `{"index":7,"damaged":"…"}` with its bytes in Base64.

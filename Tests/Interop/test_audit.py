@@ -168,6 +168,18 @@ def test_a_pin_that_is_refused_is_recorded(place):
         assert service.sign()[0] == 200
     log = AuditCopy(service.database)
     assert log.outcomes("token", "event") == ["pin-refused"]
+    assert log.outcomes("key", "state") == ["ready", "refused", "ready"], "the key that goes on signing is ready"
+
+
+def test_a_key_of_a_configuration_that_is_refused_does_not_stay_in_the_log(service):
+    with service:
+        text = service.configuration.read_text()
+        service.configuration.write_text(text.replace("keys: [", "keys: [{keyId: NEWKEY, uri: file:/none.p8}, "))
+        assert not service.reload()[0]
+        assert service.sign()[0] == 200
+    states = [(entry["key"], entry["state"]) for entry in AuditCopy(service.database).of_kind("key")]
+    assert [state for key, state in states if key == "NEWKEY"][-1] == "removed"
+    assert {state for key, state in states if key != "NEWKEY"} == {"ready"}
 
 
 # The command line

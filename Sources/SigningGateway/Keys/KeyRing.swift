@@ -49,7 +49,7 @@ public final class KeyRing: Sendable {
                     KeySlot(
                         key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
                         mode: plan.verification, place: place,
-                        inheriting: predecessor?.slots.first { $0.place === place && $0.plan.isSameKey(as: key) },
+                        inheriting: predecessor?.slots.first { $0.isSame(as: key, in: place) },
                         audit: audit))
             }
         }

@@ -234,8 +234,16 @@ public final class KeySlot: Sendable {
             return status.recorded != state.name
         }
         guard isNews else { return }
-        audit.note(.key(record(state: state.name, reason: state.reason)))
+        audit.note(.key(record(of: state)))
     }
+
+    /// Whether it is this key, in this place.
+    func isSame(as plan: KeyPlan, in place: KeyPlace?) -> Bool { self.place === place && self.plan.isSameKey(as: plan) }
+
+    /// Whether the log has a state of it.
+    var isRecorded: Bool { status.withLock { $0.recorded != nil } }
+
+    func record(of state: KeyState) -> KeyRecord { record(state: state.name, reason: state.reason) }
 
     func record(state: String, reason: String? = nil) -> KeyRecord {
         let evidence = evidence

@@ -48,6 +48,19 @@ public final class LiveGateway: Service {
         }
     }
 
+    /// Closes the keys of a configuration that does not come to serve. What was recorded when they were tried is not how
+    /// things stand: the log gets to say how they do.
+    public func turnDown(_ candidate: KeyRing) async {
+        let serving = current.ring
+        await candidate.close(except: serving)
+        guard let audit else { return }
+        for slot in candidate.slots where slot.isRecorded {
+            let known = serving.slots.first { $0.plan.keyID == slot.plan.keyID }
+            if known?.isSame(as: slot.plan, in: slot.place) == true { continue }
+            audit.note(.key(known.map { $0.record(of: $0.state) } ?? slot.record(state: "removed")))
+        }
+    }
+
     /// Closes what is gone, in the order in which it went; at shutdown, everything.
     public func run() async throws {
         await withGracefulShutdownHandler {

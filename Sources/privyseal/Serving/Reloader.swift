@@ -148,7 +148,7 @@ final class Reloader: Service {
         let predecessor = gateway.current
         let successor = GatewayGeneration(
             configuration, inheriting: predecessor, rejected: rejected, audit: gateway.audit)
-        try await open(successor.ring, besides: predecessor.ring)
+        try await open(successor.ring)
         gateway.replace(with: successor)
         for (name, renewal) in renewals { renewal.commit(name, registry) }
         registry.bounds = ConnectionBounds(configuration.limits)
@@ -163,13 +163,13 @@ final class Reloader: Service {
     }
 
     /// Keys that were there before may be down; the new ones must sign, and so must the one that becomes the active key.
-    private func open(_ ring: KeyRing, besides old: KeyRing) async throws(Refusal) {
+    private func open(_ ring: KeyRing) async throws(Refusal) {
         await ring.openMissing()
         await ring.prove(where: \.mustSign)
         let faults = ring.slots.filter { $0.mustSign && !$0.state.canSign }
         guard !faults.isEmpty else { return }
         state.withLock { $0.rejected = ring }
-        await ring.close(except: old)
+        await gateway.turnDown(ring)
         let list = faults.map { "\($0.plan.origin): \($0.state.reason ?? $0.state.name)" }
         throw Refusal(sentence: list.joined(separator: "\n"))
     }

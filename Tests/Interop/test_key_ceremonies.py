@@ -50,11 +50,12 @@ class TokenBeside:
     def objects(self):
         """Kinds of the objects that bear the key's label."""
         kinds, kind = [], None
-        listed = self.tool("--list-objects")
-        if listed.returncode != 0:
-            # SoftHSM does not see a token whose files somebody is about to replace.
-            time.sleep(0.2)
+        for _ in range(5):
             listed = self.tool("--list-objects")
+            if listed.returncode == 0:
+                break
+            # SoftHSM does not see a token whose files somebody is about to replace, and stumbles over those that a kill left empty.
+            time.sleep(0.2)
         assert listed.returncode == 0, listed.stderr
         for line in listed.stdout.splitlines():
             if " Object" in line:

@@ -71,13 +71,21 @@ struct VerificationTests {
             $0.stored[5] = StoredEntry(index: 5, body: $0.stored[5].body, mark: 5)
         },
         .init(name: "a changed root of a segment", unproved: []) { $0.roots[1] = $0.roots[0] },
-        .init(name: "an entry behind the end", unproved: []) {
+        .init(name: "an entry behind the end", unproved: [13_000..<13_001]) {
             $0.stored.append(
                 StoredEntry(index: 13_000, body: other, mark: StoredEntry.mark(of: .leaf(other), at: 13_000)))
         },
         .init(name: "no head", unproved: [12_500..<13_000]) { $0.storedHead = nil },
         .init(name: "nothing that was signed", unproved: [0..<13_000]) { reader in
             (reader.storedHead, reader.kept) = (nil, [])
+        },
+        .init(name: "a head that is none", unproved: [0..<13_000]) { reader in
+            (reader.storedHead, reader.kept) = (AuditHead(size: 0, note: "garbage"), [])
+            reader.change(7, to: other, isMarked: true)
+        },
+        .init(name: "an older checkpoint for a head", unproved: [5000..<13_000]) { reader in
+            (reader.storedHead, reader.kept) = (reader.kept[2], [reader.kept[2]])
+            reader.change(6000, to: other, isMarked: true)
         },
     ]
 
@@ -333,6 +341,90 @@ struct VerificationTests {
             report.faults.contains(.rewritten(1000..<2000, checkpoint: 2000, .external)), "\(report.faults)")
         #expect(report.unproved == [1000..<3000])
         #expect(report.faults.contains(decoy < 1000 ? .mark(decoy..<decoy + 1) : .changed(decoy..<decoy + 1)))
+    }
+
+    /// As who has the log's key signs them: with another entry in the place of one.
+    private func rewritten(_ size: Int, at index: Int, signer: NoteSigner, checkpoints: Set<Int> = []) throws
+        -> SampleLog
+    {
+        var log = try SampleLog(size: index, signer: signer)
+        for next in index..<size {
+            log.append(next == index ? Self.other : SampleLog.body(next))
+            if checkpoints.contains(next + 1) { log.reader.kept.append(try log.head()) }
+        }
+        log.reader.storedHead = try log.head()
+        return log
+    }
+
+    @Test("does not let the log's own checkpoints prove what one from outside covers")
+    func ownProof() throws {
+        let right = try SampleLog(size: 5000, checkpoints: [40, 4900])
+        let other = try rewritten(5000, at: 3000, signer: right.signer)
+        // The segment's root as it was: the checkpoint from outside fits the roots.
+        other.reader.roots = right.reader.roots
+        let roots = try other.verify(externals: [right.reader.kept[1]])
+        #expect(roots.unproved == [0..<4096] && roots.faults.contains(.forged(0..<4096)))
+
+        // Too short to be compared.
+        let short = try rewritten(39, at: 5, signer: right.signer)
+        #expect(try short.verify(externals: [right.reader.kept[0]]).unproved == [0..<39])
+
+        // Passed by, where entries are missing.
+        let gap = try rewritten(60, at: 5, signer: right.signer, checkpoints: [39])
+        gap.reader.stored.removeSubrange(39...40)
+        #expect(try gap.verify(externals: [right.reader.kept[0]]).unproved == [0..<60])
+    }
+
+    @Test("tells of a rewritten log when the first note against it has another explanation", arguments: [true, false])
+    func rewrittenBeforeDecoy(_ isChanged: Bool) throws {
+        let right = try SampleLog(size: 10_000, checkpoints: [6000, 9000])
+        let other = try rewritten(10_000, at: 100, signer: right.signer)
+        if isChanged { other.reader.change(4500, to: Self.other) } else { other.reader.stored.remove(at: 4500) }
+        let report = try other.verify(externals: right.reader.kept)
+        #expect(report.faults.contains(.rewritten(0..<9000, checkpoint: 9000, .external)), "\(report.faults)")
+        #expect(report.unproved.contains { $0.contains(100) })
+    }
+
+    @Test("tells of a rewritten log however many lesser faults there are")
+    func grave() throws {
+        let right = try SampleLog(size: 3000, checkpoints: [1000, 3000])
+        let other = try rewritten(3000, at: 2000, signer: right.signer)
+        for index in stride(from: 0, to: 300, by: 2) {
+            other.reader.stored[index] = StoredEntry(index: index, body: SampleLog.body(index), mark: 1 << 63)
+        }
+        let report = try other.verify(externals: right.reader.kept, faultLimit: 10)
+        #expect(report.faults.count == 11 && report.faultCount == 151)
+        #expect(report.faults.last == .rewritten(1000..<3000, checkpoint: 3000, .external))
+    }
+
+    @Test("wants the newest checkpoint from outside compared, and co-signatures that cover the entries")
+    func uncompared() throws {
+        let right = try SampleLog(size: 5000, checkpoints: [4000])
+        let cosigner = try NoteSigner.generate(name: "example.com/cosigner")
+        // Another log altogether, which calls the entries archived that the checkpoint covers.
+        var other = try rewritten(9000, at: 5, signer: right.signer)
+        _ = try other.archive(segments: 2)
+        #expect(try other.verify(externals: right.reader.kept).faults == [.uncompared(checkpoint: 4000)])
+        let genuine = try SampleLog(size: 4000, signer: right.signer).head(cosigner: cosigner)
+        other.reader.kept = [genuine]
+        let keys = other.verifiers + [cosigner.verifier]
+        let report = try AuditVerifier(keys).verify(other.reader)
+        #expect(report.faults == [.uncosigned(size: 0, checkpoint: 4000)])
+    }
+
+    @Test("does not go on with other checkpoints than those that spoke against the log")
+    func vanished() throws {
+        let right = try SampleLog(size: 60, checkpoints: [40])
+        let other = try rewritten(60, at: 5, signer: right.signer)
+        let notes = try right.reader.kept.map { try SignedNote(parsing: $0.note) }
+        var readings = 0
+        let external = try ExternalCheckpoints { visit in
+            readings += 1
+            if readings == 1 { notes.forEach(visit) }
+        }
+        let verifier = AuditVerifier(other.verifiers, externals: [external])
+        #expect(throws: AuditStoreError.self) { try verifier.verify(other.reader) }
+        #expect(readings == 2)
     }
 
     private static func spoilt(_ head: AuditHead) throws -> AuditHead {

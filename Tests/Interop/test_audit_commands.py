@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -406,9 +407,29 @@ def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows
         database.execute("DELETE FROM checkpoint")
     gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
     text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
-    assert "No checkpoint bears a signature of a cosigner" in text
+    assert "No checkpoint that could be compared bears a signature of a cosigner" in text
     # Nor without any checkpoint that could lack it.
     gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
+
+
+def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
+    copy = gateway.copy("piped.db")
+    gateway.sign(["com.example.later"])
+    on = ("audit", "verify", "--database", copy, "--key", gateway.key, "--checkpoints", "/dev/stdin")
+    known = run(*on, input=gateway.checkpoints_then.read_text())
+    assert known.returncode == 0 and ": intact" in known.stdout, known.stdout + known.stderr
+    newer = run(*on, input=gateway.checkpoints_then.read_text() + gateway.run("checkpoint"))
+    assert newer.returncode == 1 and "older copy was put back" in newer.stdout, newer.stdout + newer.stderr
+
+
+def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway):
+    sizes = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.checkpoints.read_text())}
+    kept = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.run("checkpoint", "--all"))}
+    assert sizes
+    for size in sorted(sizes - kept)[-2:] + sorted(sizes & kept)[-1:]:
+        proof = gateway.run("prove", "0", "--against", str(size))
+        assert f"\n{size}\n" in proof
+    gateway.run("prove", "0", "--against", str(max(sizes) + 100_000), status=1)
 
 
 @pytest.mark.parametrize("table", ["log", "entry", "head"])

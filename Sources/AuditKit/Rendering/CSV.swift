@@ -3,14 +3,29 @@
 public enum CSV {
     /// With the line's end.
     public static func row(_ cells: [String]) -> [UInt8] {
-        Array((cells.map(cell).joined(separator: ",") + "\r\n").utf8)
+        var row: [UInt8] = []
+        for (position, cell) in cells.enumerated() {
+            if position > 0 { row.append(comma) }
+            append(cell, to: &row)
+        }
+        return row + "\r\n".utf8
     }
 
-    private static func cell(_ text: String) -> String {
+    private static func append(_ text: String, to row: inout [UInt8]) {
         // By bytes: for characters, a carriage return and a line feed are one.
-        let isPlain = text.utf8.allSatisfy { !special.contains($0) }
-        return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+        guard text.utf8.contains(where: isSpecial) else { return row.append(contentsOf: text.utf8) }
+        row.append(quotationMark)
+        for byte in text.utf8 {
+            if byte == quotationMark { row.append(quotationMark) }
+            row.append(byte)
+        }
+        row.append(quotationMark)
     }
 
-    private static let special = Set("\",\r\n".utf8)
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        byte == comma || byte == quotationMark || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let quotationMark = UInt8(ascii: "\"")
 }

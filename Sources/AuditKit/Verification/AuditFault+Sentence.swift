@@ -57,10 +57,13 @@ extension AuditFault: CustomStringConvertible {
                 + "entry is archived, the archive tells which."
         case .uncosigned(let size, let checkpoint):
             (size == 0
-                ? "No checkpoint bears a signature of a cosigner whose key was given. Everything"
+                ? "No checkpoint that could be compared bears a signature of a cosigner whose key was given. Everything"
                 : "The last checkpoint that a cosigner signed covers \(Sentence.number(size)) entries; the newest covers "
                     + "\(Sentence.number(checkpoint)). What came after")
                 + " rests on the log's key alone: the cosigner could not be reached, or the log was rewritten."
+        case .uncompared(let checkpoint):
+            "The newest checkpoint that was kept elsewhere, of \(Sentence.number(checkpoint)) entries, could not be compared: "
+                + "it lies among archived entries, and without their files it proves nothing."
         case .archive(let segment):
             "What the archive holds for \(Sentence.entries(AuditSegment.entries(of: segment), isFirst: false)) is not "
                 + "what was recorded."

@@ -43,6 +43,8 @@ public enum AuditFault: Hashable, Sendable {
     case unarchived(Range<Int>)
     /// The newest checkpoint, or the log where there is none, lacks the co-signature that this many entries have.
     case uncosigned(size: Int, checkpoint: Int)
+    /// The newest checkpoint from elsewhere lies among archived entries that were not given.
+    case uncompared(checkpoint: Int)
     /// What is registered under the name is not what the entry says; nil where no entry says anything of it.
     case register(String, Int?)
     /// Nothing is registered under the name, but the entry says that something was.
@@ -57,7 +59,7 @@ extension AuditFault {
     /// What it is about; nil for what is about the log as a whole.
     public var entries: Range<Int>? {
         switch self {
-        case .store, .headless, .segmentCount, .register, .registerMissing, .registers, .uncosigned: nil
+        case .store, .headless, .segmentCount, .register, .registerMissing, .registers, .uncosigned, .uncompared: nil
         case .checkpoint(let size, _, _): size..<size
         case .truncated(let size, let checkpoint, _): size..<max(size, checkpoint)
         case .changed(let entries), .moved(let entries, _), .missing(let entries), .unreadable(let entries, _),
@@ -66,6 +68,14 @@ extension AuditFault {
             entries
         case .repeated(let index): index..<index + 1
         case .segmentRoot(let segment), .archive(let segment): AuditSegment.entries(of: segment)
+        }
+    }
+
+    /// Whether it is told however many others there are: it is about the log as a whole.
+    var isGrave: Bool {
+        switch self {
+        case .rewritten, .truncated, .headless: true
+        default: entries == nil
         }
     }
 

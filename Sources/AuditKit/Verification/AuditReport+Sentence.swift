@@ -2,7 +2,7 @@ extension AuditReport {
     /// What the faults leave standing; nil without a fault. Who makes the mark of an entry fit can hide it behind another
     /// that is named, but cannot have a checkpoint prove it.
     public var proof: String? {
-        if isIntact { return nil }
+        if isIntact || size == 0 && unproved.isEmpty { return nil }
         if unproved.isEmpty { return "The checkpoints prove every entry that is there as it stands." }
         let named = unproved.prefix(Self.namedRanges).map { Sentence.entries($0, isFirst: false) }
         let rest = unproved.count - named.count

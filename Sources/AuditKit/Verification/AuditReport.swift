@@ -22,7 +22,7 @@ public struct AuditReport: Sendable {
     /// Entries that no checkpoint proves as they stand, in order: whatever is told of them or not, any may be wrong. Of
     /// archived segments that were not read, a checkpoint proves the roots.
     public internal(set) var unproved: [Range<Int>] = []
-    /// In order of index: the first of them, at most as many as were asked for.
+    /// In order of index: the first of them, at most as many as were asked for, and those that are grave.
     public internal(set) var faults: [AuditFault] = []
     /// All of them.
     public internal(set) var faultCount = 0

@@ -71,19 +71,16 @@ public struct AuditVerifier {
             }
         }
         plan.findTruncation(at: size, &faults)
-        let cosigned = plan.findUncosigned(at: size, &faults)
         if end > size { faults.add(.surplus(size..<end)) }
         let roots = try segmentRoots(reader, size: size, &faults)
 
         var walk = VerificationWalk(
-            roots: roots.map { MerkleHash(bytes: $0) }, plan: plan.inOrder, size: size, registerEnd: end,
+            roots: roots.map { MerkleHash(bytes: $0) }, plan: plan, size: size, registerEnd: end,
             faults: faults)
         try walk.passArchive(before: first, archive)
         try read(reader, until: max(end, size), &walk, progress)
         if let registers { walk.compare(registers, seal: seal) }
-        var report = walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
-        report.cosigned = cosigned
-        return report
+        return walk.report(origin: reader.identity.origin, faultLimit: faultLimit)
     }
 
     /// The registers, and the seal of a head that was signed for them: none was changed while they were read.

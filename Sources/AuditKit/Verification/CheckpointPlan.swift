@@ -6,13 +6,15 @@ struct CheckpointPlan {
         let size: Int
         let root: MerkleHash
         let source: AuditFault.Source
+        /// Whether it bears the signature of a known cosigner.
+        var isCosigned = false
     }
 
     private let origin: String
     private let verifiers: [NoteVerifier]
     private var stops: [Stop] = []
-    /// Of the largest checkpoint that was given out, and of the largest that bears a co-signature.
-    private var (largest, cosigned) = (0, 0)
+    /// Of the largest checkpoint that was given out.
+    private var largest = 0
 
     init(origin: String, verifiers: [NoteVerifier]) {
         self.origin = origin
@@ -23,7 +25,7 @@ struct CheckpointPlan {
     mutating func add(head: AuditHead, _ faults: inout FaultList) -> Int {
         do throws(NoteError) {
             let checkpoint = try Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
-            add(checkpoint, recorded: head.size, .head, &faults)
+            add(checkpoint, recorded: head.size, .head, [], &faults)
             return checkpoint.size
         } catch {
             faults.add(.checkpoint(size: head.size, .head, error.description))
@@ -35,9 +37,7 @@ struct CheckpointPlan {
         do throws(NoteError) {
             let note = try SignedNote(parsing: head.note)
             let signers = try note.verify(with: verifiers)
-            let checkpoint = try Checkpoint(parsing: note.text)
-            count(checkpoint, signers)
-            add(checkpoint, recorded: head.size, .kept, &faults)
+            add(try Checkpoint(parsing: note.text), recorded: head.size, .kept, signers, &faults)
         } catch {
             faults.add(.checkpoint(size: head.size, .kept, error.description))
         }
@@ -48,8 +48,7 @@ struct CheckpointPlan {
         do throws(NoteError) {
             let checkpoint = try Checkpoint(parsing: note.text)
             size = checkpoint.size
-            count(checkpoint, try note.verify(with: verifiers))
-            add(checkpoint, recorded: size, .external, &faults)
+            add(checkpoint, recorded: size, .external, try note.verify(with: verifiers), &faults)
         } catch {
             faults.add(.checkpoint(size: size, .external, error.description))
         }
@@ -57,18 +56,24 @@ struct CheckpointPlan {
 
     /// Takes what they say, all of this log, for true, and verifies the newest.
     mutating func add(claimsOf external: ExternalCheckpoints, _ faults: inout FaultList) {
-        for claim in external.claims { stops.append(Stop(size: claim.size, root: claim.root, source: .external)) }
-        largest = max(largest, external.largestSize ?? 0)
-        guard let note = external.newest else { return }
+        guard let newest = external.newest, let size = external.largestSize else { return }
+        var isCosigned = false
         do throws(NoteError) {
-            count(try Checkpoint(parsing: note.text), try note.verify(with: verifiers))
+            isCosigned = try newest.verify(with: verifiers).contains(where: isCosigner)
         } catch {
-            faults.add(.checkpoint(size: external.largestSize ?? 0, .external, error.description))
+            faults.add(.checkpoint(size: size, .external, error.description))
         }
+        for claim in external.claims {
+            let isNewest = claim.size == size
+            stops.append(
+                Stop(size: claim.size, root: claim.root, source: .external, isCosigned: isNewest && isCosigned))
+        }
+        largest = max(largest, size)
     }
 
     private mutating func add(
-        _ checkpoint: Checkpoint, recorded size: Int, _ source: AuditFault.Source, _ faults: inout FaultList
+        _ checkpoint: Checkpoint, recorded size: Int, _ source: AuditFault.Source, _ signers: [NoteVerifier],
+        _ faults: inout FaultList
     ) {
         guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
             return faults.add(
@@ -80,13 +85,11 @@ struct CheckpointPlan {
                 .checkpoint(
                     size: checkpoint.size, source, "It is recorded as one of \(Sentence.number(size)) entries."))
         }
-        stops.append(Stop(size: checkpoint.size, root: checkpoint.root, source: source))
-    }
-
-    private mutating func count(_ checkpoint: Checkpoint, _ signers: [NoteVerifier]) {
-        guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else { return }
-        largest = max(largest, checkpoint.size)
-        if signers.contains(where: isCosigner) { cosigned = max(cosigned, checkpoint.size) }
+        if source != .head { largest = max(largest, checkpoint.size) }
+        stops.append(
+            Stop(
+                size: checkpoint.size, root: checkpoint.root, source: source,
+                isCosigned: signers.contains(where: isCosigner)))
     }
 
     private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
@@ -94,8 +97,9 @@ struct CheckpointPlan {
     /// Whoever gives a cosigner's key wants to see its signature: without it the log's key alone rewrites everything, and takes
     /// out what the log keeps of its checkpoints.
     ///
-    /// - Returns: how many entries a co-signature covers; nil without a cosigner's key.
-    func findUncosigned(at size: Int, _ faults: inout FaultList) -> Int? {
+    /// - Parameter cosigned: the size of the last checkpoint with a co-signature that is right.
+    /// - Returns: the same; nil without a cosigner's key.
+    func findUncosigned(after cosigned: Int, at size: Int, _ faults: inout FaultList) -> Int? {
         // Without the log's own key nothing is believed, and its cosigners are unknown.
         guard verifiers.contains(where: isCosigner), !verifiers.allSatisfy(isCosigner) else { return nil }
         if cosigned < largest || (cosigned == 0 && size > 0) {
@@ -111,6 +115,9 @@ struct CheckpointPlan {
             if let largest, largest > size { faults.add(.truncated(size: size, checkpoint: largest, source)) }
         }
     }
+
+    /// Of the largest from elsewhere; 0 without any.
+    var outsideSize: Int { stops.lazy.filter { $0.source == .external }.map(\.size).max() ?? 0 }
 
     /// By size; at one size, those from outside last.
     var inOrder: [Stop] {

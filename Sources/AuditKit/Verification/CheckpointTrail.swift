@@ -1,54 +1,34 @@
 /// What the checkpoints of one kind said along the way.
 struct CheckpointTrail {
-    /// What was found since the last checkpoint that is right, and so explains one that is wrong.
-    private enum Explanation {
-        case none
-        /// Something speaks against an entry.
-        case entry
-        /// An earlier checkpoint is wrong, too.
-        case checkpoint
-    }
-
-    /// A checkpoint that is wrong, with the entries that no earlier one of its kind proves.
+    /// A checkpoint that is wrong.
     struct Refutation {
+        /// The entries that no earlier one of its kind proves.
         let entries: Range<Int>
-        let checkpoint: CheckpointPlan.Stop
+        /// Whether nothing else explains it, so that it was told at once.
+        let isTold: Bool
     }
 
     /// Entries before it are what the checkpoints cover.
     private(set) var provedByEntries = 0
     /// Those before it too, in segments that fit their recorded roots.
     private(set) var proved = 0
-    /// The size of the largest that is wrong.
-    private(set) var refuted = 0
-    /// The first that is wrong in each stretch, though an entry explains it.
-    private(set) var explained: [Refutation] = []
-    private var explanation = Explanation.none
+    private(set) var refutations: [Refutation] = []
+    /// Whether something since the last checkpoint that is right speaks against an entry, or another one was told.
+    private var isExplained = false
 
-    /// More are not told apart.
-    private static let capacity = 1000
-
-    mutating func suspectEntry() {
-        if explanation == .none { explanation = .entry }
-    }
+    mutating func suspect() { isExplained = true }
 
     mutating func prove(_ size: Int, isByEntries: Bool) {
         if isByEntries { provedByEntries = size }
         proved = size
-        explanation = .none
+        isExplained = false
     }
 
-    /// - Returns: nil where something else explains it.
-    mutating func refute(_ checkpoint: CheckpointPlan.Stop) -> Refutation? {
-        defer { explanation = .checkpoint }
-        refuted = checkpoint.size
-        let begin = proved < checkpoint.size ? proved : 0
-        let refutation = Refutation(entries: begin..<checkpoint.size, checkpoint: checkpoint)
-        switch explanation {
-        case .none: return refutation
-        case .entry where explained.count < Self.capacity: explained.append(refutation)
-        case .entry, .checkpoint: break
-        }
-        return nil
+    /// - Returns: the entries that it speaks against; nil where something else explains it.
+    mutating func refute(_ size: Int) -> Range<Int>? {
+        let entries = (proved < size ? proved : 0)..<size
+        refutations.append(Refutation(entries: entries, isTold: !isExplained))
+        defer { isExplained = true }
+        return isExplained ? nil : entries
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 public import TransparencyLog
 
 /// Gives notes, one after the other, from where they are kept.
@@ -16,12 +17,15 @@ public struct ExternalCheckpoints {
     /// The largest.
     private(set) var newest: SignedNote?
     public private(set) var largestSize: Int?
-    private var origins: Set<String> = []
+    /// As bytes: two texts may be equal and not the same.
+    private var origins: Set<[UInt8]> = []
+    /// Over all notes, so that others in their place are noticed.
+    private var hash = SHA256()
     /// Notes that are no checkpoints.
     private var others = 0
     private let source: NoteSource
 
-    /// - Parameter source: gives the same notes each time.
+    /// - Parameter source: has to give the same notes each time.
     public init(_ source: @escaping NoteSource) throws(AuditStoreError) {
         self.source = source
         try source { add($0) }
@@ -33,8 +37,9 @@ public struct ExternalCheckpoints {
     }
 
     private mutating func add(_ note: SignedNote) {
+        Self.update(&hash, with: note)
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
-        origins.insert(checkpoint.origin)
+        origins.insert(Array(checkpoint.origin.utf8))
         claims.append(Claim(size: checkpoint.size, root: checkpoint.root))
         if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
     }
@@ -42,17 +47,31 @@ public struct ExternalCheckpoints {
     public var count: Int { claims.count + others }
 
     func areAll(of origin: String) -> Bool {
-        others == 0 && origins.allSatisfy { $0.utf8.elementsEqual(origin.utf8) }
+        others == 0 && origins.allSatisfy { $0.elementsEqual(origin.utf8) }
     }
 
-    func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) { try source(visit) }
+    private static func update(_ hash: inout SHA256, with note: SignedNote) {
+        hash.update(data: Array(note.description.utf8))
+    }
 
-    /// The first of a size.
-    public func note(size: Int) throws(AuditStoreError) -> SignedNote? {
-        guard claims.contains(where: { $0.size == size }) else { return nil }
-        var found: SignedNote?
+    /// - Throws: `.damaged` when they are no longer what they were: who was seen to speak against the log must not be gone.
+    func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) {
+        var now = SHA256()
         try source { note in
-            if found == nil, (try? Checkpoint(parsing: note.text))?.size == size { found = note }
+            Self.update(&now, with: note)
+            visit(note)
+        }
+        guard now.finalize() == hash.finalize() else {
+            throw .damaged("The checkpoints that were kept elsewhere changed while they were read; verify again.")
+        }
+    }
+
+    /// All of a size, in order.
+    public func notes(size: Int) throws(AuditStoreError) -> [SignedNote] {
+        guard claims.contains(where: { $0.size == size }) else { return [] }
+        var found: [SignedNote] = []
+        try read { note in
+            if (try? Checkpoint(parsing: note.text))?.size == size { found.append(note) }
         }
         return found
     }

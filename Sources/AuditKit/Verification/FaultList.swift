@@ -9,7 +9,7 @@ struct FaultList {
     mutating func add(_ fault: AuditFault) {
         if let last = faults.last, let joined = last.joined(with: fault) {
             faults[faults.count - 1] = joined
-        } else if faults.count < Self.capacity {
+        } else if faults.count < Self.capacity || (fault.isGrave && faults.count < 2 * Self.capacity) {
             faults.append(fault)
         } else {
             dropped += 1
@@ -20,6 +20,8 @@ struct FaultList {
     mutating func count(_ more: Int) { dropped += more }
 
     /// Sorted by index, those about the whole log first, and joined where one goes on with another.
+    ///
+    /// - Parameter limit: so many of them, and beyond that only grave ones.
     func inOrder(limit: Int) -> (first: [AuditFault], count: Int) {
         let places = faults.map { $0.entries?.lowerBound ?? -1 }
         var joined: [AuditFault] = []
@@ -31,6 +33,7 @@ struct FaultList {
                 joined.append(fault)
             }
         }
-        return (Array(joined.prefix(limit)), joined.count + dropped)
+        let told = joined.enumerated().filter { $0.offset < limit || $0.element.isGrave }.map(\.element)
+        return (told, joined.count + dropped)
     }
 }

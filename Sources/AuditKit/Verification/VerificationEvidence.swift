@@ -11,20 +11,27 @@ struct VerificationEvidence {
     /// More are not told apart.
     private static let capacity = 10_000
 
+    /// Of the largest checkpoint from elsewhere that can be believed, whether it could be compared or not.
+    private let outsideSize: Int
     private var suspicions: [Suspicion] = []
     /// In order.
     private var wrongSegments: [Int] = []
+    private var wrongArchives: [Int] = []
     private var isSegmentSuspicious = false
     /// Checkpoints in the log, and those from elsewhere.
     private var (own, outside) = (CheckpointTrail(), CheckpointTrail())
     private var dropped = 0
 
+    init(outsideSize: Int) {
+        self.outsideSize = outsideSize
+    }
+
     mutating func beginSegment() { isSegmentSuspicious = false }
 
     mutating func suspectSomething() {
         isSegmentSuspicious = true
-        own.suspectEntry()
-        outside.suspectEntry()
+        own.suspect()
+        outside.suspect()
     }
 
     /// - Parameter place: where the entry was recorded if it was moved with its mark.
@@ -46,6 +53,8 @@ struct VerificationEvidence {
         suspectSomething()
     }
 
+    mutating func suspect(archive segment: Int) { wrongArchives.append(segment) }
+
     private mutating func add(_ suspicion: Suspicion) {
         guard suspicions.count < Self.capacity else { return dropped += 1 }
         suspicions.append(suspicion)
@@ -61,25 +70,20 @@ struct VerificationEvidence {
 
     /// - Returns: what to tell about a checkpoint that is wrong; nil where something else explains it.
     mutating func refute(_ checkpoint: CheckpointPlan.Stop) -> AuditFault? {
-        let refutation = checkpoint.source == .external ? outside.refute(checkpoint) : own.refute(checkpoint)
-        if refutation != nil { isSegmentSuspicious = true }
-        return refutation.map(Self.rewritten)
-    }
-
-    private static func rewritten(_ refutation: CheckpointTrail.Refutation) -> AuditFault {
-        .rewritten(refutation.entries, checkpoint: refutation.checkpoint.size, refutation.checkpoint.source)
+        let size = checkpoint.size
+        guard let entries = checkpoint.source == .external ? outside.refute(size) : own.refute(size) else { return nil }
+        isSegmentSuspicious = true
+        return .rewritten(entries, checkpoint: size, checkpoint.source)
     }
 
     // MARK: The judgement
 
-    /// - Parameter size: how many entries the head signs for.
-    /// - Returns: the entries before it that no checkpoint proves as they stand, in order: any of them may be wrong, whatever
-    ///   else is found.
-    func conclude(at size: Int, _ faults: inout FaultList) -> [Range<Int>] {
+    /// - Parameter end: behind the last entry, whether the head signs for it or not.
+    /// - Returns: the entries that no checkpoint proves as they stand, in order: any of them may be wrong, whatever else is
+    ///   found.
+    func conclude(before end: Int, _ faults: inout FaultList) -> [Range<Int>] {
+        for fault in contradictions { faults.add(fault) }
         let unproved = self.unproved
-        for refutation in outside.explained where isContradicted(refutation.checkpoint.size) {
-            faults.add(Self.rewritten(refutation))
-        }
         for suspicion in suspicions {
             switch suspicion {
             case .entries(let entries, let from): judge(entries, from, unproved, &faults)
@@ -87,35 +91,46 @@ struct VerificationEvidence {
             }
         }
         faults.count(dropped)
-        return unproved.ranges.map { $0.clamped(to: 0..<size) }.filter { !$0.isEmpty }
+        return unproved.ranges.map { $0.clamped(to: 0..<end) }.filter { !$0.isEmpty }
     }
 
     private var unproved: RangeSet<Int> {
         // What a checkpoint from elsewhere proves, none in the log has to. The other way round, the log's key may have been
         // used to sign for something else.
-        unproved(
+        var all = unproved(
             byEntries: max(own.provedByEntries, outside.provedByEntries), bySegments: max(own.proved, outside.proved),
-            until: .max
-        ).union(
-            unproved(byEntries: outside.provedByEntries, bySegments: outside.proved, until: outside.refuted))
+            until: .max)
+        all.formUnion(
+            unproved(byEntries: outside.provedByEntries, bySegments: outside.proved, until: outsideSize))
+        for segment in wrongArchives { all.insert(contentsOf: AuditSegment.entries(of: segment)) }
+        return all
     }
 
     private func unproved(byEntries: Int, bySegments: Int, until end: Int) -> RangeSet<Int> {
         var ranges = RangeSet<Int>()
-        if byEntries < min(bySegments, end) {
+        let limit = min(bySegments, end)
+        if byEntries < limit {
             for segment in wrongSegments {
-                ranges.insert(
-                    contentsOf: AuditSegment.entries(of: segment).clamped(to: byEntries..<min(bySegments, end)))
+                ranges.insert(contentsOf: AuditSegment.entries(of: segment).clamped(to: byEntries..<limit))
             }
         }
         if bySegments < end { ranges.insert(contentsOf: bySegments..<end) }
         return ranges
     }
 
-    /// Whether the log's own checkpoints prove what one from elsewhere of this size speaks against: then no wrong entry
-    /// explains it.
-    private func isContradicted(_ size: Int) -> Bool {
-        own.provedByEntries >= size || (own.proved >= size && !wrongSegments.contains(size / AuditSegment.size))
+    /// Where the log's own checkpoints prove what one from elsewhere speaks against: no wrong entry explains that, though there
+    /// may be one. The first of those that are wrong together.
+    private var contradictions: [AuditFault] {
+        var told = Set(outside.refutations.filter(\.isTold).map(\.entries.lowerBound))
+        let wrong = Set(wrongSegments)
+        return outside.refutations.compactMap { refutation in
+            let (begin, size) = (refutation.entries.lowerBound, refutation.entries.upperBound)
+            // At the end of a segment it speaks of recorded roots alone; elsewhere of the entries of one segment, too.
+            let isWithoutEntries = size % AuditSegment.size == 0 || !wrong.contains(size / AuditSegment.size)
+            guard own.provedByEntries >= size || (own.proved >= size && isWithoutEntries), told.insert(begin).inserted
+            else { return nil }
+            return .rewritten(refutation.entries, checkpoint: size, .external)
+        }
     }
 
     private func judge(_ segment: Int, _ isExplained: Bool, _ unproved: RangeSet<Int>, _ faults: inout FaultList) {

@@ -7,10 +7,11 @@ import TransparencyLog
 /// whose entries have another root, so that one wrong entry does not hide the next.
 struct VerificationWalk {
     private let roots: [MerkleHash?]
-    private let plan: [CheckpointPlan.Stop]
+    private let plan: CheckpointPlan
+    private let stops: [CheckpointPlan.Stop]
     private let size: Int
     private var faults: FaultList
-    private var evidence = VerificationEvidence()
+    private var evidence: VerificationEvidence
     private var result = AuditReport(origin: "")
 
     /// The entry that comes next.
@@ -23,6 +24,8 @@ struct VerificationWalk {
     /// The segment that `next` is in.
     private var segment = GrowingTree()
     private var isSegmentWhole = true
+    /// The size of the last co-signed checkpoint that is right.
+    private var cosigned = 0
     private var archivedEnd = 0
     private var lastArchived = 0
     /// What entries said last of each register.
@@ -30,10 +33,12 @@ struct VerificationWalk {
     /// Entries from here on may be younger than the registers that were read.
     private let registerEnd: Int
 
-    init(roots: [MerkleHash?], plan: [CheckpointPlan.Stop], size: Int, registerEnd: Int, faults: FaultList) {
+    init(roots: [MerkleHash?], plan: CheckpointPlan, size: Int, registerEnd: Int, faults: FaultList) {
         self.registerEnd = registerEnd
         self.roots = roots
         self.plan = plan
+        stops = plan.inOrder
+        evidence = VerificationEvidence(outsideSize: plan.outsideSize)
         self.size = size
         self.faults = faults
         arrive()
@@ -65,6 +70,7 @@ struct VerificationWalk {
         for leaf in leaves { tree.append(leaf) }
         guard tree.size == AuditSegment.size, tree.root == roots[number] else {
             faults.add(.archive(segment: number))
+            evidence.suspect(archive: number)
             return false
         }
         for (body, leaf) in zip(bodies, leaves) {
@@ -197,22 +203,35 @@ struct VerificationWalk {
     /// Compares with the checkpoints of the size that has been reached.
     private mutating func arrive() {
         if next == size { result.root = root(over: readTree) }
-        while stop < plan.count, plan[stop].size <= next {
-            let checkpoint = plan[stop]
+        while stop < stops.count, stops[stop].size <= next {
+            let checkpoint = stops[stop]
             stop += 1
             guard checkpoint.size == next else {
                 // Passed by: in an archived segment, or among entries that are missing.
-                if checkpoint.size < archivedEnd { result.uncheckable += 1 }
+                if checkpoint.size < archivedEnd { passOver(checkpoint) }
                 continue
             }
             if checkpoint.source == .external { result.externalChecked += 1 } else { result.keptChecked += 1 }
             if checkpoint.root == root(over: readTree) {
-                evidence.prove(checkpoint, isByEntries: true)
+                prove(checkpoint, isByEntries: true)
             } else if checkpoint.root == root(over: recordedTree) {
-                evidence.prove(checkpoint, isByEntries: false)
+                prove(checkpoint, isByEntries: false)
             } else if let fault = evidence.refute(checkpoint) {
                 faults.add(fault)
             }
+        }
+    }
+
+    private mutating func prove(_ checkpoint: CheckpointPlan.Stop, isByEntries: Bool) {
+        evidence.prove(checkpoint, isByEntries: isByEntries)
+        if checkpoint.isCosigned { cosigned = checkpoint.size }
+    }
+
+    /// In an archived segment that was not given, so that it proves nothing. Of those from elsewhere the newest has to.
+    private mutating func passOver(_ checkpoint: CheckpointPlan.Stop) {
+        result.uncheckable += 1
+        if checkpoint.source == .external, checkpoint.size == plan.outsideSize {
+            faults.add(.uncompared(checkpoint: checkpoint.size))
         }
     }
 
@@ -226,7 +245,8 @@ struct VerificationWalk {
     consuming func report(origin: String, faultLimit: Int) -> AuditReport {
         skip(to: size)
         if lastArchived < archivedEnd { faults.add(.unarchived(lastArchived..<archivedEnd)) }
-        result.unproved = evidence.conclude(at: size, &faults)
+        result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
+        result.unproved = evidence.conclude(before: max(size, registerEnd), &faults)
         result.origin = origin
         result.size = size
         (result.faults, result.faultCount) = faults.inOrder(limit: faultLimit)

@@ -185,10 +185,11 @@ public final class AuditLog: Service {
     private func publishOnce() async {
         guard let publisher, let head = try? await queue.enter([], needsNews: true) else { return }
         let checkpoint = await publisher.cosign(head)
-        if keeping.withLock({ $0.keeps(checkpoint.size) }) {
+        if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
             do throws(AuditError) {
                 _ = try await queue.enter([], checkpoint: checkpoint)
             } catch {
+                keeping.withLock { $0 = CheckpointKeeping() }
                 return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
             }
         }

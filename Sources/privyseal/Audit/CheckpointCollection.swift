@@ -19,11 +19,12 @@ struct CheckpointCollection {
             (checkpoints, damaged) = (ExternalCheckpoints([]), 0)
             return
         }
+        let file = try EvidenceCopy(of: path)
         var scanner = NoteScanner()
         do throws(AuditStoreError) {
             checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
                 do throws(AuditSetupError) {
-                    scanner = try Self.scan(path, visit)
+                    scanner = try Self.scan(file, visit)
                 } catch {
                     throw .damaged(error.description)
                 }
@@ -43,10 +44,10 @@ struct CheckpointCollection {
     }
 
     private static func scan(
-        _ path: String, _ visit: (SignedNote) -> Void
+        _ file: EvidenceCopy, _ visit: (SignedNote) -> Void
     ) throws(AuditSetupError) -> NoteScanner {
         var scanner = NoteScanner()
-        try EvidenceFile.read(path) { scanner.read($0, visit) }
+        try file.read { scanner.read($0, visit) }
         // One note alone, as `privyseal audit checkpoint` prints it, has no empty line behind it.
         if scanner.remainder.last == UInt8(ascii: "\n") { scanner.read([UInt8(ascii: "\n")], visit) }
         return scanner

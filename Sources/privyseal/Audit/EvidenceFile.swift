@@ -11,15 +11,22 @@ enum EvidenceFile {
         return bytes
     }
 
+    static let pieceSize = 1 << 16
+
     /// Piece by piece.
-    static func read(_ path: String, _ visit: (ArraySlice<UInt8>) -> Void) throws(AuditSetupError) {
+    ///
+    /// - Parameter limit: bytes, from the first; nil for all.
+    static func read(
+        _ path: String, first limit: Int? = nil, _ visit: (ArraySlice<UInt8>) -> Void
+    ) throws(AuditSetupError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var buffer = [UInt8](repeating: 0, count: pieceSize)
         var total = 0
         while true {
-            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            let wanted = min(pieceSize, limit.map { $0 - total } ?? pieceSize)
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, wanted) }
             if count == 0 { return }
             guard count > 0 || errno == EINTR else { throw refusal(path) }
             total += max(0, count)

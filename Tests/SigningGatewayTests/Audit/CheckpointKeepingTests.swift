@@ -8,7 +8,9 @@ struct CheckpointKeepingTests {
     private func kept(_ checkpoints: [(size: Int, seconds: Int)]) -> [Int] {
         let begin = ContinuousClock.now
         var keeping = CheckpointKeeping()
-        return checkpoints.filter { keeping.keeps($0.size, at: begin + .seconds($0.seconds)) }.map(\.size)
+        return checkpoints.filter {
+            keeping.keeps($0.size, isCosigned: false, at: begin + .seconds($0.seconds))
+        }.map(\.size)
     }
 
     @Test("All of a small log, as long as it grows")
@@ -24,6 +26,13 @@ struct CheckpointKeepingTests {
     @Test("One an hour of a log that hardly grows")
     func idle() {
         #expect(kept([(100_000, 0), (100_060, 3599), (100_061, 3600), (100_062, 7199)]) == [100_000, 100_061])
+    }
+
+    @Test("The first with a co-signature after others, and the first without")
+    func cosigned() {
+        var keeping = CheckpointKeeping()
+        let kept = [false, false, true, true, false].map { keeping.keeps(300_000, isCosigned: $0) }
+        #expect(kept == [true, false, true, false, true])
     }
 
     @Test("A year of a checkpoint a minute stays quick to verify")

@@ -52,39 +52,53 @@ extension AuditCommand {
 
         func run() throws {
             let source = try log.open()
-            let collections = checkpoints.files.isEmpty ? [] : try checkpoints.collections(for: source)
+            let prover = try AuditAttempt.run { () throws(AuditProofError) in
+                try AuditProver(source.reader, archive: archive.bodies)
+            }
+            let sizes: [Int?] = index == nil ? between : [against]
+            let heads = try sizes.map { try candidates($0, prover, source) }
             let proof = try AuditAttempt.run { () throws(AuditProofError) in
-                let prover = try AuditProver(source.reader, archive: archive.bodies)
-                if let index {
-                    return try prover.inclusion(of: index, in: checkpoint(against, prover, collections)).text
+                try Self.first(heads[0]) { head throws(AuditProofError) in
+                    if let index { return try prover.inclusion(of: index, in: head).text }
+                    return try Self.first(heads[1]) { later throws(AuditProofError) in
+                        try prover.consistency(from: head, to: later).text
+                    }
                 }
-                return try prover.consistency(
-                    from: checkpoint(between[0], prover, collections), to: checkpoint(between[1], prover, collections)
-                ).text
             }
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
             output.write(Array(proof.utf8))
             try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
         }
 
-        private func checkpoint(
-            _ size: Int?, _ prover: AuditProver, _ collections: [CheckpointCollection]
-        ) throws(AuditProofError) -> AuditHead {
-            for collection in collections {
-                guard let size, let note = try note(of: size, collection) else { continue }
-                return AuditHead(size: size, note: note.description)
+        /// The checkpoints of a size: those that were given, the one that the log keeps, or else those in the gateway's own file.
+        private func candidates(_ size: Int?, _ prover: AuditProver, _ source: AuditSource) throws -> [AuditHead] {
+            guard let size else {
+                return [try AuditAttempt.run { () throws(AuditProofError) in try prover.checkpoint() }]
             }
-            return try prover.checkpoint(size: size)
+            let given = checkpoints.files.isEmpty ? [] : try heads(of: size, source)
+            do throws(AuditProofError) {
+                return given + [try prover.checkpoint(size: size)]
+            } catch {
+                let found = checkpoints.files.isEmpty ? try heads(of: size, source) : given
+                return found.isEmpty ? try AuditAttempt.run { () throws(AuditProofError) in throw error } : found
+            }
         }
 
-        private func note(
-            of size: Int, _ collection: CheckpointCollection
-        ) throws(AuditProofError) -> SignedNote? {
-            do throws(AuditStoreError) {
-                return try collection.checkpoints.note(size: size)
-            } catch {
-                throw .store(error)
+        private func heads(of size: Int, _ source: AuditSource) throws -> [AuditHead] {
+            try checkpoints.collections(for: source).flatMap { collection in
+                try AuditAttempt.run { () throws(AuditStoreError) in try collection.checkpoints.notes(size: size) }
+            }.map { AuditHead(size: size, note: $0.description) }
+        }
+
+        /// What somebody else put into a file of checkpoints does not stand in the way of the right one.
+        private static func first(
+            _ heads: [AuditHead], _ prove: (AuditHead) throws(AuditProofError) -> String
+        ) throws(AuditProofError) -> String {
+            for head in heads.dropLast() {
+                do throws(AuditProofError) { return try prove(head) } catch { continue }
             }
+            guard let last = heads.last else { throw .noCheckpoint(size: nil) }
+            return try prove(last)
         }
     }
 }

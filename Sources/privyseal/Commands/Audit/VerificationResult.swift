@@ -22,7 +22,7 @@ struct VerificationResult {
     }
 
     private static let lacksSecondPlace =
-        "No checkpoint that was kept elsewhere was given: an older copy of the whole log cannot be told from a newer one "
+        "No checkpoint that was kept elsewhere was compared: an older copy of the whole log cannot be told from a newer one "
         + "without a checkpoint kept elsewhere."
 
     // MARK: For people
@@ -47,7 +47,9 @@ struct VerificationResult {
         }
         if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
         if let cosigned = report.cosigned {
-            lines.append("a cosigner's signature covers the first \(cosigned) entries")
+            lines.append(
+                "a cosigner's signature covers the first \(cosigned) entries; the other \(max(0, report.size - cosigned)) rest "
+                    + "on the log's key alone")
         }
         if report.uncheckable > 0 {
             lines.append(
@@ -68,7 +70,8 @@ struct VerificationResult {
 
     private var cautions: [String] {
         // A disk that was full once leaves the beginning of a note in the gateway's own file.
-        (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false) + (given == 0 ? [Self.lacksSecondPlace] : [])
+        (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false)
+            + (report.externalChecked == 0 ? [Self.lacksSecondPlace] : [])
     }
 
     private var given: Int { collections.reduce(0) { $0 + $1.checkpoints.count } }

@@ -49,7 +49,8 @@ struct VerificationTests {
         let report = try log.verify()
         #expect(report.unproved == doubt.unproved)
         #expect(
-            report.proof?.hasPrefix(doubt.unproved.isEmpty ? "The checkpoints prove every" : "No checkpoint") == true)
+            report.proof?.hasPrefix(doubt.unproved.isEmpty ? "The log's own checkpoints prove every" : "No checkpoint")
+                == true)
     }
 
     static let doubts: [Doubt] = [

@@ -46,7 +46,7 @@ struct VerificationResult {
             lines.append("\(Self.checkpoints(collection.checkpoints.count)) from \(collection.path)")
         }
         if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
-        if let cosigned = report.cosigned {
+        if let cosigned = report.cosigned, cosigned > 0 {
             lines.append(
                 "a cosigner's signature covers the first \(cosigned) entries; the other \(max(0, report.size - cosigned)) rest "
                     + "on the log's key alone")

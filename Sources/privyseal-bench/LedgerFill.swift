@@ -66,7 +66,7 @@ struct LedgerFill: AsyncParsableCommand {
         if let checkpoints { try writeCheckpoints(checkpoints, signer) }
     }
 
-    /// As many as go out in some years, in the form of the gateway's own file.
+    /// For a million entries as many as go out in a year, in the form of the gateway's own file.
     private func writeCheckpoints(_ path: String, _ signer: NoteSigner) throws {
         let reader = try SQLiteAuditStore.read(at: database)
         defer { reader.close() }

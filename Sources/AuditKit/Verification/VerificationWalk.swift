@@ -9,6 +9,8 @@ struct VerificationWalk {
     private let roots: [MerkleHash?]
     private let plan: CheckpointPlan
     private let stops: [CheckpointPlan.Stop]
+    /// Of the largest checkpoint from elsewhere.
+    private let outsideSize: Int
     private let size: Int
     private var faults: FaultList
     private var evidence: VerificationEvidence
@@ -38,7 +40,8 @@ struct VerificationWalk {
         self.roots = roots
         self.plan = plan
         stops = plan.inOrder
-        evidence = VerificationEvidence(outsideSize: plan.outsideSize)
+        outsideSize = plan.outsideSize
+        evidence = VerificationEvidence(outsideSize: outsideSize)
         self.size = size
         self.faults = faults
         arrive()
@@ -230,7 +233,7 @@ struct VerificationWalk {
     /// In an archived segment that was not given, so that it proves nothing. Of those from elsewhere the newest has to.
     private mutating func passOver(_ checkpoint: CheckpointPlan.Stop) {
         result.uncheckable += 1
-        if checkpoint.source == .external, checkpoint.size == plan.outsideSize {
+        if checkpoint.source == .external, checkpoint.size == outsideSize {
             faults.add(.uncompared(checkpoint: checkpoint.size))
         }
     }

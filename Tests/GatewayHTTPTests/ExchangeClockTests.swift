@@ -65,6 +65,31 @@ struct ExchangeClockTests {
         expect(clock, .idle, .seconds(100))
     }
 
+    @Test("A request that still arrives when those before it are answered has its own time to arrive")
+    func pipelinedInPart() {
+        let clock = ExchangeClock(bounds, isSecure: false)
+        clock.noteHead()
+        clock.noteRequestEnd()
+        clock.noteHead()
+        expect(clock, .answering, .seconds(10))
+        clock.noteAnswerEnd()
+        expect(clock, .arriving, .seconds(10))
+        clock.noteRequestEnd()
+        expect(clock, .answering, .seconds(10))
+    }
+
+    @Test("The answer to a request that will not come whole has its own time")
+    func cutOff() {
+        let clock = ExchangeClock(bounds, isSecure: false)
+        clock.noteHead()
+        let begun = clock.since
+        clock.noteCutOff()
+        expect(clock, .answering, .seconds(10))
+        #expect(clock.since > begun && !clock.isReceivingBody)
+        clock.noteAnswerEnd()
+        expect(clock, .idle, .seconds(100))
+    }
+
     private func expect(_ clock: ExchangeClock, _ phase: ExchangeClock.Phase, _ time: TimeAmount) {
         #expect(clock.phase == phase)
         #expect(clock.deadline == clock.since + time)

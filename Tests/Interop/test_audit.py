@@ -2,11 +2,14 @@
 
 import base64
 import contextlib
+import http.client
 import http.server
 import json
 import pathlib
 import random
+import re
 import shutil
+import socket
 import tempfile
 import threading
 import urllib.parse
@@ -30,7 +33,8 @@ from auditing import (
 )
 from conftest import BINARY
 from edits import back_up
-from running import APP, FileKeys, TokenKeys, allowed
+from outages import OUTAGES
+from running import APP, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
 KINDS = {"files": FileKeys, "a token": TokenKeys}
@@ -46,6 +50,43 @@ def place():
 def service(place):
     """Not started."""
     return AuditedService(BINARY, place, FileKeys(place))
+
+
+def refusals(service):
+    return [(e["requestId"], e["reason"], e["status"]) for e in AuditCopy(service.database).of_kind("refusal")]
+
+
+ASKED, ASKER = "POST /v1/apps/{bundleId}/{feature}", f"listener=public client=load app={APP} feature=promotional-offer"
+
+
+def told_of(service, request_id):
+    """What the log of requests says of one, but for how long it took."""
+    lines = re.findall(r" privyseal\.access: (.*)", service.log.read_text())
+    return [re.sub(r" durationMs=\S+", "", line) for line in lines if f"requestId={request_id}" in line.split()]
+
+
+def ask_with_an_unfinished_body(service, request_id, framing, then):
+    """Sends what reads like a whole request for a signature, though its framing says that more follows; then does something.
+
+    Returns status, problem, and whether the connection ends; None when the caller has gone.
+    """
+    head, body = request_bytes(service.token)
+    length = f"Content-Length: {len(body)}\r\n".encode()
+    if framing == "chunks":
+        framed, body = b"Transfer-Encoding: chunked\r\n", b"%x\r\n%s\r\n" % (len(body), body)
+    else:
+        framed = f"Content-Length: {len(body) + 1}\r\n".encode()
+    head = head.replace(length, framed + f"X-Request-Id: {request_id}\r\n".encode())
+    with contextlib.closing(service.connect().sock) as channel:
+        channel.sendall(head + body)
+        then(channel)
+        if channel.fileno() < 0:
+            return None
+        answer = http.client.HTTPResponse(channel)
+        answer.begin()
+        said = json.loads(answer.read())
+        assert channel.recv(1) == b""
+        return answer.status, said, answer.headers["Connection"] == "close"
 
 
 # Kills
@@ -114,6 +155,54 @@ def test_other_refusals_are_recorded_one_by_one(service):
     refused = [(e["requestId"], e.get("item"), e["reason"], e["status"]) for e in log.of_kind("refusal")]
     assert refused == [("empty-product", None, "invalid-request", 422), ("half-a-batch", 1, "invalid-request", 422)]
     assert [(e["requestId"], e["item"]) for e in log.of_kind("signature")] == [("half-a-batch", 0)]
+
+
+def test_a_body_that_comes_too_late_is_recorded_as_its_caller_was_answered(service):
+    service.configure(more="limits: {requestTimeout: 1}\n")
+    with service:
+        status, said, closes = ask_with_an_unfinished_body(service, "too-late", "a length", lambda channel: None)
+    assert (status, said["type"], said["requestId"]) == (408, "urn:privyseal:problem:request-timeout", "too-late")
+    assert closes
+    assert refusals(service) == [("too-late", "request-timeout", 408)]
+    assert told_of(service, "too-late") == [f"{ASKED} status=408 {ASKER} problem=request-timeout requestId=too-late"]
+
+
+def test_a_signature_that_came_too_late_for_its_caller_has_the_request_id_of_the_answer(place):
+    with OUTAGES["the disk hangs"](place) as outage:
+        more = "limits: {requestTimeout: 1}\n"
+        service = AuditedService(
+            BINARY, place, FileKeys(place), "writeTimeout: 30", more=more, environment=outage.environment)
+        with service:
+            assert service.sign()[0] == 200
+            outage.begin()
+            status, headers, body = service.sign(request_id="too-late")
+            said = json.loads(body)
+            assert (status, said["requestId"], headers["X-Request-Id"]) == (504, "too-late", "too-late")
+            outage.end()
+    assert [e["requestId"] for e in AuditCopy(service.database).of_kind("signature")][1:] == ["too-late"]
+    assert told_of(service, "too-late") == [f"{ASKED} status=504 {ASKER} problem=deadline-exceeded requestId=too-late"]
+
+
+@pytest.mark.parametrize("framing", ["a length", "chunks"])
+def test_a_body_that_ends_before_its_end_is_not_signed_though_it_reads_like_a_whole_one(service, framing):
+    with service:
+        half_close = lambda channel: channel.shutdown(socket.SHUT_WR)
+        status, said, closes = ask_with_an_unfinished_body(service, "half-closed", framing, half_close)
+        assert (status, said["type"], said["requestId"]) == (400, "urn:privyseal:problem:malformed-body", "half-closed")
+        assert closes
+        assert ask_with_an_unfinished_body(service, "left", framing, lambda channel: channel.close()) is None
+        await_(lambda: told_of(service, "left"), "the request whose caller left is over")
+    assert refusals(service) == [("half-closed", "malformed-body", 400), ("left", "malformed-body", 400)]
+    assert AuditCopy(service.database).of_kind("signature") == []
+
+
+def test_chunks_that_are_none_are_not_signed(service):
+    with service:
+        garbage = lambda channel: channel.sendall(b"no chunk\r\n")
+        status, said, closes = ask_with_an_unfinished_body(service, "garbage", "chunks", garbage)
+    assert (status, said["type"], closes) == (400, "urn:privyseal:problem:malformed-request", True)
+    assert refusals(service) == [("garbage", "malformed-request", 400)]
+    assert AuditCopy(service.database).of_kind("signature") == []
 
 
 # What happens to the gateway

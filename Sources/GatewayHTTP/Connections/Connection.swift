@@ -8,6 +8,8 @@ final class Connection: Sendable {
 
     let listener: ListenerName
     private let peer: Mutex<Peer>
+    /// What is being answered.
+    private let exchange = Mutex<Exchange?>(nil)
 
     struct Peer: Sendable {
         /// Of the process at the other end of a Unix socket.
@@ -27,4 +29,18 @@ final class Connection: Sendable {
     func forgetCertificate() { peer.withLock { $0.certificate = nil } }
 
     func note(_ certificate: PeerCertificate) { peer.withLock { $0.certificate = certificate } }
+
+    func begin(_ exchange: Exchange) { self.exchange.withLock { $0 = exchange } }
+
+    func finish() { exchange.withLock { $0 = nil } }
+
+    /// The connection is about to be ended with a problem.
+    ///
+    /// - Returns: the exchange that thereby has its answer, and will tell of it; nil when none is under way.
+    func end(with kind: ProblemKind) -> Exchange? {
+        exchange.withLock { exchange in
+            exchange?.note { $0.ending = kind }
+            return exchange
+        }
+    }
 }

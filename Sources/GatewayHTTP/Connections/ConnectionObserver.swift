@@ -5,6 +5,6 @@ protocol ConnectionObserver: Sendable {
     /// It took longer than it may, at whatever it did.
     func noteOverdue(_ phase: ExchangeClock.Phase)
     func noteFailedHandshake(_ error: any Error)
-    /// It was ended with this answer.
+    /// It was ended with this answer, and none of its requests will tell of it.
     func noteAnswered(_ problem: Problem)
 }

@@ -37,8 +37,13 @@ final class ExchangeClock {
     /// Whether an answer is due, to a request that has begun at least.
     var owesAnswer: Bool { unanswered > 0 || !isArriving }
 
-    /// How many requests wait for their answers.
+    /// Whether requests wait for their answers.
     var isAnswering: Bool { unanswered > 0 }
+
+    var isAnsweringLast: Bool { unanswered == 1 }
+
+    /// Whether a request's header has come, and its end has not.
+    var isReceivingBody: Bool { isArriving }
 
     func noteHandshake() { enter(.idle) }
 
@@ -59,9 +64,21 @@ final class ExchangeClock {
         if unanswered > 0 { phase = .answering } else { enter(.idle) }
     }
 
+    /// The request that arrives will not come whole; its answer has time from now.
+    func noteCutOff() {
+        isArriving = false
+        if unanswered > 0 { enter(.answering) }
+    }
+
     func noteAnswerEnd() {
         unanswered -= 1
-        if unanswered > 0 { enter(.answering) } else if !isArriving { enter(.idle) }
+        if unanswered == 1, isArriving {
+            enter(.arriving)
+        } else if unanswered > 0 {
+            enter(.answering)
+        } else if !isArriving {
+            enter(.idle)
+        }
     }
 
     private func enter(_ phase: Phase) {

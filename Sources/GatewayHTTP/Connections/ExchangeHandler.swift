@@ -16,21 +16,25 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let clock: ExchangeClock
     private let arrival: ArrivalHandler
+    private let connection: Connection
     private let refusal: Problem?
     private let observer: any ConnectionObserver
     private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var hasBegunToAnswer = false
     /// What is to be said when all that came before has been answered.
     private var last: Problem?
+    /// Whether the body of the last request will not come whole.
+    private var isCutOff = false
     private var isEnding = false
 
     /// - Parameter refusal: what the connection is answered with instead of being served.
     init(
-        _ clock: ExchangeClock, _ arrival: ArrivalHandler, refusal: Problem?,
+        _ clock: ExchangeClock, _ arrival: ArrivalHandler, _ connection: Connection, refusal: Problem?,
         observer: any ConnectionObserver
     ) {
         self.clock = clock
         self.arrival = arrival
+        self.connection = connection
         self.refusal = refusal
         self.observer = observer
     }
@@ -51,11 +55,12 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         stop()
+        cutOff(context, because: .incompleteBody)
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isEnding, last == nil else { return }
+        guard !isEnding, !isCutOff, last == nil else { return }
         switch unwrapInboundIn(data) {
         case .head: clock.noteHead()
         case .body: break
@@ -69,8 +74,14 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
+        var data = data
         switch unwrapOutboundIn(data) {
-        case .head: hasBegunToAnswer = true
+        case .head(var head):
+            hasBegunToAnswer = true
+            if isCutOff, clock.isAnsweringLast {
+                head.headerFields[.connection] = "close"
+                data = wrapOutboundOut(.head(head))
+            }
         case .body: break
         case .end:
             hasBegunToAnswer = false
@@ -86,6 +97,9 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return context.fireErrorCaught(error)
         }
         let problem = Problem(error, isLineTooLong: arrival.isLineTooLong)
+        if clock.isReceivingBody {
+            return cutOff(context, because: error == .invalidEOFState ? .incompleteBody : problem)
+        }
         // What cannot be read came behind requests that could: those are answered first.
         if clock.isAnswering { last = problem } else { end(context, with: problem) }
     }
@@ -112,6 +126,10 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
         guard clock.deadline <= .now() else { return keepTime(context) }
         observer.noteOverdue(clock.phase)
+        if clock.phase == .arriving, clock.isReceivingBody, clock.isAnswering, let problem = Problem(overdue: .arriving)
+        {
+            return cutOff(context, because: problem)
+        }
         // A request whose answer is out already has no second one.
         end(context, with: clock.owesAnswer ? Problem(overdue: clock.phase) : nil)
     }
@@ -124,16 +142,30 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: The end
 
+    /// Says to whoever reads the body that it will not come whole, and why: otherwise its end would look like the body's. The
+    /// request is answered as every other one, and the connection is closed behind it.
+    private func cutOff(_ context: ChannelHandlerContext, because problem: Problem) {
+        guard clock.isReceivingBody else { return }
+        isCutOff = true
+        clock.noteCutOff()
+        context.fireErrorCaught(problem)
+    }
+
     private static let patience = TimeAmount.seconds(1)
 
     /// Says why, unless an answer is half out already or there is nobody to tell, and closes the connection.
     private func end(_ context: ChannelHandlerContext, with reason: Problem?) {
         guard !isEnding else { return }
         isEnding = true
+        defer { cutOff(context, because: .incompleteBody) }
         stop()
         guard var problem = reason, !hasBegunToAnswer else { return context.close(promise: nil) }
-        problem.requestID = RequestID.next()
-        observer.noteAnswered(problem)
+        if let exchange = connection.end(with: problem.kind) {
+            problem.requestID = exchange.requestID
+        } else {
+            problem.requestID = RequestID.next()
+            observer.noteAnswered(problem)
+        }
         // Whoever does not read the answer loses it.
         let patience = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
             context.close(promise: nil)

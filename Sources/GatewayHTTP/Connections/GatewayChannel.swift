@@ -57,7 +57,8 @@ struct GatewayChannel: ServerChildChannel {
         }
         try pipeline.addHandler(arrival)
         let exchange = NIOLoopBound(
-            ExchangeHandler(clock, arrival, refusal: isWelcome ? nil : .tooManyConnections, observer: observer),
+            ExchangeHandler(
+                clock, arrival, connection, refusal: isWelcome ? nil : .tooManyConnections, observer: observer),
             eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [exchange.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes

@@ -25,6 +25,8 @@ public final class Exchange: Sendable {
         /// Whether the request was taken from the client's rate and quota.
         var isAdmitted = false
         var problem: ProblemKind?
+        /// What the connection answered meanwhile, because this took too long.
+        var ending: ProblemKind?
         /// Where the client stands, when it is limited.
         var limit: RateLimitStatus?
     }

@@ -25,23 +25,27 @@ struct ExchangeMiddleware: RouterMiddleware {
         let exchange = Exchange(requestID: Self.requestID(request), trace: span?.trace ?? parent?.child(), begun: begun)
         var context = context
         context.exchange = exchange
+        context.connection.begin(exchange)
+        defer { context.connection.finish() }
         var response = try await Exchange.$current.withValue(exchange) {
             guard let span else { return try await next(request, context) }
             return try await span.contain { try await next(request, context) }
         }
-        let known = exchange.known
         response.headers[.requestID] = exchange.requestID
         if request.method == .head { Self.leaveOutBody(of: &response) }
         if let trace = exchange.trace { response.headers[.traceParent] = trace.traceparent }
-        if let limit = known.limit { response.headers.set(limit) }
+        if let limit = exchange.known.limit { response.headers.set(limit) }
         await RequestLoop.current?.keepStep()
-        traffic?.note(response.status.code)
+        let known = exchange.known
+        // What the caller was answered, by its connection if that could not wait any longer.
+        let status = known.ending?.status ?? response.status
+        traffic?.note(status.code)
         guard log != nil || metrics != nil || span != nil else { return response }
         let record = AccessRecord(
             requestID: exchange.requestID, traceID: exchange.trace.map { "\($0.traceID)" },
             listener: context.connection.listener, method: request.method.rawValue, route: Self.route(context),
-            status: response.status.code, duration: .now - begun, client: known.client, app: known.app,
-            feature: known.feature, problem: known.problem?.rawValue)
+            status: status.code, duration: .now - begun, client: known.client, app: known.app,
+            feature: known.feature, problem: (known.ending ?? known.problem)?.rawValue)
         span?.end(record)
         metrics?.note(record)
         log?.write(record)

@@ -26,6 +26,8 @@ extension Problem {
         }
     }
 
+    static let incompleteBody = Problem(.malformedBody, "The body did not arrive whole.")
+
     static var tooManyConnections: Problem {
         var problem = Problem(.tooManyConnections, "As many connections as may be are open; try again in a moment.")
         problem.retryAfter = 1

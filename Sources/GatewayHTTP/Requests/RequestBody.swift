@@ -20,8 +20,8 @@ enum RequestBody {
         } catch let error as any HTTPResponseError where error.status == .contentTooLarge {
             throw tooLarge(limit)
         } catch {
-            // The caller went away, or took longer than a connection may; whoever is still there learns why.
-            throw Problem(.malformedBody, "The body did not arrive whole.")
+            // Why it did not arrive whole, where the connection knows.
+            throw error as? Problem ?? .incompleteBody
         }
     }
 

@@ -76,11 +76,12 @@ final class MemoryAuditReader: AuditReader {
 
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) {
+    ) throws(AuditStoreError) -> MissingEntries? {
         for entry in query.isLatestFirst ? stored.reversed() : stored {
             guard let fields = EntryFields(entry.body), fields.match(query) else { continue }
-            guard try visit(entry) else { return }
+            guard try visit(entry) else { break }
         }
+        return nil
     }
 
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally] { [] }

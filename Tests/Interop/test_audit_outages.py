@@ -1,7 +1,10 @@
 """What happens to signatures while their record cannot be written: none leaves, and afterwards it goes on by itself."""
 
+import os
 import pathlib
+import sqlite3
 import tempfile
+import time
 
 import pytest
 from auditing import AuditCopy, AuditedService, KeepingLoad, everything_wrong, notes_in
@@ -73,6 +76,26 @@ def test_a_gateway_whose_disk_hangs_can_be_stopped(place):
             load.stop()
         assert service.process.returncode == 0
     assert everything_wrong(service, load.signed, load.refused | load.unanswered) == []
+
+
+@pytest.mark.parametrize("size", [0, 5000])
+def test_nothing_is_signed_after_the_write_ahead_log_was_cut_off(place, size):
+    """What stood only there is lost; what is signed afterwards would be, too, and nobody would notice before a restart."""
+    service = AuditedService(BINARY, place, FileKeys(place))
+    with service:
+        load = KeepingLoad(service, pause=0.001)
+        load.wait_for(50)
+        os.truncate(service.place / "audit.db-wal", size)
+        load.wait_for(1, 503)
+        refused = time.monotonic()
+        load.wait_for(50, 503, after=refused)
+        load.stop()
+        assert {status for _, status, asked in load.answers if asked > refused} == {503}
+        status, _, body = service.ask("GET", "/readyz")
+        assert status == 503 and b"audit" in body
+    assert "audit.db-wal was cut off while it was in use" in service.log.read_text()
+    # Of what was left nothing was copied into the database.
+    assert sqlite3.connect(f"file:{service.database}?immutable=1", uri=True).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_second_gateway_with_the_same_log_does_not_start(place):

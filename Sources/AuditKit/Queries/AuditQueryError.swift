@@ -12,6 +12,18 @@ public enum AuditQueryError: Error, Hashable, Sendable {
     case unknownKind(String)
 }
 
+extension AuditQueryError {
+    /// The one that is at fault.
+    public var parameter: String {
+        switch self {
+        case .notMoment(let parameter, _), .emptyValue(let parameter): parameter
+        case .notDay, .dayAndPeriod: "day"
+        case .emptyPeriod: "until"
+        case .unknownKind: "kind"
+        }
+    }
+}
+
 extension AuditQueryError: CustomStringConvertible {
     public var description: String {
         switch self {

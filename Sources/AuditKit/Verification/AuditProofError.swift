@@ -48,7 +48,8 @@ extension AuditProofError: CustomStringConvertible {
             "The old checkpoint covers \(Sentence.number(old)) entries and the new one only \(Sentence.number(new))."
         case .missing(let index): "Entry \(Sentence.number(index)) is missing: verify the log."
         case .archived(let entries):
-            "\(Sentence.entries(entries)) have been archived, and this proof needs them: give their directory with --archive."
+            "\(Sentence.entries(entries)) have been archived, and this proof needs them: give their directory to privyseal audit prove "
+                + "with --archive."
         case .unfit(let size):
             "The entries do not lead to the root of the checkpoint of \(Sentence.number(size)): verify the log."
         case .otherLog(let old, let new): "The checkpoints are of two logs, \(old) and \(new)."

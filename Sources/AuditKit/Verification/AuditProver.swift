@@ -25,6 +25,20 @@ public struct AuditProver {
         throw .noCheckpoint(size: size)
     }
 
+    /// The proof with the first of some checkpoints that it holds for: what somebody else put among them does not stand in the
+    /// way of the right one.
+    ///
+    /// - Parameter heads: of one size.
+    public static func first<Proof>(
+        _ heads: [AuditHead], _ prove: (AuditHead) throws(AuditProofError) -> Proof
+    ) throws(AuditProofError) -> Proof {
+        for head in heads.dropLast() {
+            do throws(AuditProofError) { return try prove(head) } catch { continue }
+        }
+        guard let last = heads.last else { throw .noCheckpoint(size: nil) }
+        return try prove(last)
+    }
+
     /// That an entry is in the log which a checkpoint covers.
     public func inclusion(of index: Int, in checkpoint: AuditHead) throws(AuditProofError) -> EntryProof {
         let (note, checkpoint) = try Self.read(checkpoint)

@@ -1,8 +1,10 @@
 import AuditKit
+import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /v1/audit/export?since=…`: the canonical entries that match, one a line, the oldest first, however many.
+/// `GET /v1/audit/export?since=…`: the canonical entries that match, one a line, the oldest first, however many. Where not all can
+/// be given, the body has no end.
 struct AuditExportRoute {
     let desk: AuditRoutes
 
@@ -11,7 +13,9 @@ struct AuditExportRoute {
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: []).query
-        let (first, end) = try await desk.read { (try $0.firstIndex(), try $0.head()?.size ?? 0) }
+        let (first, end, archived) = try await desk.read { reader in
+            (try reader.firstIndex(), try reader.head()?.size ?? 0, try reader.archived(before: query))
+        }
         let body = ResponseBody { writer in
             var position = first
             while position < end {
@@ -22,21 +26,29 @@ struct AuditExportRoute {
             }
             try await writer.finish(nil)
         }
-        return Response(
-            status: .ok, headers: [.contentType: "application/jsonl", .cacheControl: "no-store"], body: body)
+        var headers: HTTPFields = [.contentType: "application/jsonl", .cacheControl: "no-store"]
+        if let archived { headers[.archivedBefore] = String(archived) }
+        return Response(status: .ok, headers: headers, body: body)
     }
 
     private static func lines(
         _ range: Range<Int>, _ query: AuditQuery, _ reader: any AuditReader
     ) throws(AuditStoreError) -> [UInt8] {
         var lines: [UInt8] = []
+        var next = range.lowerBound
         try reader.entries(in: range) { (entry) throws(AuditStoreError) in
-            if let fields = EntryFields(entry.body), fields.match(query) {
-                lines += entry.body
-                lines.append(UInt8(ascii: "\n"))
+            guard entry.index == next else { return false }
+            next += 1
+            guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
+            guard EntryJSON.line(entry) != nil else {
+                throw .damaged("What is stored as entry \(entry.index) is no entry: run privyseal audit verify.")
             }
+            lines += entry.body
+            lines.append(UInt8(ascii: "\n"))
             return true
         }
-        return lines
+        // The connection ends before the body does, so that nobody takes what came for all.
+        guard let missing = MissingEntries(next..<range.upperBound) else { return lines }
+        throw .damaged(missing.sentence(beginningAt: try reader.firstIndex()))
     }
 }

@@ -1,6 +1,7 @@
 import AuditKit
 import Hummingbird
 import StrictJSON
+import TransparencyLog
 
 /// Checkpoints and proofs, as the texts that `privyseal audit check-proof` and others check.
 struct AuditProofRoutes {
@@ -36,8 +37,10 @@ struct AuditProofRoutes {
     @Sendable func inclusion(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let index = try AuditRoutes.index(context)
         let sizes = try sizes(request, ["size"])
-        return try await prove { prover throws(AuditProofError) in
-            try prover.inclusion(of: index, in: try prover.checkpoint(size: sizes["size"])).text
+        return try await prove { prover in
+            try AuditProver.first(try heads(sizes["size"], prover)) { head throws(AuditProofError) in
+                try prover.inclusion(of: index, in: head).text
+            }
         }
     }
 
@@ -48,16 +51,29 @@ struct AuditProofRoutes {
             throw Problem(
                 .missingParameter, "The parameter \"old\" is missing: the size of a checkpoint.", field: "old")
         }
-        return try await prove { prover throws(AuditProofError) in
-            try prover.consistency(
-                from: try prover.checkpoint(size: old), to: try prover.checkpoint(size: sizes["new"])
-            ).text
+        return try await prove { prover in
+            let later = try heads(sizes["new"], prover)
+            return try AuditProver.first(try heads(old, prover)) { head throws(AuditProofError) in
+                try AuditProver.first(later) { later throws(AuditProofError) in
+                    try prover.consistency(from: head, to: later).text
+                }
+            }
         }
     }
 
-    private func prove(
-        _ body: @escaping @Sendable (AuditProver) throws(AuditProofError) -> String
-    ) async throws -> Response {
+    /// The checkpoint that the log keeps for a size, or else those that went out.
+    private func heads(_ size: Int?, _ prover: AuditProver) throws -> [AuditHead] {
+        do throws(AuditProofError) {
+            return [try prover.checkpoint(size: size)]
+        } catch {
+            guard case .noCheckpoint(let size?) = error else { throw error }
+            let notes = try desk.reading.externals().notes(size: size)
+            guard !notes.isEmpty else { throw error }
+            return notes.map { AuditHead(size: size, note: $0.description) }
+        }
+    }
+
+    private func prove(_ body: @escaping @Sendable (AuditProver) throws -> String) async throws -> Response {
         do {
             return AuditRoutes.text(try await desk.read { reader in try body(try AuditProver(reader)) })
         } catch let error as AuditProofError {

@@ -33,8 +33,14 @@ struct AuditQueryParameters {
         limit = try Self.limit(try value("limit"))
         interval = try Self.interval(try value("by"))
         do { query = try text.query(at: GrantIssuer.systemTime()) } catch {
-            throw Problem(.invalidParameter, error.description)
+            throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
         }
+    }
+
+    /// What an offset such as +01:00 becomes that was not encoded.
+    private static func hint(for error: AuditQueryError) -> String {
+        guard case .notMoment(_, let text) = error, text.contains(" ") else { return "" }
+        return " In a URL a + is a space: write it as %2B."
     }
 
     private static func order(_ text: String?) throws(Problem) -> Bool {

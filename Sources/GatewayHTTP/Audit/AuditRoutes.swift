@@ -47,20 +47,23 @@ struct AuditRoutes {
     /// `GET /v1/audit/entries?since=…&product=…&limit=…`: those that match, the latest first.
     @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["limit", "order"])
-        let (found, isComplete) = try await read { reader in
+        let (found, isComplete, archived) = try await read { reader in
             var found: [StoredEntry] = []
-            try reader.search(query.query) { (entry) throws(AuditStoreError) in
+            let missing = try reader.search(query.query) { (entry) throws(AuditStoreError) in
                 // One more tells that there are more.
                 found.append(entry)
                 return found.count <= query.limit
             }
-            return (Array(found.prefix(query.limit)), found.count <= query.limit)
+            let archived = try reader.archived(before: query.query)
+            let isComplete = found.count <= query.limit && missing == nil && archived == nil
+            return (Array(found.prefix(query.limit)), isComplete, archived)
         }
         var writer = JSONWriter(capacity: 640 * (found.count + 1))
         writer.object { writer in
             writer.name("entries")
             writer.array { writer in for entry in found { Self.write(entry, &writer) } }
             writer.member("complete", isComplete)
+            if let archived { writer.member("archivedBefore", archived) }
         }
         return .json(writer.bytes)
     }
@@ -68,15 +71,21 @@ struct AuditRoutes {
     /// `GET /v1/audit/entries/{index}`.
     @Sendable private func entry(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let index = try Self.index(context)
-        let entry = try await read { reader -> StoredEntry? in
+        let (entry, begin) = try await read { reader -> (StoredEntry?, Int) in
             var found: StoredEntry?
             try reader.entries(in: index..<index + 1) { (entry) throws(AuditStoreError) in
                 found = entry
                 return false
             }
-            return found
+            return (found, try reader.firstIndex())
         }
-        guard let entry else { throw Problem(.notFound, "The log has no entry \(index) in its database.") }
+        guard let entry else {
+            throw Problem(
+                .notFound,
+                index < begin
+                    ? "Entry \(index) was archived: the database begins with entry \(begin)."
+                    : "The log has no entry \(index).")
+        }
         var writer = JSONWriter(capacity: 640)
         Self.write(entry, &writer)
         return .json(writer.bytes)
@@ -85,12 +94,16 @@ struct AuditRoutes {
     /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
     @Sendable private func stats(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["by"])
-        let tallies = query.interval.sums(try await read { try $0.tallies(query.query) })
+        let (counts, archived) = try await read { reader in
+            (try reader.tallies(query.query), try reader.archived(before: query.query))
+        }
+        let tallies = query.interval.sums(counts)
         var writer = JSONWriter(capacity: 160 * (tallies.count + 1))
         writer.object { writer in
             writer.member("by", query.interval.rawValue)
             writer.name("counts")
             writer.array { writer in for tally in tallies { Self.write(tally, &writer) } }
+            if let archived { writer.member("archivedBefore", archived) }
         }
         return .json(writer.bytes)
     }

@@ -9,6 +9,7 @@ extension HTTPField.Name {
     static let rateLimit = Self("RateLimit-Limit") ?? .via
     static let rateLimitRemaining = Self("RateLimit-Remaining") ?? .via
     static let rateLimitReset = Self("RateLimit-Reset") ?? .via
+    static let archivedBefore = Self("X-Archived-Before") ?? .via
 }
 
 extension HTTPFields {

@@ -14,6 +14,8 @@ struct LogFiles: Sendable {
         case databaseReplaced
         /// The write-ahead log or its index is gone or another.
         case companionReplaced
+        /// The write-ahead log lacks what was written into it.
+        case logCutOff
     }
 
     /// As the location names it; a symbolic link may lead elsewhere.
@@ -23,6 +25,7 @@ struct LogFiles: Sendable {
     private let database: FileMark
     private let log: FileMark
     private let shared: FileMark
+    private let extent: LogExtent
 
     /// - Parameter connection: one that has read from the database, so that all three are open.
     init(at path: String, of connection: Connection) throws(AuditStoreError) {
@@ -35,6 +38,7 @@ struct LogFiles: Sendable {
         self.database = database
         self.log = log
         self.shared = shared
+        extent = LogExtent(logPath)
     }
 
     func change() throws(AuditStoreError) -> Change {
@@ -43,6 +47,7 @@ struct LogFiles: Sendable {
         guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
             shared.isSameFile(as: self.shared)
         else { return .companionReplaced }
+        guard !extent.isCutOff(log.size) else { return .logCutOff }
         guard now.isWritable else { return .readOnly(path) }
         return log.isWritable ? .none : .readOnly(logPath)
     }
@@ -55,7 +60,22 @@ struct LogFiles: Sendable {
         case .databaseReplaced: throw .replaced("There is another file at \(path) than the audit log that was opened.")
         case .companionReplaced:
             throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
+        case .logCutOff: throw cutOff
         }
+    }
+
+    /// Throws unless what was committed is where it will be looked for.
+    ///
+    /// - Parameter frames: in the write-ahead log.
+    func checkCommitted(frames: Int, pageSize: Int) throws(AuditStoreError) {
+        if let log = try FileMark(logPath) { extent.didCommit(log.size, frames: frames, pageSize: pageSize) }
+        try checkInPlace()
+    }
+
+    var cutOff: AuditStoreError {
+        .damaged(
+            "\(logPath) was cut off while it was in use: entries that stood only there are lost. Stop the gateway, and put back a "
+                + "copy of the audit log or begin a new one.")
     }
 
     /// A log never has a rollback journal beside it; SQLite would write what is in one into the log when it opens it.

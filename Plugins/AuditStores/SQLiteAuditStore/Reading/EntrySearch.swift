@@ -17,6 +17,7 @@ struct EntrySearch {
     private let reader: SQLiteAuditReader
     /// Nil as soon as the index turns out to be damaged.
     private(set) var indexed: IndexedQuery?
+    private(set) var missing: MissingEntries?
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         self.query = query
@@ -30,7 +31,9 @@ struct EntrySearch {
             indexed = try? IndexedQuery(query, index)
         }
         let known = indexed?.index.segments.keys.sorted() ?? []
-        let spans = try Self.spans(of: tables.firstIndex(), tables.end(), indexed: known)
+        // What the head covers has to be there.
+        let end = max(try tables.end(), try tables.head()?.size ?? 0)
+        let spans = try Self.spans(of: tables.firstIndex(), end, indexed: known)
         self.spans = query.isLatestFirst ? spans.reversed() : spans
     }
 
@@ -66,41 +69,52 @@ struct EntrySearch {
         }
     }
 
-    private func look(
+    private mutating func look(
         at candidates: Positions, from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> Bool {
         let positions = query.isLatestFirst ? candidates.ascending.reversed() : candidates.ascending
         var rest = positions[...]
         while !rest.isEmpty {
-            let entries = try reader.tables().entries(at: rest.prefix(Self.batchSize).lazy.map { begin + $0 })
+            let indexes = rest.prefix(Self.batchSize).map { begin + $0 }
             rest = rest.dropFirst(Self.batchSize)
-            guard try show(entries, visit) else { return false }
+            var entries = try reader.tables().entries(at: indexes)[...]
+            for index in indexes {
+                guard let entry = entries.first, entry.index == index else {
+                    missing.add(index..<index + 1)
+                    continue
+                }
+                entries.removeFirst()
+                guard try show(entry, visit) else { return false }
+            }
         }
         return true
     }
 
-    private func scan(
+    private mutating func scan(
         _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> Bool {
         var range = range
         while !range.isEmpty {
             let entries = try reader.tables().batch(
                 of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
-            guard try show(entries, visit) else { return false }
-            guard entries.count == Self.batchSize, let last = entries.last else { return true }
-            range = query.isLatestFirst ? range.lowerBound..<last.index : last.index + 1..<range.upperBound
+            for entry in entries {
+                missing.add(query.isLatestFirst ? entry.index + 1..<range.upperBound : range.lowerBound..<entry.index)
+                range = query.isLatestFirst ? range.lowerBound..<entry.index : entry.index + 1..<range.upperBound
+                guard try show(entry, visit) else { return false }
+            }
+            if entries.count < Self.batchSize { break }
         }
+        missing.add(range)
         return true
     }
 
+    /// - Returns: whether to go on.
     private func show(
-        _ entries: [StoredEntry], _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+        _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> Bool {
         // Looked at again whatever the index said: it is not trusted.
         // Who asks for everything gets also what is no entry: it must not be passed over.
-        for entry in entries where EntryFields(entry.body)?.match(query) ?? query.isForEverything {
-            guard try visit(entry) else { return false }
-        }
-        return true
+        guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
+        return try visit(entry)
     }
 }

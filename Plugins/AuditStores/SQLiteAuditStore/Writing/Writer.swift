@@ -81,7 +81,7 @@ final class Writer {
             throw error
         }
         // What went into files that are somewhere else by now is not where it will be looked for.
-        try files.checkInPlace()
+        try files.checkCommitted(frames: connection.logPages, pageSize: copying.pageSize)
         copying.didCommit(on: connection)
         if !isAccepted { connection.keepLogOnClose(false) }
         isAccepted = true
@@ -98,6 +98,9 @@ final class Writer {
         if case .damaged = error { isSpoiled = true }
         if connection.isInTransaction { isSpoiled = true }
     }
+
+    /// What is left of a write-ahead log that was cut off must not get into the database.
+    func keepLog() { connection.keepLogOnClose(true) }
 
     /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of
     /// it, and so that the log's index says so: SQLite shares the index between the connections of a process, and the next

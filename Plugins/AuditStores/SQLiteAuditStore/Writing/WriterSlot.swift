@@ -55,6 +55,9 @@ struct WriterSlot {
         case .readOnly(let path)?: throw LogFiles.readOnly(path)
         // It stays open: the file may come back.
         case .databaseGone?: throw LogFiles.gone(path)
+        case .logCutOff?:
+            writer?.keepLog()
+            throw writer?.files.cutOff ?? LogFiles.gone(path)
         case .companionReplaced?: try writer?.rescueLog()
         case .databaseReplaced?, nil: break
         }

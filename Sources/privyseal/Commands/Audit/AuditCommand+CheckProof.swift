@@ -26,12 +26,12 @@ extension AuditCommand {
             let bytes = try AuditAttempt.parse { () throws(AuditSetupError) in
                 try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file)
             }
-            do throws(AuditProofError) {
-                print(try check(bytes, verifiers))
-            } catch {
-                if output.format == .json { print(json(error)) }
+            let answer: String
+            do throws(AuditProofError) { answer = try check(bytes, verifiers) } catch {
+                if output.format == .json { try AuditOutput.print(json(error)) }
                 throw StandardError.failure(error.description)
             }
+            try AuditOutput.print(answer)
         }
 
         private func check(_ bytes: [UInt8], _ verifiers: [NoteVerifier]) throws(AuditProofError) -> String {

@@ -56,9 +56,10 @@ extension AuditCommand {
             try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
             var unfit: Int?
+            let missing: MissingEntries?
             do throws(AuditStoreError) {
                 if format == .csv { output.write(CSV.row(EntryCSV.header)) }
-                try reader.search(query) { (entry) throws(AuditStoreError) in
+                missing = try reader.search(query) { (entry) throws(AuditStoreError) in
                     guard let line = line(entry) else {
                         unfit = entry.index
                         return false
@@ -74,6 +75,10 @@ extension AuditCommand {
                 throw StandardError.failure(
                     "What is stored as entry \(unfit) is no entry, and the export would be wrong from there on: run privyseal "
                         + "audit verify.")
+            }
+            if missing != nil, output.failure == nil {
+                output.abandon()
+                try AuditAttempt.refuse(missing, reader)
             }
             try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
         }

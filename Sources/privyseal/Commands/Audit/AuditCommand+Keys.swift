@@ -40,7 +40,8 @@ extension AuditCommand {
                     StandardError.print(Self.hint)
                 }
             }
-            print(output.format == .json ? json(verifiers) : verifiers.map(\.text).joined(separator: "\n"))
+            try AuditOutput.print(
+                output.format == .json ? json(verifiers) : verifiers.map(\.text).joined(separator: "\n"))
         }
 
         private static let hint =

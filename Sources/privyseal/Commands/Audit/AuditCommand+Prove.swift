@@ -58,9 +58,9 @@ extension AuditCommand {
             let sizes: [Int?] = index == nil ? between : [against]
             let heads = try sizes.map { try candidates($0, prover, source) }
             let proof = try AuditAttempt.run { () throws(AuditProofError) in
-                try Self.first(heads[0]) { head throws(AuditProofError) in
+                try AuditProver.first(heads[0]) { head throws(AuditProofError) in
                     if let index { return try prover.inclusion(of: index, in: head).text }
-                    return try Self.first(heads[1]) { later throws(AuditProofError) in
+                    return try AuditProver.first(heads[1]) { later throws(AuditProofError) in
                         try prover.consistency(from: head, to: later).text
                     }
                 }
@@ -88,17 +88,6 @@ extension AuditCommand {
             try checkpoints.collections(for: source).flatMap { collection in
                 try AuditAttempt.run { () throws(AuditStoreError) in try collection.checkpoints.notes(size: size) }
             }.map { AuditHead(size: size, note: $0.description) }
-        }
-
-        /// What somebody else put into a file of checkpoints does not stand in the way of the right one.
-        private static func first(
-            _ heads: [AuditHead], _ prove: (AuditHead) throws(AuditProofError) -> String
-        ) throws(AuditProofError) -> String {
-            for head in heads.dropLast() {
-                do throws(AuditProofError) { return try prove(head) } catch { continue }
-            }
-            guard let last = heads.last else { throw .noCheckpoint(size: nil) }
-            return try prove(last)
         }
     }
 }

@@ -47,19 +47,20 @@ extension AuditCommand {
 
         private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws {
             var count = 0
-            try AuditAttempt.run { () throws(AuditStoreError) in
+            let missing = try AuditAttempt.run { () throws(AuditStoreError) in
                 try reader.search(query) { _ in
                     count += 1
                     return true
                 }
             }
-            print(output.format == .json ? #"{"count":\#(count)}"# : "\(count)")
+            try AuditOutput.print(output.format == .json ? #"{"count":\#(count)}"# : "\(count)")
+            try AuditAttempt.refuse(missing, reader)
         }
 
         private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws {
             let printer = EntryPrinter(output.format)
             var (shown, more) = (0, 0)
-            try AuditAttempt.run { () throws(AuditStoreError) in
+            let missing = try AuditAttempt.run { () throws(AuditStoreError) in
                 try reader.search(query) { (entry) throws(AuditStoreError) in
                     guard limit > 0, shown == limit else {
                         shown += 1
@@ -69,11 +70,13 @@ extension AuditCommand {
                     return more < Self.plenty
                 }
             }
-            printer.flush()
-            guard more > 0 else { return }
-            StandardError.print(
-                "privyseal: \(more < Self.plenty ? "\(more)" : "\(Self.plenty) or") more match; --limit 0 shows all, --count counts them."
-            )
+            try printer.finish()
+            if more > 0 {
+                StandardError.print(
+                    "privyseal: \(more < Self.plenty ? "\(more)" : "\(Self.plenty) or") more match; --limit 0 shows all, --count counts them."
+                )
+            }
+            try AuditAttempt.refuse(missing, reader)
         }
 
         /// So many that are left out are counted; counting all would take as long as printing them.

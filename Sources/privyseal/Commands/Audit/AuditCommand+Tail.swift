@@ -36,14 +36,18 @@ extension AuditCommand {
             let printer = EntryPrinter(output.format)
             var next = try AuditAttempt.run { () throws(AuditStoreError) in
                 let size = try reader.head()?.size ?? 0
-                let first = max(try reader.firstIndex(), size - min(count, size))
+                let begin = try reader.firstIndex()
+                let first = max(begin, size - min(count, size))
+                if size - first < min(count, size) { ArchiveNotice.say(begin) }
                 try printer.show(reader, first..<max(first, size))
                 return max(first, size)
             }
-            while follow, printer.isWell {
+            while follow, printer.isWell, printer.missing == nil {
                 usleep(Self.interval)
                 next = try AuditAttempt.run { () throws(AuditStoreError) in try pass(next, reader, printer) }
             }
+            try printer.finish()
+            try AuditAttempt.refuse(printer.missing, reader)
         }
 
         /// - Returns: where to go on.

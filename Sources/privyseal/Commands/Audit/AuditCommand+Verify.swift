@@ -41,8 +41,8 @@ extension AuditCommand {
             }
             let result = VerificationResult(report: report, verifiers: verifiers, collections: collections)
             switch output.format {
-            case .text: print(result.text)
-            case .json: print(result.json)
+            case .text: try AuditOutput.print(result.text)
+            case .json: try AuditOutput.print(result.json)
             }
             if !result.isIntact { throw ExitCode.failure }
         }

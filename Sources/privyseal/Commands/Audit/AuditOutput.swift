@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 
 /// A file or standard output, written in large pieces.
@@ -6,6 +7,7 @@ final class AuditOutput {
 
     /// Why nothing more is written; nil while all is well.
     private(set) var failure: String?
+    private var hasReaderLeft = false
     private let descriptor: Int32
     /// Nil for standard output.
     private let path: String?
@@ -17,6 +19,15 @@ final class AuditOutput {
         self.descriptor = descriptor
         self.path = path
         buffer.reserveCapacity(Self.capacity)
+    }
+
+    /// A line on standard output.
+    ///
+    /// - Throws: the status, when it cannot be written, with the sentence already said.
+    static func print(_ line: String) throws {
+        let output = standard
+        output.write(Array((line + "\n").utf8))
+        try output.finishPrinting()
     }
 
     /// Standard output, or a new file; never over one that is there.
@@ -47,6 +58,7 @@ final class AuditOutput {
     }
 
     private func fail() {
+        hasReaderLeft = errno == EPIPE
         failure = "\(path ?? "Standard output") cannot be written: \(String(cString: strerror(errno)))."
     }
 
@@ -58,6 +70,16 @@ final class AuditOutput {
         guard let failure else { return }
         discardFile()
         throw AuditSetupError(failure)
+    }
+
+    /// Ends what somebody reads line by line: who has read enough and left is no failure to tell of.
+    ///
+    /// - Throws: the status, when not everything is written, with the sentence already said.
+    func finishPrinting() throws {
+        flush()
+        // As a shell reports who was ended by SIGPIPE.
+        if hasReaderLeft { throw ExitCode(128 + SIGPIPE) }
+        try AuditAttempt.run { () throws(AuditSetupError) in try finish() }
     }
 
     /// Leaves no file behind.

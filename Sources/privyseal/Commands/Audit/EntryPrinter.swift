@@ -9,8 +9,10 @@ final class EntryPrinter {
         self.format = format
     }
 
-    /// False when nobody reads any more.
+    /// False when nothing more can be written.
     var isWell: Bool { output.failure == nil }
+    /// What `show` was to print and the log did not have.
+    private(set) var missing: MissingEntries?
 
     /// - Returns: whether to go on.
     func show(_ entry: StoredEntry) -> Bool {
@@ -22,9 +24,16 @@ final class EntryPrinter {
     }
 
     func show(_ reader: any AuditReader, _ range: Range<Int>) throws(AuditStoreError) {
-        try reader.entries(in: range) { (entry) throws(AuditStoreError) in show(entry) }
-        flush()
+        var rest = range
+        try reader.entries(in: range) { (entry) throws(AuditStoreError) in
+            missing.add(rest.lowerBound..<entry.index)
+            rest = entry.index + 1..<rest.upperBound
+            return show(entry)
+        }
+        if isWell { missing.add(rest) }
+        output.flush()
     }
 
-    func flush() { output.flush() }
+    /// Everything is written.
+    func finish() throws { try output.finishPrinting() }
 }

@@ -1,0 +1,54 @@
+import Glibc
+import Synchronization
+
+/// Sees that nobody cuts the write-ahead log off while it is in use, as `> audit.db-wal` does on a disk that is full. SQLite would not
+/// notice: it goes on at the place where it was, and what lies before is a hole that nothing can be read from after a restart.
+///
+/// Its form is that of sqlite.org/fileformat2.html#walformat: a header, and frames of one page each.
+final class LogExtent: Sendable {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    private let descriptor: Int32
+    /// Bytes that the file had after the last commit.
+    private let size = Atomic(0)
+    /// Frames that it had then.
+    private let frames = Atomic(0)
+    private let wasCutOff = Atomic(false)
+
+    init(_ path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// - Parameter now: the file's size in bytes, before something is written.
+    func isCutOff(_ now: Int) -> Bool {
+        // SQLite itself makes it no smaller than this (`journal_size_limit`).
+        if now < min(size.load(ordering: .relaxed), Durability.keptLogSize) { wasCutOff.store(true, ordering: .relaxed) }
+        return wasCutOff.load(ordering: .relaxed)
+    }
+
+    /// After a commit: it may have been cut off while that went on.
+    ///
+    /// - Parameters:
+    ///   - now: the file's size in bytes.
+    ///   - frames: those that it should have.
+    func didCommit(_ now: Int, frames: Int, pageSize: Int) {
+        let before = self.frames.exchange(frames, ordering: .relaxed)
+        size.store(now, ordering: .relaxed)
+        guard frames > 0 else { return }
+        let step = Self.frameHeaderSize + pageSize
+        // Of those that were there before the commit the last is the first to be cut off; when the log began anew, none is needed.
+        let last = before <= frames ? max(before, 1) : 1
+        if now < Self.headerSize + frames * step || isHole(at: 0) || isHole(at: Self.headerSize + (last - 1) * step) {
+            wasCutOff.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// The header begins with a magic number, and a frame with the number of its page, from 1.
+    private func isHole(at position: Int) -> Bool {
+        var word: UInt32 = 0
+        return descriptor >= 0 && pread(descriptor, &word, 4, off_t(position)) >= 0 && word == 0
+    }
+}

@@ -1,0 +1,13 @@
+extension AuditReader {
+    /// Where the log begins, when entries before that might match a query; nil when none that match were archived.
+    public func archived(before query: AuditQuery) throws(AuditStoreError) -> Int? {
+        let first = try firstIndex()
+        guard first > 0 else { return nil }
+        var since = query.since
+        try entries(in: first..<first + 1) { entry in
+            if let time = EntryFields(entry.body)?.time, let begin = since, begin < time { since = nil }
+            return false
+        }
+        return since == nil ? first : nil
+    }
+}

@@ -388,6 +388,19 @@ def older_copy(service):
     shutil.copy(service.database, older)
     used(service)
     older.replace(service.database)
+    return service
+
+
+def junk_behind(service):
+    with open(service.checkpoints, "ab") as file:
+        file.write(b"hello\n" * 12_000)
+
+
+def unmounted(service):
+    origin = service.checkpoints.read_text().splitlines()[0]
+    service.configure(f"origin: {origin}")
+    service.place.rename(service.directory / "elsewhere")
+    service.place.mkdir()
 
 
 def with_a_changed_head(service):
@@ -406,6 +419,9 @@ def with_a_changed_head(service):
         ("no database", lambda s: used(s).database.unlink(), "is not there"),
         ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "no audit log"),
         ("a changed head", with_a_changed_head, "audit"),
+        ("an older copy, and junk behind the checkpoints", lambda s: junk_behind(older_copy(s)), "older copy"),
+        ("something else than checkpoints", lambda s: used(s).checkpoints.write_bytes(b"hello\n"), "does not hold checkpoints"),
+        ("neither database nor key", lambda s: unmounted(used(s)), "mount their file system"),
         ("another log's key", lambda s: another_key(used(s)), "audit"),
     ],
 )
@@ -418,7 +434,7 @@ def test_a_log_that_is_not_what_it_was_is_not_gone_on_with(service, name, spoil,
         "sign", "promotional-offer", "--app", APP, "productId=com.example.monthly", "offerIdentifier=cli"
     )
     assert status == REFUSED_CONFIGURATION, error
-    if name != "no database":
+    if name not in ("no database", "neither database nor key"):
         assert service.database.read_bytes() == before, "it was written to all the same"
 
 

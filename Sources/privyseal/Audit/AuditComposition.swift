@@ -1,6 +1,7 @@
 import AuditKit
 import Foundation
 import GatewayConfiguration
+import Logging
 import SigningGateway
 import SigningKit
 import TransparencyLog
@@ -77,6 +78,7 @@ struct AuditComposition {
             do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
                 throw AuditSetupError("\(audit.section): \(error)")
             }
+            try refuseToForget(signer.name)
             try file.write(signer)
             return try make(under: signer)
         }
@@ -100,10 +102,23 @@ struct AuditComposition {
                     + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
             )
         }
+        try refuseToForget(signer.name)
         do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
             throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
         }
+        let logger = Logger(label: "privyseal.audit")
+        logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
         return try checked(signer)
+    }
+
+    /// A log of this name has been here before, under another key: it is not begun anew in its place, as it would be where its
+    /// file system is not mounted.
+    private func refuseToForget(_ origin: String) throws(AuditSetupError) {
+        let path = audit.checkpoints.file.path
+        guard try CheckpointFile(path).holdsCheckpoint(of: origin) else { return }
+        throw AuditSetupError(
+            "\(audit.section): \(location) is not there, nor the key that signed the checkpoints of \(origin) in \(path). Put both "
+                + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin.")
     }
 
     /// Different for every log that is made, also on machines that have the same name.

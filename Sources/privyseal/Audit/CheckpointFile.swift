@@ -19,7 +19,7 @@ struct CheckpointFile: CheckpointDestination {
         try await NIOThreadPool.singleton.runIfActive { try append(note) }
     }
 
-    /// More than a few hundred notes: of many, the last own one is the longest, and no other needs to be looked at.
+    /// A few hundred notes: of many, the last own one is the longest, and no other needs to be looked at.
     private static let tail = 64 << 10
 
     private func append(_ note: String) throws {
@@ -46,23 +46,66 @@ struct CheckpointFile: CheckpointDestination {
         AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 
-    /// The newest checkpoint that this log's key signed, as far as it stands among the last; of others' notes nothing.
+    /// The newest checkpoint that this log's key signed; of others' notes nothing.
+    ///
+    /// - Throws: also when there is something in the file and nothing of it is a checkpoint.
     func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [AuditHead] {
-        guard access(path, F_OK) == 0 else { return [] }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0, let bytes = try? end(of: descriptor, Self.tail) else {
-            throw AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
-        }
-        close(descriptor)
-        do throws(NoteError) {
-            // The first note may be cut off at its beginning.
-            for note in try NoteList(parsing: bytes).notes.reversed() {
+        // What somebody appended, or the second place of several logs, may stand behind it: then more is read.
+        try search(of: verifier.name) { notes in
+            for note in notes.reversed() {
                 guard let checkpoint = try? Checkpoint(note, signedByLogWith: [verifier]) else { continue }
                 return [AuditHead(size: checkpoint.size, note: note.description)]
             }
-            return []
-        } catch {
-            throw AuditSetupError("\(path) does not hold checkpoints. \(error) Move it away if that is meant.")
+            return nil
+        } ?? []
+    }
+
+    /// Whether there is a checkpoint of this name, whoever signed it.
+    func holdsCheckpoint(of origin: String) throws(AuditSetupError) -> Bool {
+        try search(of: origin) { notes in
+            notes.contains { (try? Checkpoint(parsing: $0.text))?.origin == origin } ? true : nil
+        } ?? false
+    }
+
+    /// Looks at the end of the file, then at more and more of it.
+    private func search<Found>(
+        of origin: String, _ find: ([SignedNote]) -> Found?
+    ) throws(AuditSetupError) -> Found? {
+        guard access(path, F_OK) == 0 else { return nil }
+        // Not to wait for somebody who writes into a pipe.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable }
+        defer { close(descriptor) }
+        var count = Self.tail
+        while true {
+            guard let bytes = try? end(of: descriptor, count) else { throw unreadable }
+            let isWhole = bytes.count < count
+            // The first note may be cut off at its beginning.
+            if let list = try? NoteList(parsing: bytes), let found = find(list.notes) { return found }
+            guard isWhole else {
+                count *= 16
+                continue
+            }
+            try requireCheckpoints(bytes, of: origin)
+            return nil
         }
+    }
+
+    /// A file of something else is not appended to.
+    private func requireCheckpoints(_ bytes: [UInt8], of origin: String) throws(AuditSetupError) {
+        let list: NoteList
+        do throws(NoteError) { list = try NoteList(parsing: bytes) } catch { throw foreign(" \(error)") }
+        guard list.notes.isEmpty, !list.remainder.isEmpty else { return }
+        // The first that went out may have been cut short by a full disk.
+        let begin = origin + "\n"
+        guard begin.hasPrefix(list.remainder) || list.remainder.hasPrefix(begin) else { throw foreign("") }
+    }
+
+    private func foreign(_ reason: String) -> AuditSetupError {
+        AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is meant.")
+    }
+
+    private var unreadable: AuditSetupError {
+        AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
     }
 }

@@ -34,7 +34,7 @@ from auditing import (
 from conftest import BINARY
 from edits import back_up
 from outages import OUTAGES
-from running import APP, FileKeys, TokenKeys, allowed, request_bytes
+from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
 KINDS = {"files": FileKeys, "a token": TokenKeys}
@@ -155,6 +155,44 @@ def test_other_refusals_are_recorded_one_by_one(service):
     refused = [(e["requestId"], e.get("item"), e["reason"], e["status"]) for e in log.of_kind("refusal")]
     assert refused == [("empty-product", None, "invalid-request", 422), ("half-a-batch", 1, "invalid-request", 422)]
     assert [(e["requestId"], e["item"]) for e in log.of_kind("signature")] == [("half-a-batch", 0)]
+
+
+def test_refusals_have_what_is_configured_of_what_was_asked_for(service):
+    with service:
+        assert service.sign(f"/v1/apps/{APP}/promotional-offers", request_id="no-feature")[0] == 404
+        assert service.sign("/v1/apps/com.example.other/promotional-offer", request_id="no-app")[0] == 404
+        assert service.sign(body={"productId": ""}, request_id="active")[0] == 422
+        status, _, answer = service.ask(
+            "POST", f"/v1/keys/{KEY_IDS[0]}/suspend", {"reason": "A test."}, listener="admin")
+        assert status == 200, answer
+        assert service.sign(body={"productId": ""}, request_id="no-key")[0] == 422
+        assert service.sign(request_id="nothing-signs")[0] == 503
+    status, _, _ = service.run("sign", "promotional-offer", "--app", APP, "productId=", "offerIdentifier=x")
+    assert status != 0
+    refused = AuditCopy(service.database).of_kind("refusal")
+    assert [(e.get("app"), e.get("feature"), e.get("key"), e["reason"]) for e in refused] == [
+        (APP, None, None, "unknown-feature"),
+        (None, None, None, "unknown-app"),
+        (APP, "promotional-offer", KEY_IDS[0], "invalid-request"),
+        (APP, "promotional-offer", None, "invalid-request"),
+        (APP, "promotional-offer", None, "no-key-in-use"),
+        (APP, "promotional-offer", None, "invalid-request"),
+    ]
+
+
+def test_a_client_over_its_rate_is_counted_once_for_each_answer(service):
+    narrow = mint()
+    limited = allowed("limited", narrow, burst=2).replace("perSecond: 100000", "perSecond: 0.001")
+    service.configure(extra_clients=[limited])
+    with service:
+        path = f"/v1/apps/{APP}/none"
+        assert [service.sign(path, token=narrow)[0] for _ in range(5)] == [404] * 5
+        assert service.sign(token=narrow)[0] == 429
+        assert service.metric("privyseal_rate_limited_total", client="limited") == 1
+    log = AuditCopy(service.database)
+    assert len(log.of_kind("refusal")) == 2
+    (counts,) = [entry["counts"] for entry in log.of_kind("refusals") if entry.get("client") == "limited"]
+    assert counts == {"unknown-feature": 3, "rate-limited": 1}
 
 
 def test_a_body_that_comes_too_late_is_recorded_as_its_caller_was_answered(service):

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import io
 import json
+import os
 import pathlib
 import re
 import resource
@@ -46,6 +47,7 @@ class AuditedGateway:
         return f"""
 listeners:
   public: {{address: "127.0.0.1:0"}}
+  admin: {{address: "unix:{self.place}/admin.sock"}}
   metrics: {{address: "127.0.0.1:0"}}
 drainDelay: 0
 accounts:
@@ -80,6 +82,12 @@ audit:
         result = run("audit", *arguments, *log)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout
+
+    def read(self, path, status=200):
+        """From the admin listener: (header, body)."""
+        answered, headers, body = self.service.ask("GET", f"/v1/audit/{path}", listener="admin")
+        assert answered == status, body
+        return headers, body.decode()
 
     def entries(self, *arguments, on=("--config",)):
         lines = self.run(*arguments, "--format", "json", on=on).splitlines()
@@ -358,6 +366,16 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         assert (answer["intact"], answer["archivedChecked"]) == (True, SEGMENT)
         gateway.run("prove", 5, status=1)
         gateway.run("prove", 5, "--archive", archive)
+        # Who asks over HTTP learns what is not among the answers.
+        answer = json.loads(gateway.read("entries?product=com.example.product5")[1])
+        assert (answer["complete"], answer["archivedBefore"]) == (False, SEGMENT)
+        assert json.loads(gateway.read("stats")[1])["archivedBefore"] == SEGMENT
+        assert gateway.read("export")[0]["X-Archived-Before"] == str(SEGMENT)
+        assert f"begins with entry {SEGMENT}" in gateway.read("entries/5", status=404)[1]
+        answer = json.loads(gateway.read(f"entries?product=com.example.after&since={entry['entry']['time']}")[1])
+        assert (len(answer["entries"]), answer["complete"], "archivedBefore" in answer) == (1, True, False)
+        result = run("audit", "tail", "-n", 2 * SEGMENT, "--config", gateway.service.configuration)
+        assert result.returncode == 0 and f"Entries 0 to {SEGMENT - 1} were archived" in result.stderr
         file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))
         gateway.run("verify", "--archive", archive, status=1)
     # It goes on with what is left.
@@ -374,6 +392,38 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     with edited(tmp_path / "audit.db") as database:
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value,))
     gateway.run("verify")
+
+
+# What could not be printed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["tail", "search", "search --count", "show 0", "stats", "export", "verify", "keys", "prove 0", "checkpoint"],
+)
+def test_output_that_cannot_be_written_is_a_failure(gateway, arguments):
+    command = [BINARY, "audit", *arguments.split(), "--config", gateway.service.configuration]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert result.returncode == 1 and "Standard output cannot be written: No space left" in result.stderr
+
+
+def test_who_has_read_enough_is_told_nothing(gateway):
+    command = [BINARY, "audit", "search", "--limit", "0", "--config", gateway.service.configuration]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as closed:
+        result = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert result.returncode == -signal.SIGPIPE and "privyseal" not in result.stderr
+
+
+@pytest.mark.parametrize("arguments", ["export", "export --format csv", "search --limit 0", "search --count", "tail -n 100"])
+def test_entries_that_are_missing_are_told_of_by_what_should_print_them(gateway, arguments):
+    copy = gateway.copy("gaps.db")
+    with edited(copy) as database:
+        database.execute("DELETE FROM entry WHERE idx IN (2, 3)")
+    result = run("audit", *arguments.split(), "--database", copy)
+    assert result.returncode == 1 and "2 entries are missing in the log, the first is 2: run privyseal audit verify." in result.stderr
 
 
 # What somebody put there
@@ -429,6 +479,8 @@ def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway
     for size in sorted(sizes - kept)[-2:] + sorted(sizes & kept)[-1:]:
         proof = gateway.run("prove", "0", "--against", str(size))
         assert f"\n{size}\n" in proof
+        assert gateway.read(f"entries/0/proof?size={size}")[1] == proof
+        assert gateway.read(f"consistency?old={size}")[1]
     gateway.run("prove", "0", "--against", str(max(sizes) + 100_000), status=1)
 
 

@@ -118,6 +118,46 @@ struct ReaderTests {
         _ = try log.read().bodies()
         _ = try? log.read().search(AuditQuery()) { _ in true }
     }
+
+    @Test("A log behind a symbolic link is read with what stands in its write-ahead log")
+    func symbolicLink() throws {
+        try log.copy("audit.db", "real.db")
+        try log.remove("audit.db")
+        try FileManager.default.createDirectory(atPath: log.directory + "/elsewhere", withIntermediateDirectories: true)
+        try log.move("real.db", "elsewhere/audit.db")
+        try FileManager.default.createSymbolicLink(atPath: log.path, withDestinationPath: "elsewhere/audit.db")
+        let store = try log.open()
+        try store.append("one", "two")
+        #expect(try log.read().bodies() == ["one", "two"])
+        store.close()
+    }
+
+    @Test("A search says which entries it should have met and did not", arguments: [true, false])
+    func missingEntries(_ isLatestFirst: Bool) throws {
+        let store = try log.open()
+        try store.append((0..<1000).map { _ in Array("entry".utf8) })
+        var query = AuditQuery()
+        query.isLatestFirst = isLatestFirst
+        func visit(_ count: Int) throws -> MissingEntries? {
+            var seen = 0
+            return try log.read().search(query) { _ in
+                seen += 1
+                return seen < count
+            }
+        }
+        #expect(try visit(.max) == nil)
+        try log.tamper("DROP TRIGGER entry_remains", "DELETE FROM entry WHERE idx BETWEEN 400 AND 402 OR idx = 128")
+        let all = try #require(try visit(.max))
+        #expect(all.first == 128 && all.count == 4)
+        #expect(all.sentence(beginningAt: 0) == "4 entries are missing in the log, the first is 128: run privyseal audit verify.")
+        #expect(all.sentence(beginningAt: 4096).contains("were archived while they were read: from 128 on"))
+        // Who stops before knows nothing of them.
+        #expect(try visit(100) == nil)
+        // What the head covers has to be there.
+        try log.tamper("DELETE FROM entry WHERE idx > 989")
+        #expect(try visit(.max)?.count == 14)
+        store.close()
+    }
 }
 
 @Suite("Inspecting a log")

@@ -2,6 +2,8 @@
 public struct ConfigurationError: Error, Hashable, Sendable {
     /// At least one, in the order of their lines.
     public let faults: [ConfigurationFault]
+    /// SHA-256 of the file, 32 bytes; nil where it could not be read.
+    public var digest: [UInt8]?
 
     init(_ faults: [ConfigurationFault]) {
         self.faults = faults

@@ -26,7 +26,14 @@ extension GatewayConfiguration {
             let origin = ConfigurationOrigin(source: path)
             throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
         }
-        return try read(bytes, name: path, environment: environment, features: features, backends: backends, now: now)
+        do throws(ConfigurationError) {
+            return try read(
+                bytes, name: path, environment: environment, features: features, backends: backends, now: now)
+        } catch {
+            var error = error
+            error.digest = Array(SHA256.hash(data: bytes))
+            throw error
+        }
     }
 
     /// The same for a file that is in memory; `name` stands for it in messages.

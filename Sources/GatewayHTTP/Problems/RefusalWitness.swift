@@ -43,11 +43,6 @@ struct RefusalWitness {
     private func admit(_ name: String) -> Bool {
         let generation = gateway.current
         guard let client = generation.clients.clients.first(where: { $0.name == name }) else { return true }
-        do throws(GatewayError) {
-            try generation.dispatcher.admit(client, feature: "")
-            return true
-        } catch {
-            return false
-        }
+        return generation.dispatcher.charge(client)
     }
 }

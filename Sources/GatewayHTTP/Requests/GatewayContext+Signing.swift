@@ -13,14 +13,21 @@ extension GatewayContext {
     func route(
         for client: Client, app: String, feature: String, keyID: String?, in generation: GatewayGeneration
     ) throws(GatewayError) -> SigningRoute {
-        let route = try generation.dispatcher.route(
-            for: client, app: app, feature: feature, keyID: keyID,
-            request: RequestMark(id: exchange.requestID, begun: exchange.begun))
+        let route: SigningRoute
+        do throws(GatewayError) {
+            route = try generation.dispatcher.route(
+                for: client, app: app, feature: feature, keyID: keyID,
+                request: RequestMark(id: exchange.requestID, begun: exchange.begun))
+        } catch {
+            let known = generation.dispatcher.known(app: app, feature: feature, keyID: keyID)
+            exchange.note { ($0.app, $0.feature, $0.keyID) = (known.app, known.feature, known.keyID) }
+            throw error
+        }
         // Only what is configured gets this far, so the log holds no names that anybody made up.
         exchange.note {
             $0.app = route.app.bundleID
             $0.feature = route.featureID
-            $0.keyID = route.app.keyID
+            $0.keyID = route.wantedKeyID
         }
         return route
     }

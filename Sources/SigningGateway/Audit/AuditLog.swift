@@ -79,8 +79,9 @@ public final class AuditLog: Service {
         try await record([AuditEntry(event, at: now()).canonical])
     }
 
-    func record(_ entries: [CanonicalEntry]) async throws(AuditError) {
-        _ = try await queue.enter(entries)
+    /// - Parameter answers: requests that get 503 when it cannot be written; nil for as many as there are entries.
+    func record(_ entries: [CanonicalEntry], answers: Int? = nil) async throws(AuditError) {
+        _ = try await queue.enter(entries, answers: answers)
     }
 
     /// Writes events of which each registers something, all of them or none.
@@ -114,6 +115,12 @@ public final class AuditLog: Service {
             .token(
                 TokenRecord(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
         )
+    }
+
+    /// Under the time of what was counted, so that each hour, day and month has its own.
+    private func note(_ counts: RefusalCounts) {
+        let end = Timestamp(milliseconds: counts.minute.milliseconds + 59_999)
+        queue.note(AuditEntry(.refusals(counts), at: min(now(), end)).canonical)
     }
 
     /// Counts a request that was turned away at the door; the counts are recorded each minute.
@@ -152,7 +159,7 @@ public final class AuditLog: Service {
             await cancelWhenGracefulShutdown { await self.publish() }
             group.cancelAll()
         }
-        for counts in refusals.take() { note(.refusals(counts)) }
+        for counts in refusals.take() { note(counts) }
         try? await record(.stop)
         await publishOnce()
         await close()
@@ -169,20 +176,22 @@ public final class AuditLog: Service {
     private func minute() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            for counts in refusals.takeFinished(at: now()) { note(.refusals(counts)) }
+            for counts in refusals.takeFinished(at: now()) { note(counts) }
         }
     }
 
     private func publish() async {
+        let interval = settings.checkpointInterval
         while !Task.isCancelled {
-            await publishOnce()
-            try? await Task.sleep(for: settings.checkpointInterval)
+            let next = ContinuousClock.now + interval
+            await publishOnce(patience: min(interval, CheckpointPublisher.patience))
+            try? await Task.sleep(until: next)
         }
     }
 
     /// A checkpoint over everything that is durable now: signed by the co-signer where there is one, kept now and then, and
     /// sent out.
-    private func publishOnce() async {
+    private func publishOnce(patience: Duration = CheckpointPublisher.patience) async {
         guard let publisher, let head = try? await queue.enter([], needsNews: true) else { return }
         let checkpoint = await publisher.cosign(head)
         if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
@@ -193,6 +202,6 @@ public final class AuditLog: Service {
                 return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
             }
         }
-        await publisher.publish(checkpoint)
+        await publisher.publish(checkpoint, patience: patience)
     }
 }

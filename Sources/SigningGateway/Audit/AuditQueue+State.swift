@@ -55,8 +55,13 @@ extension AuditQueue {
             condition = .unwritable(error)
             let answered = inWriting + waiting
             (inWriting, waiting) = ([], [])
-            refused += answered.reduce(0) { $0 + $1.entries.count }
+            answered.forEach { noteRefused($0) }
             return answered
+        }
+
+        mutating func noteRefused(_ waiting: Waiting) {
+            refused += waiting.answers
+            lostNotes += waiting.entries.count - waiting.answers
         }
     }
 }

@@ -9,6 +9,8 @@ final class AuditQueue: Sendable {
 
     struct Waiting: Sendable {
         let entries: [CanonicalEntry]
+        /// Requests that get 503 when these cannot be written; whoever tells of the others goes without an entry.
+        var answers: Int
         /// A checkpoint to keep in the same transaction.
         var checkpoint: AuditHead?
         /// Whether something has to be in the log that is younger than the last checkpoint.
@@ -53,18 +55,20 @@ final class AuditQueue: Sendable {
     // MARK: Coming in
 
     /// Returns when the entries are durable.
+    ///
+    /// - Parameter answers: requests that get 503 when they cannot be written; nil for as many as there are entries.
     func enter(
-        _ entries: [CanonicalEntry], checkpoint: AuditHead? = nil, needsNews: Bool = false,
+        _ entries: [CanonicalEntry], answers: Int? = nil, checkpoint: AuditHead? = nil, needsNews: Bool = false,
         registrations: [Registration] = []
     ) async throws(AuditError) -> AuditHead? {
         try await withUnsafeContinuation { continuation in
             let waiting = Waiting(
-                entries: entries, checkpoint: checkpoint, needsNews: needsNews, registrations: registrations,
+                entries: entries, answers: answers ?? entries.count, checkpoint: checkpoint, needsNews: needsNews, registrations: registrations,
                 continuation: continuation)
             let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }
                 if case .unwritable(let error) = state.condition {
-                    state.refused += entries.count
+                    state.noteRefused(waiting)
                     return (error, false)
                 }
                 state.waiting.append(waiting)

@@ -55,6 +55,13 @@ public final class CheckpointPublisher: Sendable {
         self.now = now
         state = Mutex(
             PublicationStatus(size: nil, destinations: destinations.map { .init(name: $0.name) }))
+        // A place that never takes one is seen, too.
+        for destination in destinations { Self.lastSuccess(of: destination).record(0) }
+    }
+
+    private static func lastSuccess(of destination: any CheckpointDestination) -> Gauge {
+        Gauge(
+            label: "privyseal_audit_checkpoint_timestamp_seconds", dimensions: [("destination", destination.name)])
     }
 
     var status: PublicationStatus { state.withLock { $0 } }
@@ -76,7 +83,9 @@ public final class CheckpointPublisher: Sendable {
 
     /// Returns when every place has taken it, or after a while: one that hangs keeps nobody else waiting, and gets the next
     /// checkpoint when it is done with this one.
-    func publish(_ checkpoint: AuditHead) async {
+    ///
+    /// - Parameter patience: how long that is.
+    func publish(_ checkpoint: AuditHead, patience: Duration = patience) async {
         state.withLock { $0.size = checkpoint.size }
         let arrivals = Countdown(destinations.count)
         for index in destinations.indices {
@@ -86,10 +95,10 @@ public final class CheckpointPublisher: Sendable {
                 arrivals.arrive()
             }
         }
-        if !destinations.isEmpty { await arrivals.wait(atMost: Self.patience) }
+        if !destinations.isEmpty { await arrivals.wait(atMost: patience) }
     }
 
-    private static let patience = Duration.seconds(15)
+    static let patience = Duration.seconds(15)
 
     private func send(_ checkpoint: AuditHead, to index: Int) async {
         let destination = destinations[index]
@@ -108,10 +117,7 @@ public final class CheckpointPublisher: Sendable {
                 state.destinations[index].complaint = nil
                 state.destinations[index].isBusy = false
             }
-            Gauge(
-                label: "privyseal_audit_checkpoint_timestamp_seconds",
-                dimensions: [("destination", destination.name)]
-            ).record(Double(time.milliseconds) / 1000)
+            Self.lastSuccess(of: destination).record(Double(time.milliseconds) / 1000)
         } catch {
             state.withLock { $0.destinations[index].isBusy = false }
             complain("\(error)", of: index, checkpoint)

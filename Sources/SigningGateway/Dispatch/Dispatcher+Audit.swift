@@ -30,7 +30,7 @@ extension Dispatcher {
     func refusal(_ error: GatewayError, along route: SigningRoute, item: Int?) -> RefusalRecord {
         let (reason, status) = error.refusal
         return RefusalRecord(
-            client: route.client.name, app: route.app.bundleID, feature: route.featureID, keyID: route.app.keyID,
+            client: route.client.name, app: route.app.bundleID, feature: route.featureID, keyID: route.wantedKeyID,
             reason: reason, status: status, requestID: route.request.id, item: item)
     }
 
@@ -40,9 +40,9 @@ extension Dispatcher {
         if let entry = pending.entry { try await record([entry]) }
     }
 
-    func record(_ entries: [CanonicalEntry]) async throws(GatewayError) {
+    func record(_ entries: [CanonicalEntry], answers: Int? = nil) async throws(GatewayError) {
         guard let audit, !entries.isEmpty else { return }
-        do { try await audit.record(entries) } catch { throw .unrecorded(error) }
+        do { try await audit.record(entries, answers: answers) } catch { throw .unrecorded(error) }
     }
 }
 

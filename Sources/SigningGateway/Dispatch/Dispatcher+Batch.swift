@@ -67,7 +67,9 @@ extension Dispatcher {
 
     private func release(_ held: [Held], along route: SigningRoute) async -> [Result<[UInt8], GatewayError>] {
         do throws(GatewayError) {
-            try await record(held.enumerated().compactMap { index, result in entry(for: result, index, route) })
+            let answers = held.count { if case .success = $0 { true } else { false } }
+            let entries = held.enumerated().compactMap { index, result in entry(for: result, index, route) }
+            try await record(entries, answers: answers)
             return held.map { $0.map(\.answer) }
         } catch {
             // Nothing of a batch leaves that stands in no record; what is wrong with a request may be told all the same.

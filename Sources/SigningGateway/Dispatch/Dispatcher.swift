@@ -65,6 +65,14 @@ public struct Dispatcher: Sendable {
         }
     }
 
+    /// Takes a request that was refused for something else from the client's rate and quota.
+    ///
+    /// - Returns: whether there was room for it.
+    public func charge(_ client: Client) -> Bool {
+        if client.limits.isUnlimited { return true }
+        return (try? client.usage.take(1, within: client.limits, at: now())) != nil
+    }
+
     /// Authorises the names of a request, and only then resolves them: whether there is an app that the client may not use
     /// shows nowhere.
     ///
@@ -90,6 +98,16 @@ public struct Dispatcher: Sendable {
         } catch {
             throw note(error, client, name)
         }
+    }
+
+    /// Which names of a request that went nowhere are configured: for its record, and for nobody's answer.
+    public func known(
+        app bundleID: String, feature name: String, keyID: String?
+    ) -> (app: String?, feature: String?, keyID: String?) {
+        guard let app = apps[bundleID], app.bundleID.hasSameBytes(as: bundleID) else { return (nil, nil, nil) }
+        let feature = features.first { $0.id.hasSameBytes(as: name) }?.id
+        let key = keyID.flatMap { app.key($0) }?.identity.keyID
+        return (app.bundleID, feature, key.flatMap { $0.hasSameBytes(as: keyID ?? "") ? $0 : nil })
     }
 
     /// Whether a client may have something signed, and which line says so. It asks the rules only, not whether the app, the

@@ -35,6 +35,11 @@ public final class SigningRoute: Sendable {
         self.counters = counters
     }
 
+    /// For what gets no signature: the key that the request names, or the one that is active; nil when none is.
+    public var wantedKeyID: String? {
+        if let life = turns?.life { life.activeKeyID } else { served.identity.keyID }
+    }
+
     public var app: AppIdentity { served.identity }
     public var key: KeySlot { served.slot }
     public var featureID: String { feature.descriptor.id }

@@ -48,7 +48,9 @@ struct SegmentArchive {
                 throw AuditSetupError(
                     "\(path) is there already, and holds other entries. Move it away if that is meant.")
             }
-            return
+            // Whoever wrote it may have been stopped before it was durable.
+            try synchronize(path, O_RDONLY)
+            return try synchronize(directory, O_RDONLY | O_DIRECTORY)
         }
         let draft = path + ".part"
         unlink(draft)
@@ -63,18 +65,15 @@ struct SegmentArchive {
         guard link(draft, path) == 0 else {
             throw AuditSetupError("\(path) cannot be made: \(String(cString: strerror(errno))).")
         }
-        try synchronize()
+        try synchronize(directory, O_RDONLY | O_DIRECTORY)
     }
 
-    private func synchronize() throws(AuditSetupError) {
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw refusal }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw refusal }
-    }
-
-    private var refusal: AuditSetupError {
-        AuditSetupError("\(directory) cannot be synchronized: \(String(cString: strerror(errno))).")
+    private func synchronize(_ path: String, _ flags: Int32) throws(AuditSetupError) {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        let isDurable = descriptor >= 0 && fsync(descriptor) == 0
+        let reason = String(cString: strerror(errno))
+        if descriptor >= 0 { close(descriptor) }
+        guard isDurable else { throw AuditSetupError("\(path) cannot be synchronized: \(reason).") }
     }
 
     /// Nil unless it is a whole segment.

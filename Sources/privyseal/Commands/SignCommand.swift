@@ -74,17 +74,20 @@ struct SignCommand: AsyncParsableCommand {
             await close(gateway)
             print(answer)
         } catch {
-            if let error = error as? GatewayError { await record(error, request, in: audit) }
+            if let error = error as? GatewayError { await record(error, request, by: gateway) }
             await close(gateway)
             throw StandardError.failure("\(error)")
         }
     }
 
-    private func record(_ error: GatewayError, _ request: RequestMark, in audit: AuditLog?) async {
+    private func record(_ error: GatewayError, _ request: RequestMark, by gateway: GatewayGeneration) async {
         let (reason, status) = error.refusal
-        try? await audit?.record(
+        let known = gateway.dispatcher.known(app: app, feature: feature, keyID: key)
+        try? await gateway.dispatcher.audit?.record(
             .refusal(
-                RefusalRecord(client: Client.operator.name, reason: reason, status: status, requestID: request.id)))
+                RefusalRecord(
+                    client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
+                    reason: reason, status: status, requestID: request.id)))
     }
 
     private func close(_ gateway: GatewayGeneration) async {

@@ -106,6 +106,7 @@ final class Reloader: Service {
                 : try await apply(configuration, changes)
         } catch {
             outcome = .refused(error.sentence)
+            digest = digest ?? error.digest
         }
         if !isTrial {
             report(outcome)
@@ -116,20 +117,23 @@ final class Reloader: Service {
 
     private struct Refusal: Error {
         let sentence: String
+        /// Of the file that was refused.
+        var digest: [UInt8]?
     }
 
     private func read(comparedWith known: GatewayConfiguration) throws(Refusal) -> GatewayConfiguration {
         let configuration: GatewayConfiguration
-        do {
-            configuration = try ConfigurationOption.read(path)
-            try configuration.requireServable()
-        } catch {
-            throw Refusal(sentence: error.description)
+        do throws(ConfigurationError) { configuration = try ConfigurationOption.read(path) } catch {
+            throw Refusal(sentence: error.description, digest: error.digest)
+        }
+        do throws(ConfigurationError) { try configuration.requireServable() } catch {
+            throw Refusal(sentence: error.description, digest: configuration.digest)
         }
         let fixed = configuration.changes(from: known).filter(\.needsRestart)
         guard fixed.isEmpty else {
             let list = fixed.map(\.description).joined(separator: "\n")
-            throw Refusal(sentence: "These can be changed by a restart only:\n\(list)")
+            throw Refusal(
+                sentence: "These can be changed by a restart only:\n\(list)", digest: configuration.digest)
         }
         return configuration
     }

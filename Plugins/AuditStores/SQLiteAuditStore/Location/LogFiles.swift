@@ -80,9 +80,7 @@ struct LogFiles: Sendable {
 
     /// A log never has a rollback journal beside it; SQLite would write what is in one into the log when it opens it.
     static func refuseJournal(beside path: String) throws(AuditStoreError) {
-        let resolved = realpath(path, nil)
-        defer { free(resolved) }
-        let target = resolved.map { String(cString: $0) } ?? path
+        let target = LogLocation.resolved(path)
         guard try FileMark(target + "-journal") != nil else { return }
         throw .damaged(
             "\(target)-journal lies beside the audit log, which never has one: somebody put it there, and SQLite would write "

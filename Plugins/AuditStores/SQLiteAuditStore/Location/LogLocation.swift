@@ -16,9 +16,18 @@ struct LogLocation: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : try Self.workingDirectory() + "/" + path
     }
 
+    /// The database's own, wherever a symbolic link leads.
     var directory: String {
+        let path = Self.resolved(path)
         let end = path.lastIndex(of: "/") ?? path.startIndex
         return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    /// Where symbolic links lead: SQLite keeps the files beside a database beside the file itself.
+    static func resolved(_ path: String) -> String {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        return resolved.map { String(cString: $0) } ?? path
     }
 
     /// The search index beside it: the path without `.db` at its end, and `.index.db`.

@@ -36,6 +36,7 @@ struct ReadingSource {
     /// Whether there is a write-ahead log that belongs to what is to be read. Where there is none nobody writes, and the
     /// database can be read without leaving a file beside it.
     private static func hasLog(_ path: String) throws(AuditStoreError) -> Bool {
+        let path = LogLocation.resolved(path)
         guard let log = try FileMark(path + "-wal") else { return false }
         if log.size > 0 { return true }
         return try FileMark(path + "-shm") != nil
@@ -54,7 +55,7 @@ struct ReadingSource {
     private static func explained(
         _ error: AuditStoreError, at path: String, _ isImmutable: Bool
     ) throws(AuditStoreError) -> AuditStoreError {
-        guard !isImmutable, try FileMark(path + "-shm") == nil else { return error }
+        guard !isImmutable, try FileMark(LogLocation.resolved(path) + "-shm") == nil else { return error }
         switch error {
         case .failed, .readOnly, .missing:
             return .failed(

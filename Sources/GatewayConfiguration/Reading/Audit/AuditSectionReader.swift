@@ -65,6 +65,9 @@ struct AuditSectionReader {
         let checkpoints = CheckpointsReader(vocabulary, findings).read(
             mapping.optional("checkpoints"), of: node.origin, beside: database)
         checkDistinct([database, key, checkpoints?.file, checkpoints?.tokenFile].compactMap(\.self))
+        for file in [key, checkpoints?.file, checkpoints?.tokenFile].compactMap(\.self) {
+            checkNotCompanion(file, of: database, key)
+        }
         guard let database, let key, let timeout, let reserve, let checkpoints else { return nil }
         return Audit(
             database: database, key: key, origin: origin ?? nil, writeTimeout: timeout,
@@ -94,6 +97,20 @@ struct AuditSectionReader {
             }
             return text
         }
+    }
+
+    /// What the gateway itself keeps beside the database and the key.
+    private func checkNotCompanion(
+        _ file: GatewayConfiguration.File, of database: GatewayConfiguration.File?, _ key: GatewayConfiguration.File?
+    ) {
+        var companions: [String] = []
+        if let path = database?.path {
+            companions += ["-wal", "-shm", "-journal"].map { path + $0 }
+            companions.append((path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db")
+        }
+        if let path = key?.path { companions.append(path + ".pub") }
+        guard companions.contains(file.path) else { return }
+        findings.fault(.notAllowed("is a file that the audit log itself keeps; give another path"), at: file.origin)
     }
 
     /// One file for two things would destroy one of them.

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 
 /// A file or standard output, written in large pieces.
@@ -7,7 +6,6 @@ final class AuditOutput {
 
     /// Why nothing more is written; nil while all is well.
     private(set) var failure: String?
-    private var hasReaderLeft = false
     private let descriptor: Int32
     /// Nil for standard output.
     private let path: String?
@@ -27,7 +25,7 @@ final class AuditOutput {
     static func print(_ line: String) throws {
         let output = standard
         output.write(Array((line + "\n").utf8))
-        try output.finishPrinting()
+        try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
     }
 
     /// Standard output, or a new file; never over one that is there.
@@ -58,7 +56,6 @@ final class AuditOutput {
     }
 
     private func fail() {
-        hasReaderLeft = errno == EPIPE
         failure = "\(path ?? "Standard output") cannot be written: \(String(cString: strerror(errno)))."
     }
 
@@ -70,16 +67,6 @@ final class AuditOutput {
         guard let failure else { return }
         discardFile()
         throw AuditSetupError(failure)
-    }
-
-    /// Ends what somebody reads line by line: who has read enough and left is no failure to tell of.
-    ///
-    /// - Throws: the status, when not everything is written, with the sentence already said.
-    func finishPrinting() throws {
-        flush()
-        // As a shell reports who was ended by SIGPIPE.
-        if hasReaderLeft { throw ExitCode(128 + SIGPIPE) }
-        try AuditAttempt.run { () throws(AuditSetupError) in try finish() }
     }
 
     /// Leaves no file behind.

@@ -35,5 +35,5 @@ final class EntryPrinter {
     }
 
     /// Everything is written.
-    func finish() throws { try output.finishPrinting() }
+    func finish() throws { try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() } }
 }

@@ -5,6 +5,7 @@ import SigningGateway
 import SigningKit
 import SigningKitTesting
 import StrictJSON
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -87,6 +88,23 @@ struct AuditLogTests {
         let outage = try #require(gateway.store.entries("outage").first)
         #expect(outage.integer("refused") == 2)
         #expect(outage.text("reason")?.contains("No space is left.") == true)
+        await gateway.audit.close()
+    }
+
+    @Test("An outage counts the requests that got 503 for it, and as lost what a batch was told without an entry")
+    func outageOfABatch() async throws {
+        let gateway = try await AuditedGateway()
+        await gateway.until { gateway.store.entries("key").count == 2 }
+        gateway.store.fault = .full("No space is left.")
+        let bodies = [TestGateway.body, Array("{}".utf8), Array("{}".utf8)]
+        let documents = try bodies.map { try JSONDocument(parsing: $0) }
+        let results = await gateway.dispatcher.sign(documents.map(\.root), along: try gateway.route())
+        #expect(results[0] == .failure(.unrecorded(.unavailable("No space is left."))))
+        gateway.store.fault = nil
+        await gateway.until { gateway.store.entries("outage").count == 1 }
+        let outage = try #require(gateway.store.entries("outage").first)
+        #expect(outage.integer("refused") == 1)
+        #expect(outage.integer("lostEvents") == 2)
         await gateway.audit.close()
     }
 
@@ -177,4 +195,22 @@ struct AuditLogTests {
         #expect(entries.count <= 4)
         #expect(gateway.store.entries("stop").count == 1)
     }
+
+    @Test("Counts bear the time of their minute, not of the next one, in which they are written")
+    func countsBeforeMidnight() async throws {
+        let time = Mutex(Self.beforeMidnight)
+        let gateway = try await AuditedGateway(now: { time.withLock { $0 } })
+        gateway.audit.count("quota-exceeded", client: "shop")
+        let running = Task { try await gateway.audit.run() }
+        time.withLock { $0 = Timestamp(milliseconds: $0.milliseconds + 7_482) }
+        await gateway.until { gateway.store.entries("refusals").count == 1 }
+        gateway.audit.count("forbidden", client: "shop")
+        running.cancel()
+        try await running.value
+        let entries = gateway.store.entries("refusals")
+        #expect(entries.map { $0.text("time") } == ["2027-01-31T23:59:59.999Z", "2027-02-01T00:00:00.482Z"])
+        #expect(entries.map { $0.text("minute") } == ["2027-01-31T23:59:00.000Z", "2027-02-01T00:00:00.000Z"])
+    }
+
+    private static let beforeMidnight = Timestamp(milliseconds: 1_801_439_993_000)
 }

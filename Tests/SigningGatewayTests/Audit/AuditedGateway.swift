@@ -15,11 +15,13 @@ struct AuditedGateway {
 
     init(
         settings: AuditSettings = AuditSettings(), publisher: CheckpointPublisher? = nil,
-        adjust: (inout GatewayPlan) -> Void = { _ in }
+        adjust: (inout GatewayPlan) -> Void = { _ in },
+        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime
     ) async throws {
         let store = store
         signer = try .generate(name: store.identity.origin)
-        audit = AuditLog(signer: signer, settings: settings, publisher: publisher) { () throws(AuditStoreError) in store
+        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now) {
+            () throws(AuditStoreError) in store
         }
         try audit.open()
         plain = try await TestGateway(isOpen: false, adjust: adjust)

@@ -232,7 +232,7 @@ class KeepingLoad:
         """Until so many answers of this status, or of any (None), came after a time. Returns when the first did."""
         with self._changed:
             found = self._changed.wait_for(lambda: self._first(count, status, after), seconds)
-            assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}"
+            assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}\n{self.service.tail()}"
             return found
 
     def _first(self, count, status, after):

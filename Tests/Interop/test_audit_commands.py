@@ -196,6 +196,7 @@ def test_stats_count_by_client(gateway):
     rows = list(csv.DictReader(io.StringIO(gateway.run("stats", "--by", "hour", "--format", "csv"))))
     assert sum(int(row["count"]) for row in rows if row["outcome"] == "signed") == signed
     assert "CLIENT" in gateway.run("stats")
+    assert json.loads(gateway.run("stats", "--client", "nobody", "--format", "json"))["counts"] == []
 
 
 def test_export_is_the_leaves_themselves(gateway):

@@ -149,7 +149,7 @@ struct ReaderTests {
         try log.tamper("DROP TRIGGER entry_remains", "DELETE FROM entry WHERE idx BETWEEN 400 AND 402 OR idx = 128")
         let all = try #require(try visit(.max))
         #expect(all.first == 128 && all.count == 4)
-        #expect(all.sentence(beginningAt: 0) == "4 entries are missing in the log, the first is 128: run privyseal audit verify.")
+        #expect(all.sentence(beginningAt: 0).hasPrefix("4 entries are missing in the log, the first is 128:"))
         #expect(all.sentence(beginningAt: 4096).contains("were archived while they were read: from 128 on"))
         // Who stops before knows nothing of them.
         #expect(try visit(100) == nil)

@@ -63,7 +63,8 @@ final class AuditQueue: Sendable {
     ) async throws(AuditError) -> AuditHead? {
         try await withUnsafeContinuation { continuation in
             let waiting = Waiting(
-                entries: entries, answers: answers ?? entries.count, checkpoint: checkpoint, needsNews: needsNews, registrations: registrations,
+                entries: entries, answers: answers ?? entries.count, checkpoint: checkpoint, needsNews: needsNews,
+                registrations: registrations,
                 continuation: continuation)
             let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }

@@ -118,7 +118,8 @@ struct AuditComposition {
         guard try CheckpointFile(path).holdsCheckpoint(of: origin) else { return }
         throw AuditSetupError(
             "\(audit.section): \(location) is not there, nor the key that signed the checkpoints of \(origin) in \(path). Put both "
-                + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin.")
+                + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin."
+        )
     }
 
     /// Different for every log that is made, also on machines that have the same name.

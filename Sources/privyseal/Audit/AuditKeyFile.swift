@@ -16,9 +16,11 @@ struct AuditKeyFile {
 
     func read() throws(AuditSetupError) -> NoteSigner {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4096,
-            let data = FileManager.default.contents(atPath: path)
-        else {
+        let isThere = stat(path, &status) == 0
+        guard !isThere || status.st_mode & S_IFMT == S_IFREG && status.st_size <= 4096 else {
+            throw AuditSetupError("\(path) is no file with the key of an audit log.")
+        }
+        guard isThere, let data = FileManager.default.contents(atPath: path) else {
             throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {

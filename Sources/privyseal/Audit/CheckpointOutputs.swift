@@ -10,7 +10,9 @@ struct StandardOutputCheckpoints: CheckpointDestination {
     func send(_ note: String) async throws {
         // A pipe that nobody reads makes its writer wait.
         try await NIOThreadPool.singleton.runIfActive {
-            try FileHandle.standardOutput.write(contentsOf: Data("\(note)\n".utf8))
+            let output = AuditOutput.standard
+            output.write(Array("\(note)\n".utf8))
+            try output.finish()
         }
     }
 }

@@ -25,7 +25,8 @@ final class LogExtent: Sendable {
     /// - Parameter now: the file's size in bytes, before something is written.
     func isCutOff(_ now: Int) -> Bool {
         // SQLite itself makes it no smaller than this (`journal_size_limit`).
-        if now < min(size.load(ordering: .relaxed), Durability.keptLogSize) { wasCutOff.store(true, ordering: .relaxed) }
+        let least = min(size.load(ordering: .relaxed), Durability.keptLogSize)
+        if now < least { wasCutOff.store(true, ordering: .relaxed) }
         return wasCutOff.load(ordering: .relaxed)
     }
 

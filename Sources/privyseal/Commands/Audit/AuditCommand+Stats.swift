@@ -12,6 +12,7 @@ extension AuditCommand {
             discussion: """
                   privyseal audit stats --since 30d --config gateway.yaml
                   privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
+                  privyseal audit stats --client shop --by month --config gateway.yaml
 
                 Hours, days and months are those of UTC.
                 """)
@@ -33,7 +34,7 @@ extension AuditCommand {
         }
 
         @OptionGroup var log: AuditLogOption
-        @OptionGroup var period: AuditPeriodOption
+        @OptionGroup var filter: AuditFilterOption
 
         @Option(help: "What is put together: a whole hour, day or month.")
         var by = Interval.day
@@ -42,7 +43,7 @@ extension AuditCommand {
         var format = Format.text
 
         func run() throws {
-            let query = try AuditPeriodOption.query(period.text)
+            let query = try filter.query(isLatestFirst: false)
             let reader = try log.open().reader
             try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             let tallies = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }

@@ -1,5 +1,6 @@
 """What happens to signatures while their record cannot be written: none leaves, and afterwards it goes on by itself."""
 
+import contextlib
 import os
 import pathlib
 import sqlite3
@@ -96,6 +97,20 @@ def test_nothing_is_signed_after_the_write_ahead_log_was_cut_off(place, size):
     assert "audit.db-wal was cut off while it was in use" in service.log.read_text()
     # Of what was left nothing was copied into the database.
     assert sqlite3.connect(f"file:{service.database}?immutable=1", uri=True).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_write_ahead_log_that_sqlite_empties_is_gone_on_with(place):
+    service = AuditedService(BINARY, place, FileKeys(place))
+    with service:
+        load = KeepingLoad(service, pause=0.001)
+        for _ in range(10):
+            load.wait_for(20, after=time.monotonic())
+            with contextlib.closing(sqlite3.connect(service.database, timeout=10)) as other:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        load.wait_for(20, after=time.monotonic())
+        load.stop()
+    # In the moment itself it may be refused, though the entry is there.
+    assert everything_wrong(service, load.signed, load.refused) == []
 
 
 def test_a_second_gateway_with_the_same_log_does_not_start(place):

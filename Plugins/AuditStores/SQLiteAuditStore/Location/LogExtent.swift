@@ -22,15 +22,19 @@ final class LogExtent: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// - Parameter now: the file's size in bytes, before something is written.
-    func isCutOff(_ now: Int) -> Bool {
+    /// What the writer has found.
+    var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
+
+    /// By the writer, before it writes.
+    ///
+    /// - Parameter now: the file's size in bytes.
+    func willWrite(_ now: Int) {
         // SQLite itself makes it no smaller than this (`journal_size_limit`).
         let least = min(size.load(ordering: .relaxed), Durability.keptLogSize)
         if now < least { wasCutOff.store(true, ordering: .relaxed) }
-        return wasCutOff.load(ordering: .relaxed)
     }
 
-    /// After a commit: it may have been cut off while that went on.
+    /// By the writer, after a commit: the file may have been cut off while that went on.
     ///
     /// - Parameters:
     ///   - now: the file's size in bytes.
@@ -45,6 +49,13 @@ final class LogExtent: Sendable {
         if now < Self.headerSize + frames * step || isHole(at: 0) || isHole(at: Self.headerSize + (last - 1) * step) {
             wasCutOff.store(true, ordering: .relaxed)
         }
+    }
+
+    /// It is empty because SQLite emptied it.
+    func startAnew() {
+        size.store(0, ordering: .relaxed)
+        frames.store(0, ordering: .relaxed)
+        wasCutOff.store(false, ordering: .relaxed)
     }
 
     /// The header begins with a magic number, and a frame with the number of its page, from 1.

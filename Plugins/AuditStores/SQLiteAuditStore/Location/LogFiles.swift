@@ -25,7 +25,7 @@ struct LogFiles: Sendable {
     private let database: FileMark
     private let log: FileMark
     private let shared: FileMark
-    private let extent: LogExtent
+    let extent: LogExtent
 
     /// - Parameter connection: one that has read from the database, so that all three are open.
     init(at path: String, of connection: Connection) throws(AuditStoreError) {
@@ -41,13 +41,15 @@ struct LogFiles: Sendable {
         extent = LogExtent(logPath)
     }
 
-    func change() throws(AuditStoreError) -> Change {
+    /// - Parameter isWriting: whether the writer asks, and so nobody else writes in this process.
+    func change(isWriting: Bool = false) throws(AuditStoreError) -> Change {
         guard let now = try FileMark(path) else { return .databaseGone }
         guard now.isSameFile(as: database) else { return .databaseReplaced }
         guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
             shared.isSameFile(as: self.shared)
         else { return .companionReplaced }
-        guard !extent.isCutOff(log.size) else { return .logCutOff }
+        if isWriting { extent.willWrite(log.size) }
+        guard !extent.isCutOff else { return .logCutOff }
         guard now.isWritable else { return .readOnly(path) }
         return log.isWritable ? .none : .readOnly(logPath)
     }

@@ -98,8 +98,12 @@ struct EntrySearch {
             let entries = try reader.tables().batch(
                 of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
             for entry in entries {
-                missing.add(query.isLatestFirst ? entry.index + 1..<range.upperBound : range.lowerBound..<entry.index)
-                range = query.isLatestFirst ? range.lowerBound..<entry.index : entry.index + 1..<range.upperBound
+                // In a damaged database they may be in any order.
+                if range.contains(entry.index) {
+                    let (before, after) = (range.lowerBound..<entry.index, entry.index + 1..<range.upperBound)
+                    missing.add(query.isLatestFirst ? after : before)
+                    range = query.isLatestFirst ? before : after
+                }
                 guard try show(entry, visit) else { return false }
             }
             if entries.count < Self.batchSize { break }

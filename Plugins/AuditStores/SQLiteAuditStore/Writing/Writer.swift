@@ -99,8 +99,16 @@ final class Writer {
         if connection.isInTransaction { isSpoiled = true }
     }
 
-    /// What is left of a write-ahead log that was cut off must not get into the database.
-    func keepLog() { connection.keepLogOnClose(true) }
+    /// Throws unless it was SQLite that emptied the write-ahead log, with everything in it copied, as `wal_checkpoint(TRUNCATE)` does.
+    func requireLog() throws(AuditStoreError) {
+        // What is left of it, and the holes, must not get into the database. In an empty one there is nothing.
+        connection.keepLogOnClose(true)
+        if try FileMark(files.logPath)?.size == 0, let progress = try? connection.copyLog(), progress.pages == 0 {
+            connection.keepLogOnClose(!isAccepted)
+            return files.extent.startAnew()
+        }
+        throw files.cutOff
+    }
 
     /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of
     /// it, and so that the log's index says so: SQLite shares the index between the connections of a process, and the next

@@ -56,8 +56,8 @@ struct WriterSlot {
         // It stays open: the file may come back.
         case .databaseGone?: throw LogFiles.gone(path)
         case .logCutOff?:
-            writer?.keepLog()
-            throw writer?.files.cutOff ?? LogFiles.gone(path)
+            try writer?.requireLog()
+            if let writer { return writer }
         case .companionReplaced?: try writer?.rescueLog()
         case .databaseReplaced?, nil: break
         }
@@ -70,7 +70,7 @@ struct WriterSlot {
     /// Nil when there is no writer, or none that can be relied on.
     private func change() throws(AuditStoreError) -> LogFiles.Change? {
         guard let writer, !writer.isSpoiled else { return nil }
-        return try writer.files.change()
+        return try writer.files.change(isWriting: true)
     }
 
     private mutating func reopen(

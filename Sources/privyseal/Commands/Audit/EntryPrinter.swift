@@ -26,8 +26,11 @@ final class EntryPrinter {
     func show(_ reader: any AuditReader, _ range: Range<Int>) throws(AuditStoreError) {
         var rest = range
         try reader.entries(in: range) { (entry) throws(AuditStoreError) in
-            missing.add(rest.lowerBound..<entry.index)
-            rest = entry.index + 1..<rest.upperBound
+            // In a damaged database they may be in any order.
+            if rest.contains(entry.index) {
+                missing.add(rest.lowerBound..<entry.index)
+                rest = entry.index + 1..<rest.upperBound
+            }
             return show(entry)
         }
         if isWell { missing.add(rest) }

@@ -434,6 +434,12 @@ def junk_behind(service):
         file.write(b"hello\n" * 12_000)
 
 
+def old_again(service):
+    first = service.checkpoints.read_text().split("\n\n")[:2]
+    with open(service.checkpoints, "a") as file:
+        file.write("\n\n".join(first) + "\n\n")
+
+
 def unmounted(service):
     origin = service.checkpoints.read_text().splitlines()[0]
     service.configure(f"origin: {origin}")
@@ -458,6 +464,7 @@ def with_a_changed_head(service):
         ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "no audit log"),
         ("a changed head", with_a_changed_head, "audit"),
         ("an older copy, and junk behind the checkpoints", lambda s: junk_behind(older_copy(s)), "older copy"),
+        ("an older copy, and an old checkpoint once more", lambda s: old_again(older_copy(s)), "older copy"),
         ("something else than checkpoints", lambda s: used(s).checkpoints.write_bytes(b"hello\n"), "does not hold checkpoints"),
         ("neither database nor key", lambda s: unmounted(used(s)), "mount their file system"),
         ("another log's key", lambda s: another_key(used(s)), "audit"),

@@ -46,15 +46,17 @@ struct CheckpointFile: CheckpointDestination {
         AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 
-    /// The newest checkpoint that this log's key signed; of others' notes nothing.
+    /// The largest checkpoint that this log's key signed, as far as it stands among the last; of others' notes nothing.
     ///
     /// - Throws: also when there is something in the file and nothing of it is a checkpoint.
     func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [AuditHead] {
         // What somebody appended, or the second place of several logs, may stand behind it: then more is read.
         try search(of: verifier.name) { notes in
-            for note in notes.reversed() {
-                guard let checkpoint = try? Checkpoint(note, signedByLogWith: [verifier]) else { continue }
-                return [AuditHead(size: checkpoint.size, note: note.description)]
+            let claims = notes.compactMap { note in (try? Checkpoint(parsing: note.text)).map { (note, $0.size) } }
+            // Somebody may have appended an old one once more.
+            for (note, size) in claims.sorted(by: { $0.1 > $1.1 })
+            where (try? Checkpoint(note, signedByLogWith: [verifier])) != nil {
+                return [AuditHead(size: size, note: note.description)]
             }
             return nil
         } ?? []

@@ -37,6 +37,8 @@ from outages import OUTAGES
 from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
+# In the log of requests.
+ASKED, ASKER = "POST /v1/apps/{bundleId}/{feature}", f"listener=public client=load app={APP} feature=promotional-offer"
 KINDS = {"files": FileKeys, "a token": TokenKeys}
 
 
@@ -54,9 +56,6 @@ def service(place):
 
 def refusals(service):
     return [(e["requestId"], e["reason"], e["status"]) for e in AuditCopy(service.database).of_kind("refusal")]
-
-
-ASKED, ASKER = "POST /v1/apps/{bundleId}/{feature}", f"listener=public client=load app={APP} feature=promotional-offer"
 
 
 def told_of(service, request_id):

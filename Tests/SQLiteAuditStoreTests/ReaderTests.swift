@@ -121,10 +121,8 @@ struct ReaderTests {
 
     @Test("A log behind a symbolic link is read with what stands in its write-ahead log")
     func symbolicLink() throws {
-        try log.copy("audit.db", "real.db")
-        try log.remove("audit.db")
         try FileManager.default.createDirectory(atPath: log.directory + "/elsewhere", withIntermediateDirectories: true)
-        try log.move("real.db", "elsewhere/audit.db")
+        try log.move("audit.db", "elsewhere/audit.db")
         try FileManager.default.createSymbolicLink(atPath: log.path, withDestinationPath: "elsewhere/audit.db")
         let store = try log.open()
         try store.append("one", "two")

@@ -58,6 +58,12 @@ public enum ProcessHardening: String, Sendable, CaseIterable {
         }
     }
 
+    /// Files that the process may have open at once (`RLIMIT_NOFILE`, the soft limit); nil where it may have as many as it likes.
+    public static var descriptorLimit: Int? {
+        guard let limit = limit(descriptors), limit.rlim_cur != rlim_t.max else { return nil }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     private static let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
     private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 

@@ -105,6 +105,7 @@ struct AuditTests {
         "audit: must be off, or a mapping with the database, as in {database: /var/lib/privyseal/audit.db}."
     private static let noPath =
         "audit.database: must be the absolute path of a file, such as /var/lib/privyseal/audit.db."
+    private static let keptByLog = "is a file that the audit log itself keeps; give another path."
     private static let noOrigin =
         "audit.origin: must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
         + "example.com/privyseal/shop-1."
@@ -167,6 +168,15 @@ struct AuditTests {
             (
                 "{database: /d, checkpoints: {file: /d}}",
                 "audit.checkpoints.file: is the path of audit.database, too; give each file a path of its own."
+            ),
+            ("{database: /d, checkpoints: {file: /d-wal}}", "audit.checkpoints.file: " + keptByLog),
+            ("{database: /d, checkpoints: {file: /d.index.db}}", "audit.checkpoints.file: " + keptByLog),
+            ("{database: /a.db, checkpoints: {file: /a.index.db}}", "audit.checkpoints.file: " + keptByLog),
+            ("{database: /d, key: /k, checkpoints: {file: /k.pub}}", "audit.checkpoints.file: " + keptByLog),
+            ("{database: /d, key: /d-shm}", "audit.key: " + keptByLog),
+            (
+                "{database: /d, checkpoints: {url: \"https://w/c\", tokenFile: /d-journal}}",
+                "audit.checkpoints.tokenFile: " + keptByLog
             ),
             (
                 "{database: /d, checkpoints: {url: \"http://witness.example.com/c\"}}",

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import hashlib
 import http.client
 import http.server
 import json
@@ -33,7 +34,7 @@ from auditing import (
 )
 from conftest import BINARY
 from edits import back_up
-from outages import OUTAGES
+from outages import OUTAGES, Unavailable, run
 from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
@@ -257,6 +258,7 @@ def test_start_stop_reload_and_clients_are_recorded(service):
         assert service.reload() == (True, "unchanged")
         service.configuration.write_text(service.configuration.read_text() + "lissen: 1\n")
         assert not service.reload()[0]
+        refused = service.configuration.read_bytes()
     log = AuditCopy(service.database)
     assert log.entries[0]["kind"] == "start" and log.entries[-1]["kind"] == "stop"
     assert log.outcomes("reload", "outcome") == ["applied", "applied", "applied", "unchanged", "refused"]
@@ -265,6 +267,8 @@ def test_start_stop_reload_and_clients_are_recorded(service):
     assert all(entry["actor"] for kind in ("reload", "client") for entry in log.of_kind(kind))
     applied = [entry["configuration"] for entry in log.of_kind("reload") if entry["outcome"] == "applied"]
     assert len(set(applied)) == 3 and log.entries[0]["configuration"] == applied[-1]
+    digest = base64.urlsafe_b64encode(hashlib.sha256(refused).digest()).decode().rstrip("=")
+    assert log.of_kind("reload")[-1]["configuration"] == digest
 
 
 def test_a_key_whose_token_is_away_and_back_is_recorded(place):
@@ -340,10 +344,12 @@ def test_signatures_of_the_command_line_are_recorded_beside_a_gateway_that_signs
 
 
 class Witness:
-    """Takes checkpoints over HTTP, or refuses them."""
+    """Takes checkpoints over HTTP, or refuses them, or keeps them waiting while `goes_on` is not set."""
 
     def __init__(self, token):
         self.notes, self.strangers, self.status = [], [], 200
+        self.goes_on = threading.Event()
+        self.goes_on.set()
         witness = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -353,6 +359,7 @@ class Witness:
                     witness.strangers.append(body)
                 elif witness.status == 200:
                     witness.notes.append(body)
+                witness.goes_on.wait(60)
                 self.send_response(witness.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -367,6 +374,7 @@ class Witness:
         return self
 
     def __exit__(self, *_):
+        self.goes_on.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -404,6 +412,87 @@ def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up
     assert log.faults(public_key(service.database), [*filed, *witness.notes]) == []
     assert log.of_kind("idle") and sorted(log.kept) == sorted(filed)
     assert token not in printed
+
+
+def test_a_place_that_hangs_delays_no_other(place):
+    token = mint()
+    write_secret(place / "witness.token", f"{token}\n".encode())
+    with Witness(token) as witness:
+        audit = f"""checkpoints:
+    interval: 1
+    file: {place}/checkpoints
+    url: {witness.url}
+    tokenFile: {place}/witness.token"""
+        service = AuditedService(BINARY, place, FileKeys(place), audit)
+        with service:
+            witness.goes_on.clear()
+            complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
+            assert "has not taken the checkpoint before" in complaint
+            asked, filed = len(witness.notes), len(notes_in(service.checkpoints))
+            # Less than half of the time for which one post may hang.
+            await_(lambda: len(notes_in(service.checkpoints)) >= filed + 3, "checkpoints in the file", seconds=7)
+            assert len(witness.notes) == asked
+            witness.goes_on.set()
+            await_(lambda: "complaint" not in destination(service, "url"), "the end of the complaint")
+            await_(lambda: len(witness.notes) > asked, "the next checkpoint")
+
+
+def test_checkpoints_in_the_system_log_are_missed_while_nobody_listens_there(place):
+    with SystemLog(place) as log:
+        service = AuditedService(log.binary, place, FileKeys(place), f"""checkpoints:
+    interval: 1
+    file: {place}/checkpoints
+    output: syslog""")
+        with service:
+            complaint = await_(lambda: destination(service, "syslog").get("complaint"), "a complaint")
+            assert "Nobody listens at /dev/log" in complaint
+            log.listen()
+            await_(lambda: "complaint" not in destination(service, "syslog"), "the end of the complaint")
+            note = log.take()
+    keys = example.read_keys(public_key(service.database))
+    assert note in notes_in(service.checkpoints) and example.check_note(note, keys)
+
+
+class SystemLog:
+    """A place for a system's log that only `binary` sees, in a mount namespace of its own."""
+
+    def __init__(self, place):
+        self.devices, self.path, self.binary = place / "dev", place / "system-log", place / "privyseal"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.settimeout(20)
+
+    def __enter__(self):
+        try:
+            run("unshare", "--mount", "true")
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+        self.devices.mkdir()
+        names = ("null", "zero", "random", "urandom")
+        for name in names:
+            (self.devices / name).touch()
+        (self.devices / "log").symlink_to(self.path)
+        binds = "".join(f"mount --bind /dev/{name} {self.devices}/{name}\n" for name in names)
+        self.binary.write_text(f"""#!/bin/sh -e
+if [ "$1" = within ]; then
+shift
+{binds}mount --rbind {self.devices} /dev
+exec {BINARY} "$@"
+fi
+exec unshare --mount "$0" within "$@"
+""")
+        self.binary.chmod(0o755)
+        return self
+
+    def listen(self):
+        self.socket.bind(str(self.path))
+
+    def take(self):
+        """The first checkpoint that came, as a note."""
+        line = self.socket.recv(65536).decode()
+        return line[line.index("checkpoint ") + len("checkpoint ") :].replace("|", "\n")
+
+    def __exit__(self, *_):
+        self.socket.close()
 
 
 def destination(service, name):

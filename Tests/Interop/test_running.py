@@ -82,6 +82,19 @@ def test_handshakes_that_never_end_are_ended(place):
         assert service.metric("privyseal_connections_refused_total", reason="handshake") >= 100
 
 
+@pytest.mark.parametrize("connections, warns", [(45, True), (44, False)])
+def test_more_connections_than_open_files_are_warned_of(place, connections, warns):
+    few = place / "few"
+    few.write_text(f"""#!/bin/sh
+ulimit -n 300
+exec {BINARY} "$@"
+""")
+    few.chmod(0o755)
+    text = configuration(place, mint()).replace("requestTimeout", f"connections: {connections}, requestTimeout")
+    with Service(few, place, text) as service:
+        assert ("set limits.connections to 44 at most" in service.log.read_text()) == warns
+
+
 @pytest.mark.parametrize("kind", [FileKeys, TokenKeys], ids=["files", "a token"])
 def test_reloads_under_load_fail_no_request(place, kind):
     reloads = Reloads(BINARY, place, kind(place))

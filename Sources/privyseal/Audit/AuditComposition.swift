@@ -72,7 +72,12 @@ struct AuditComposition {
             throw AuditSetupError(
                 "\(audit.section): there is an audit log at \(location), but not its key at \(audit.key.path). Put the "
                     + "key back; without it, nothing can be appended to the log.")
-        case (false, true): return try make(under: try file.read())
+        case (false, true):
+            let signer = try checked(try file.read())
+            try refuseToRepeat(signer)
+            try refuseToForget(signer.name)
+            try make(under: signer)
+            return signer
         case (false, false):
             let signer: NoteSigner
             do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
@@ -80,7 +85,8 @@ struct AuditComposition {
             }
             try refuseToForget(signer.name)
             try file.write(signer)
-            return try make(under: signer)
+            try make(under: signer)
+            return signer
         }
     }
 
@@ -93,8 +99,16 @@ struct AuditComposition {
         return signer
     }
 
-    /// A key without a log: a new one, or one whose database is gone. Checkpoints tell which.
-    private func make(under signer: NoteSigner) throws(AuditSetupError) -> NoteSigner {
+    private func make(under signer: NoteSigner) throws(AuditSetupError) {
+        do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
+        }
+        let logger = Logger(label: "privyseal.audit")
+        logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
+    }
+
+    /// A key without a log is a new one, or one whose database is gone. Checkpoints tell which.
+    private func refuseToRepeat(_ signer: NoteSigner) throws(AuditSetupError) {
         let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
         if let size = known.map(\.size).max(), size > 0 {
             throw AuditSetupError(
@@ -102,13 +116,6 @@ struct AuditComposition {
                     + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
             )
         }
-        try refuseToForget(signer.name)
-        do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
-            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
-        }
-        let logger = Logger(label: "privyseal.audit")
-        logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
-        return try checked(signer)
     }
 
     /// A log of this name has been here before, under another key: it is not begun anew in its place, as it would be where its

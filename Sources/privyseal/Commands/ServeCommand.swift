@@ -35,6 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
             StandardError.print(
                 "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
         }
+        if let sentence = DescriptorWarning.sentence(for: configuration) { StandardError.print("warning: \(sentence)") }
         let prometheus = PrometheusRegistry()
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)

@@ -22,9 +22,12 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
     public static let full = ResultCode(rawValue: SQLITE_FULL)
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     public static let protocolFailed = ResultCode(rawValue: SQLITE_PROTOCOL)
+    public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
     public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
     public static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
     public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+    /// `SQLITE_READONLY_DBMOVED`, which is composed by a macro.
+    public static let databaseMoved = ResultCode(rawValue: SQLITE_READONLY | 4 << 8)
     public static let row = ResultCode(rawValue: SQLITE_ROW)
     public static let done = ResultCode(rawValue: SQLITE_DONE)
 }

@@ -42,7 +42,7 @@ struct ImportRuleTests {
     static let reserved: [String: Set<String>] = [
         "CP11Kit": ["PKCS11"], "CLibCrypto": ["P8"], "Hummingbird": ["GatewayHTTP"], "HummingbirdCore": ["GatewayHTTP"],
         "CPrctl": ["ServiceManager"], "CSQLite": ["SQLite"], "SQLite": ["SQLiteAuditStore"],
-        "CStatx": ["SQLiteAuditStore"], "CJobHook": ["EventLoopExecutor"],
+        "CStatx": ["SQLiteAuditStore", "privyseal"], "CJobHook": ["EventLoopExecutor"],
         "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
     ]
 

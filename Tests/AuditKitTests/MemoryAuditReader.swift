@@ -84,5 +84,7 @@ final class MemoryAuditReader: AuditReader {
         return nil
     }
 
-    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally] { [] }
+    func tallies(
+        _ query: AuditQuery
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?) { ([], nil) }
 }

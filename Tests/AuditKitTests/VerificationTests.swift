@@ -206,7 +206,7 @@ struct VerificationTests {
             sentences: [
                 "The roots of 2 segments are recorded, but the log has 1 that are full.",
                 "The log ends at 5,000, but a checkpoint kept in the log covers 8,500 entries: it was truncated, or an "
-                    + "older copy was put back.",
+                    + "older copy was put back. A copy that was made before the checkpoint looks the same.",
                 "Entries 5,000 to 8,999 stand behind the log's end: nobody signed for them.",
             ]
         ) { $0.storedHead = $0.kept[2] },
@@ -307,7 +307,7 @@ struct VerificationTests {
         #expect(
             report.faults.map(\.description) == [
                 "The log ends at 4,000, but a checkpoint covers 5,000 entries: it was truncated, or an older copy was "
-                    + "put back."
+                    + "put back. A copy that was made before the checkpoint looks the same."
             ])
     }
 

@@ -33,7 +33,7 @@ from auditing import (
     signed,
 )
 from conftest import BINARY
-from edits import back_up
+from edits import back_up, edited
 from outages import OUTAGES, Unavailable, run
 from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
@@ -271,6 +271,27 @@ def test_start_stop_reload_and_clients_are_recorded(service):
     assert log.of_kind("reload")[-1]["configuration"] == digest
 
 
+def test_each_of_many_clients_that_come_in_one_reload_is_recorded(service):
+    with service:
+        service.configure(extra_clients=[allowed(f"guest{number}", mint()) for number in range(2000)])
+        assert service.reload() == (True, "applied")
+    log = AuditCopy(service.database)
+    assert len({entry["client"] for entry in log.of_kind("client")}) == 2000
+    assert len(log.of_kind("reload")) == 1 and log.of_kind("outage") == []
+
+
+def test_what_is_no_entry_breaks_no_answer_of_the_admin_listener(service):
+    with service:
+        service.sign()
+        with edited(service.database) as database:
+            forged = b'{"kind":"idle"}},{"index":77777,"entry":{"kind":"signature"}'
+            database.execute("UPDATE entry SET body = ? WHERE idx = 1", (forged,))
+        status, _, body = service.ask("GET", "/v1/audit/entries/1", listener="admin")
+        assert status == 200 and base64.b64decode(json.loads(body)["damaged"]) == forged
+        status, _, body = service.ask("GET", "/v1/audit/entries", listener="admin")
+        assert status == 200 and 77777 not in {entry["index"] for entry in json.loads(body)["entries"]}
+
+
 def test_a_key_whose_token_is_away_and_back_is_recorded(place):
     keys = TokenKeys(place)
     tokens, away = keys.directory / "tokens", keys.directory / "away"
@@ -437,6 +458,43 @@ def test_a_place_that_hangs_delays_no_other(place):
             await_(lambda: len(witness.notes) > asked, "the next checkpoint")
 
 
+def test_the_last_checkpoint_waits_for_a_place_that_takes_another(place):
+    token = mint()
+    write_secret(place / "witness.token", f"{token}\n".encode())
+    with Witness(token) as witness:
+        audit = f"""checkpoints:
+    interval: 1
+    file: {place}/checkpoints
+    url: {witness.url}
+    tokenFile: {place}/witness.token"""
+        service = AuditedService(BINARY, place, FileKeys(place), audit)
+        service.start()
+        witness.goes_on.clear()
+        await_(lambda: destination(service, "url").get("complaint"), "a checkpoint that is on its way")
+        stopping = threading.Thread(target=service.stop)
+        stopping.start()
+        await_(lambda: AuditCopy(service.database).of_kind("stop"), "the stop")
+        witness.goes_on.set()
+        stopping.join()
+        size = len(AuditCopy(service.database).entries)
+        assert service.process.returncode == 0 and witness.notes[-1].split("\n")[1] == str(size)
+
+
+def test_a_token_that_is_no_header_is_not_repeated(place):
+    write_secret(place / "witness.token", b"sesame4711\nsesame4712\n")
+    with Witness(mint()) as witness:
+        audit = f"""checkpoints:
+    interval: 1
+    file: {place}/checkpoints
+    url: {witness.url}
+    tokenFile: {place}/witness.token"""
+        service = AuditedService(BINARY, place, FileKeys(place), audit)
+        with service:
+            complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
+            assert f"{place}/witness.token is not one line" in complaint
+        assert b"sesame" not in service.logs and witness.strangers == []
+
+
 def test_checkpoints_in_the_system_log_are_missed_while_nobody_listens_there(place):
     with SystemLog(place) as log:
         service = AuditedService(log.binary, place, FileKeys(place), f"""checkpoints:
@@ -525,7 +583,16 @@ def junk_behind(service):
 def old_again(service):
     first = service.checkpoints.read_text().split("\n\n")[:2]
     with open(service.checkpoints, "a") as file:
-        file.write("\n\n".join(first) + "\n\n")
+        file.write(("\n\n".join(first) + "\n\n") * 10_000)
+
+
+def larger_behind(service):
+    """Checkpoints of this log over ever more entries, which its key did not sign."""
+    text, signatures = service.checkpoints.read_text().split("\n\n")[:2]
+    origin, _, *rest = text.split("\n")
+    with open(service.checkpoints, "a") as file:
+        for size in range(1000, 3000):
+            file.write("\n".join([origin, str(size), *rest]) + f"\n\n{signatures}\n\n")
 
 
 def unmounted(service):
@@ -542,6 +609,17 @@ def with_a_changed_head(service):
     service.database.write_bytes(content[: at + 60] + bytes([content[at + 60] ^ 1]) + content[at + 61 :])
 
 
+def with_one_more(service):
+    with edited(service.database) as database:
+        database.execute("INSERT INTO entry SELECT idx + 1, mark, body FROM entry ORDER BY idx DESC LIMIT 1")
+
+
+def without_a_head(service):
+    service.checkpoints.unlink()
+    with edited(service.database) as database:
+        database.execute("DELETE FROM head")
+
+
 @pytest.mark.parametrize(
     "name, spoil, says",
     [
@@ -552,7 +630,10 @@ def with_a_changed_head(service):
         ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "no audit log"),
         ("a changed head", with_a_changed_head, "audit"),
         ("an older copy, and junk behind the checkpoints", lambda s: junk_behind(older_copy(s)), "older copy"),
-        ("an older copy, and an old checkpoint once more", lambda s: old_again(older_copy(s)), "older copy"),
+        ("an older copy, and old checkpoints once more", lambda s: old_again(older_copy(s)), "older copy"),
+        ("an older copy, and forged checkpoints", lambda s: larger_behind(older_copy(s)), "older copy"),
+        ("an entry behind the end", lambda s: with_one_more(used(s)), "signed for"),
+        ("entries without a head", lambda s: without_a_head(used(s)), "signed for"),
         ("something else than checkpoints", lambda s: used(s).checkpoints.write_bytes(b"hello\n"), "does not hold checkpoints"),
         ("neither database nor key", lambda s: unmounted(used(s)), "mount their file system"),
         ("another log's key", lambda s: another_key(used(s)), "audit"),
@@ -578,8 +659,10 @@ def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belo
     load = KeepingLoad(service)
     load.wait_for(50)
     back_up(service.database, older)
-    # So many that the write-ahead log has been copied, and begun anew.
-    load.wait_for(len(load.signed) + 15_000, seconds=60)
+    # Until the write-ahead log has been copied and begun anew, with other salts in its header.
+    begun = salts(service)
+    await_(lambda: salts(service) != begun, "a write-ahead log that begins anew", seconds=120)
+    load.wait_for(len(load.signed) + 100)
     service.kill()
     load.stop()
     service.database.rename(right)
@@ -592,6 +675,11 @@ def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belo
     with service:
         assert service.sign(request_id="after")[0] == 200
     assert everything_wrong(service, load.signed, load.unanswered | {("after", None)}) == []
+
+
+def salts(service):
+    with open(f"{service.database}-wal", "rb") as file:
+        return file.read(24)[16:]
 
 
 def another_key(service):

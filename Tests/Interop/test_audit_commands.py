@@ -229,7 +229,7 @@ def test_verify_says_that_a_whole_log_is_intact(gateway):
     answer = json.loads(gateway.run("verify", "--format", "json"))
     assert answer["intact"] and answer["origin"] == ORIGIN and answer["faults"] == []
     assert answer["checkpoints"]["given"] > 0, "the configured file of checkpoints is used"
-    assert "caution" not in answer
+    assert "lie beside the log" in answer["caution"]
 
 
 def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
@@ -379,7 +379,14 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         assert result.returncode == 0 and f"Entries 0 to {SEGMENT - 1} were archived" in result.stderr
         file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))
         gateway.run("verify", "--archive", archive, status=1)
-    # It goes on with what is left.
+        # From a pipe nothing would come, for ever.
+        file.unlink()
+        os.mkfifo(file)
+        gateway.run("verify", "--archive", archive, status=1)
+    # It goes on with what is left, also where the last checkpoint that is known lies among what was archived.
+    notes = gateway.checkpoints.read_text().split("\n\n")
+    gateway.checkpoints.write_text("\n\n".join(notes[:2]) + "\n\n")
+    assert int(notes[0].split("\n")[1]) < SEGMENT
     with gateway.service:
         gateway.sign(["com.example.again"])
         gateway.run("verify")
@@ -463,6 +470,39 @@ def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows
     gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
 
 
+def test_checkpoints_beside_the_log_are_not_taken_for_a_second_place(gateway):
+    text = gateway.run("verify")
+    assert ": intact" in text and "lie beside the log" in text and "its key was not given" in text
+    elsewhere, keys = gateway.place / "elsewhere", gateway.place / "all-keys"
+    elsewhere.mkdir()
+    file = shutil.copy(gateway.checkpoints, elsewhere)
+    keys.write_text(gateway.run("keys", "--open-cosigner"))
+    text = gateway.run("verify", "--checkpoints", file, "--key", keys)
+    assert "lie beside the log" not in text and "its key was not given" not in text
+
+
+def test_values_that_no_log_can_have_are_told_and_end_nothing(gateway):
+    copy = gateway.copy("beyond.db")
+    with edited(copy) as database:
+        database.execute("UPDATE head SET size = -9223372036854775808")
+        database.execute("UPDATE log SET first_segment = 1")
+    for command in (["verify", "--key", gateway.key], ["tail"], ["stats"], ["checkpoint"]):
+        assert run("audit", *command, "--database", copy).returncode == 1
+    copy = gateway.copy("large.db")
+    with edited(copy) as database:
+        database.execute("UPDATE entry SET body = zeroblob(5000000) WHERE idx = 1")
+    result = run("audit", "verify", "--key", gateway.key, "--database", copy)
+    assert result.returncode == 1 and "is damaged at or after entry" in result.stdout, result.stdout + result.stderr
+
+
+def test_counts_that_miss_entries_say_so(gateway):
+    copy = gateway.copy("missing.db")
+    with edited(copy) as database:
+        database.execute("DELETE FROM entry WHERE idx = 1")
+    result = run("audit", "stats", "--database", copy)
+    assert result.returncode == 1 and "missing" in result.stderr and "COUNT" in result.stdout
+
+
 def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
     copy = gateway.copy("piped.db")
     gateway.sign(["com.example.later"])
@@ -485,8 +525,10 @@ def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway
     gateway.run("prove", "0", "--against", str(max(sizes) + 100_000), status=1)
 
 
-@pytest.mark.parametrize("table", ["log", "entry", "head"])
-def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, table):
+@pytest.mark.parametrize("view_name", ["log", "entry", "head", "Log", "ENTRY", "heaD", "Checkpoint", "Segment"])
+def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, view_name):
+    # To SQLite, they are the same name.
+    table = view_name.lower()
     copy = gateway.copy("view.db")
     view = sqlite3.connect(copy)
     for (name,) in view.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
@@ -494,7 +536,7 @@ def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, table):
     columns = ", ".join(name for _, name, *_ in view.execute(f"PRAGMA table_info({table})"))
     view.execute(f"DROP TABLE {table}")
     view.execute(
-        f"CREATE VIEW {table}({columns}) AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n FROM endless) "
+        f"CREATE VIEW {view_name}({columns}) AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n FROM endless) "
         f"SELECT {', '.join('n' for _ in columns.split(', '))} FROM endless"
     )
     view.commit()

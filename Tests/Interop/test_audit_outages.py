@@ -11,7 +11,7 @@ import pytest
 from auditing import AuditCopy, AuditedService, KeepingLoad, everything_wrong, notes_in
 from conftest import BINARY
 from outages import OUTAGES, OutageRun, Unavailable
-from running import FileKeys
+from running import APP, FileKeys
 
 
 @pytest.fixture
@@ -59,10 +59,9 @@ def test_an_outage_is_one_entry_however_often_it_was_tried(place):
             run.run()
             load.stop()
     outages = AuditCopy(service.database).of_kind("outage")
-    assert len(outages) == 1
-    # Those that were in the middle of it are counted, too; not those that came while it ended, with the entry on its way.
-    refused = len(load.refused) + run.refused
-    assert 0.9 * refused <= outages[0]["refused"] <= refused
+    # Of those that came while it ended, with the entry on its way, a second one may tell.
+    assert len(outages) <= 2
+    assert sum(outage["refused"] for outage in outages) == len(load.refused) + run.refused
     assert 800 < outages[0]["milliseconds"] < 3000 and "read-only" in outages[0]["reason"]
 
 
@@ -109,8 +108,17 @@ def test_a_write_ahead_log_that_sqlite_empties_is_gone_on_with(place):
                 other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         load.wait_for(20, after=time.monotonic())
         load.stop()
+        # Another process may be the first to write again.
+        with contextlib.closing(sqlite3.connect(service.database, timeout=10)) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        facts = ("productId=com.example.monthly", "offerIdentifier=cli")
+        status, output, error = service.run("sign", "promotional-offer", "--app", APP, *facts)
+        assert status == 0, error
+        assert service.sign()[0] == 200
     # In the moment itself it may be refused, though the entry is there.
-    assert everything_wrong(service, load.signed, load.refused) == []
+    theirs = {(e["requestId"], e.get("item")) for e in AuditCopy(service.database).of_kind("signature")}
+    theirs -= {(one.request_id, one.item) for one in load.signed}
+    assert everything_wrong(service, load.signed, theirs) == []
 
 
 def test_a_second_gateway_with_the_same_log_does_not_start(place):

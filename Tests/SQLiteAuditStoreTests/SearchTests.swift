@@ -84,12 +84,22 @@ struct SearchTests {
         for round in 0..<2 {
             for _ in 0..<8 {
                 let query = entries.query()
-                let tallies = try log.read().tallies(query)
+                let tallies = try log.read().tallies(query).tallies
                 #expect(Set(tallies) == Set(expectedTallies(query)), "\(query)")
                 #expect(tallies.map(\.begin) == tallies.map(\.begin).sorted())
             }
             if round == 0 { try store.index() }
         }
+    }
+
+    @Test("Hours that no entry can have are left out of the counts")
+    func hours() throws {
+        try store.index()
+        let connection = try Connection(path: log.index, access: .readWrite)
+        try connection.execute("UPDATE tally SET hour = 72057594037927936 - hour WHERE segment = 0")
+        try connection.execute("UPDATE tally SET hour = hour - 9223372036854775807 WHERE segment = 1")
+        let begins = try log.read().tallies(AuditQuery()).tallies.map(\.begin)
+        #expect(!begins.isEmpty && begins.allSatisfy { $0.rfc3339.count == 24 })
     }
 
     @Test("It stops when it is told to")

@@ -7,14 +7,15 @@ extension AuditStoreError {
     init(_ error: SQLiteError, at path: String) {
         switch error.code.primary {
         case .full: self = .full("No space is left for the audit log \(path): \(error).")
-        case .readOnly where error.code.description == "SQLITE_READONLY_DBMOVED":
+        case .readOnly where error.code == .databaseMoved:
             self = .replaced("The audit log \(path) is not the file that was opened any more: \(error).")
         case .readOnly: self = .readOnly("The audit log \(path) cannot be written: \(error).")
         case .busy, .locked, .protocolFailed:
             self = .busy("Another process holds the audit log \(path): \(error).")
         // The statements are right: it is the tables that are not.
         case .error: self = .damaged("The audit log \(path) is not as it was made: \(error).")
-        case .corrupt, .notADatabase: self = .damaged("The audit log \(path) is damaged: \(error).")
+        // Nothing that is written comes near the limit that readers set.
+        case .corrupt, .notADatabase, .tooBig: self = .damaged("The audit log \(path) is damaged: \(error).")
         default: self = Self.refusal(error, at: path)
         }
     }

@@ -98,7 +98,6 @@ struct EntryWriter {
         if let item = record.item { writer.member("item", item) }
         if let key = record.keyID { writer.member("key", key) }
         kind("refusal", &writer)
-        if let subject = record.subject { self.subject(subject, &writer) }
         writer.member("reason", record.reason)
         writer.member("requestId", record.requestID)
         writer.member("status", record.status)

@@ -7,7 +7,6 @@ public struct RefusalRecord: Sendable {
     public var app: String?
     public var feature: String?
     public var keyID: String?
-    public var subject: OfferSubject?
     /// A kind of problem, such as `invalid-request`.
     public var reason: String
     /// Of HTTP.
@@ -18,13 +17,12 @@ public struct RefusalRecord: Sendable {
 
     public init(
         client: String, app: String? = nil, feature: String? = nil, keyID: String? = nil,
-        subject: OfferSubject? = nil, reason: String, status: Int, requestID: String, item: Int? = nil
+        reason: String, status: Int, requestID: String, item: Int? = nil
     ) {
         self.client = client
         self.app = app
         self.feature = feature
         self.keyID = keyID
-        self.subject = subject
         self.reason = reason
         self.status = status
         self.requestID = requestID

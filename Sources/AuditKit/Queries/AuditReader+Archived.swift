@@ -1,5 +1,6 @@
 extension AuditReader {
-    /// Where the log begins, when entries before that might match a query; nil when none that match were archived.
+    /// Where the log begins, when entries before that might match a query; nil when none that match were archived, unless the clock
+    /// was turned back.
     public func archived(before query: AuditQuery) throws(AuditStoreError) -> Int? {
         let first = try firstIndex()
         guard first > 0 else { return nil }

@@ -37,7 +37,11 @@ public protocol AuditReader: AnyObject {
     ) throws(AuditStoreError) -> MissingEntries?
 
     /// Counts of signatures and refusals.
-    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally]
+    ///
+    /// - Returns: with those that it met on the way and that were not there. What was counted before is not read again.
+    func tallies(
+        _ query: AuditQuery
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?)
 
     /// What is wrong with the store itself, beyond its entries: damaged pages, bookkeeping that somebody changed. Empty when
     /// nothing is.

@@ -8,7 +8,7 @@ extension AuditFault: CustomStringConvertible {
             "The \(source.name) of \(Sentence.number(size)) entries cannot be believed: \(reason)"
         case .truncated(let size, let checkpoint, let source):
             "The log ends at \(Sentence.number(size)), but a \(source.name) covers \(Sentence.number(checkpoint)) "
-                + "entries: it was truncated, or an older copy was put back."
+                + "entries: it was truncated, or an older copy was put back. A copy that was made before the checkpoint looks the same."
         case .changed(let entries):
             entries.count == 1
                 ? "\(Sentence.entries(entries)) is not what was recorded: its bytes were changed."
@@ -79,28 +79,5 @@ extension AuditFault.Source {
         case .head: "head"
         case .external: "checkpoint"
         }
-    }
-}
-
-/// Parts of sentences.
-enum Sentence {
-    /// With a comma between thousands.
-    static func number(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        var text = number < 0 ? "-" : ""
-        for (position, digit) in digits.enumerated() {
-            if position > 0, (digits.count - position).isMultiple(of: 3) { text += "," }
-            text.append(digit)
-        }
-        return text
-    }
-
-    /// `Entry 7`, or `Entries 7 to 9`.
-    static func entries(_ entries: Range<Int>, isFirst: Bool = true) -> String {
-        let text =
-            entries.count == 1
-            ? "entry \(number(entries.lowerBound))"
-            : "entries \(number(entries.lowerBound)) to \(number(entries.upperBound - 1))"
-        return isFirst ? "E" + text.dropFirst() : text
     }
 }

@@ -59,7 +59,7 @@ extension InstallationExamination {
             verified.externalChecked > 0 ? .pass : .unavailable,
             detail: verified.externalChecked > 0
                 ? "Whether the file of checkpoints is out of reach for who can write the log is not seen from here."
-                : "Without one, an older copy of the whole log cannot be told from a newer one.",
+                : "Without one, an older copy of the whole log cannot be told from a newer one. A file in the log's own directory is none.",
             evidence: "the file of audit.checkpoints")
     }
 

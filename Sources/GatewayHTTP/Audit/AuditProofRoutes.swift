@@ -75,7 +75,10 @@ struct AuditProofRoutes {
 
     private func prove(_ body: @escaping @Sendable (AuditProver) throws -> String) async throws -> Response {
         do {
-            return AuditRoutes.text(try await desk.read { reader in try body(try AuditProver(reader)) })
+            let text = try await desk.read { reader in
+                do { return try body(try AuditProver(reader)) } catch AuditProofError.store(let error) { throw error }
+            }
+            return AuditRoutes.text(text)
         } catch let error as AuditProofError {
             throw Problem(.notFound, error.description)
         }

@@ -7,8 +7,8 @@ public protocol AuditReading: Sendable {
     func reader() throws(AuditStoreError) -> any AuditReader
 
     /// The log's public key, and the co-signer's where it is known. Blocks.
-    func verifiers() throws -> [NoteVerifier]
+    func verifiers() throws(AuditStoreError) -> [NoteVerifier]
 
     /// Checkpoints that were kept elsewhere, to verify the log against. Blocks.
-    func externals() throws -> ExternalCheckpoints
+    func externals() throws(AuditStoreError) -> ExternalCheckpoints
 }

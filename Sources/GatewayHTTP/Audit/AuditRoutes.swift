@@ -27,12 +27,22 @@ struct AuditRoutes {
 
     // MARK: Reading
 
-    /// On a thread that may wait for a disk.
+    /// Threads that may wait for a disk: apart from those that checkpoints go out on, which must not wait for who reads.
+    private static let readers = started(NIOThreadPool(numberOfThreads: 2))
+    /// A verification takes a core and seconds: one at a time.
+    private static let verifiers = started(NIOThreadPool(numberOfThreads: 1))
+
+    private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
+        pool.start()
+        return pool
+    }
+
+    /// - Parameter isVerification: whether all of the log is read.
     func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any AuditReader) throws -> Result
+        isVerification: Bool = false, _ body: @escaping @Sendable (any AuditReader) throws -> Result
     ) async throws -> Result {
         do {
-            return try await NIOThreadPool.singleton.runIfActive { [reading] in
+            return try await (isVerification ? Self.verifiers : Self.readers).runIfActive { [reading] in
                 let reader = try reading.reader()
                 defer { reader.close() }
                 return try body(reader)
@@ -61,7 +71,7 @@ struct AuditRoutes {
         var writer = JSONWriter(capacity: 640 * (found.count + 1))
         writer.object { writer in
             writer.name("entries")
-            writer.array { writer in for entry in found { Self.write(entry, &writer) } }
+            writer.array { writer in for entry in found { writer.raw(EntryJSON.indexed(entry)) } }
             writer.member("complete", isComplete)
             if let archived { writer.member("archivedBefore", archived) }
         }
@@ -86,9 +96,7 @@ struct AuditRoutes {
                     ? "Entry \(index) was archived: the database begins with entry \(begin)."
                     : "The log has no entry \(index).")
         }
-        var writer = JSONWriter(capacity: 640)
-        Self.write(entry, &writer)
-        return .json(writer.bytes)
+        return .json(EntryJSON.indexed(entry))
     }
 
     /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
@@ -97,12 +105,13 @@ struct AuditRoutes {
         let (counts, archived) = try await read { reader in
             (try reader.tallies(query.query), try reader.archived(before: query.query))
         }
-        let tallies = query.interval.sums(counts)
+        let tallies = query.interval.sums(counts.tallies)
         var writer = JSONWriter(capacity: 160 * (tallies.count + 1))
         writer.object { writer in
             writer.member("by", query.interval.rawValue)
             writer.name("counts")
             writer.array { writer in for tally in tallies { Self.write(tally, &writer) } }
+            writer.member("complete", counts.missing == nil && archived == nil)
             if let archived { writer.member("archivedBefore", archived) }
         }
         return .json(writer.bytes)
@@ -120,14 +129,6 @@ struct AuditRoutes {
         Response(
             status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    private static func write(_ entry: StoredEntry, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("index", entry.index)
-            writer.name("entry")
-            writer.raw(entry.body)
-        }
     }
 
     private static func write(_ tally: AuditTally, _ writer: inout JSONWriter) {

@@ -10,7 +10,7 @@ struct AuditVerificationRoute {
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let reading = desk.reading
-        let report = try await desk.read { reader in
+        let report = try await desk.read(isVerification: true) { reader in
             try AuditVerifier(try reading.verifiers(), externals: [try reading.externals()]).verify(reader)
         }
         let actor = context.exchange.known.client ?? ""

@@ -161,7 +161,7 @@ public final class AuditLog: Service {
         }
         for counts in refusals.take() { note(counts) }
         try? await record(.stop)
-        await publishOnce()
+        await publishOnce(isLast: true)
         await close()
     }
 
@@ -191,7 +191,7 @@ public final class AuditLog: Service {
 
     /// A checkpoint over everything that is durable now: signed by the co-signer where there is one, kept now and then, and
     /// sent out.
-    private func publishOnce(patience: Duration = CheckpointPublisher.patience) async {
+    private func publishOnce(isLast: Bool = false, patience: Duration = CheckpointPublisher.patience) async {
         guard let publisher, let head = try? await queue.enter([], needsNews: true) else { return }
         let checkpoint = await publisher.cosign(head)
         if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
@@ -202,6 +202,6 @@ public final class AuditLog: Service {
                 return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
             }
         }
-        await publisher.publish(checkpoint, patience: patience)
+        await publisher.publish(checkpoint, isLast: isLast, patience: patience)
     }
 }

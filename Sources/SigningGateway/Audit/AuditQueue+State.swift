@@ -42,11 +42,34 @@ extension AuditQueue {
             return turns.isEmpty && waiting.count >= coming ? .ready : .gathering
         }
 
+        /// What the outage that goes on has been until now; nil when there is none.
+        var outage: Outage? {
+            guard case .unwritable(let error) = condition, let since = unwritableSince else { return nil }
+            return Outage(error: error, duration: .now - since, refused: refused, lostNotes: lostNotes)
+        }
+
         mutating func recover() {
             condition = .writable
             unwritableSince = nil
             refused = 0
             lostNotes = 0
+        }
+
+        mutating func note(_ entry: CanonicalEntry) -> Bool {
+            // While the log can be written they are soon gone: only those of an outage could become ever more.
+            guard !isClosed, condition.isWritable || notes.count < AuditQueue.noteLimit else {
+                lostNotes += 1
+                return false
+            }
+            notes.append(entry)
+            return notes.count == 1
+        }
+
+        /// Puts back what could not be written, before what has come since.
+        mutating func restore(_ unwritten: [CanonicalEntry]) {
+            let all = unwritten + notes
+            notes = Array(all.prefix(AuditQueue.noteLimit))
+            lostNotes += all.count - notes.count
         }
 
         /// - Returns: all who waited, also in the transaction that goes on; they will not be served.

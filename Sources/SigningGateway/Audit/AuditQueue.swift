@@ -42,8 +42,18 @@ final class AuditQueue: Sendable {
         var isEmpty: Bool { entries.isEmpty && notes.isEmpty && checkpoints.isEmpty && !needsNews && !isProbe }
     }
 
+    /// What an outage was.
+    struct Outage {
+        let error: AuditError
+        let duration: Duration
+        /// Requests that got 503.
+        var refused: Int
+        /// Events that nobody waited for, and that there was no room for.
+        var lostNotes: Int
+    }
+
     /// Events that nobody waits for, while the log cannot be written.
-    private static let noteLimit = 1024
+    static let noteLimit = 1024
 
     private let state = Mutex(State())
     private let bell = WriterBell()
@@ -95,15 +105,7 @@ final class AuditQueue: Sendable {
 
     /// For what nobody waits for. Kept while the log cannot be written, up to a limit.
     func note(_ entry: CanonicalEntry) {
-        let isFirst = state.withLock { state in
-            guard !state.isClosed, state.notes.count < Self.noteLimit else {
-                state.lostNotes += 1
-                return false
-            }
-            state.notes.append(entry)
-            return state.notes.count == 1
-        }
-        if isFirst { bell.ring() }
+        if state.withLock({ $0.note(entry) }) { bell.ring() }
     }
 
     /// Something looks wrong with the store: the writer shall see for itself.
@@ -133,7 +135,7 @@ final class AuditQueue: Sendable {
     /// Waits while the log cannot be written.
     func pause(_ limit: Duration) { bell.wait(atMost: limit, for: .group) { isClosed } }
 
-    var count: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     var readiness: Readiness { state.withLock { $0.readiness(expecting: coming.load(ordering: .relaxed)) } }
 
@@ -180,34 +182,40 @@ final class AuditQueue: Sendable {
 
     /// The transaction has ended well.
     ///
-    /// - Parameter isTurn: whether there was one; else there was nothing to write.
-    func succeed(_ head: AuditHead?, isTurn: Bool) {
-        let answered = state.withLock { state in
+    /// - Parameters:
+    ///   - isTurn: whether there was one; else there was nothing to write.
+    ///   - told: the outage that it tells of.
+    /// - Returns: an outage that ends with it, as far as nobody was told of it yet.
+    @discardableResult
+    func succeed(_ head: AuditHead?, isTurn: Bool, telling told: Outage? = nil) -> Outage? {
+        let (answered, untold) = state.withLock { state in
             defer { state.inWriting = [] }
             state.writingSince = nil
+            var untold = isTurn ? state.outage : nil
             if isTurn { state.recover() }
-            return state.inWriting
+            if let told, var rest = untold {
+                // Whoever came while it was being told of.
+                rest.refused -= told.refused
+                rest.lostNotes -= told.lostNotes
+                untold = rest.refused > 0 || rest.lostNotes > 0 ? rest : nil
+            }
+            return (state.inWriting, untold)
         }
         Self.resume(answered, with: .success(head))
+        return untold
     }
 
     /// The transaction has ended without effect. Everybody who waits is refused, and everybody who comes until it succeeds.
     func fail(_ error: AuditError, keeping notes: [CanonicalEntry]) {
         let answered = state.withLock { state in
             state.writingSince = nil
-            state.notes.insert(contentsOf: notes.prefix(Self.noteLimit), at: 0)
+            state.restore(notes)
             return state.close(with: error)
         }
         Self.resume(answered, with: .failure(error))
     }
 
-    /// What an outage that ends now was; nil when there was none.
-    func outage() -> (error: AuditError, duration: Duration, refused: Int, lostNotes: Int)? {
-        state.withLock { state in
-            guard case .unwritable(let error) = state.condition, let since = state.unwritableSince else { return nil }
-            return (error, .now - since, state.refused, state.lostNotes)
-        }
-    }
+    var outage: Outage? { state.withLock { $0.outage } }
 
     // MARK: For the sentinel
 

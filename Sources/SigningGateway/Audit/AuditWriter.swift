@@ -1,9 +1,7 @@
 import AuditKit
 import Foundation
 import Logging
-import Metrics
 import SigningKit
-import TransparencyLog
 
 /// The only one that writes: a thread that takes everything that waits, makes it durable in one transaction under a signed
 /// checkpoint, and then lets go everybody who waited. One write to the disk serves as many as came meanwhile.
@@ -51,7 +49,7 @@ final class AuditWriter: Sendable {
         let thread = Thread { [self] in
             ThreadName.set("privyseal-audit")
             var ledger = ledger
-            while !queue.isClosed || queue.count > 0 || queue.hasNotes {
+            while !queue.isClosed || queue.waitingCount > 0 || queue.hasNotes {
                 if queue.condition.isWritable {
                     queue.wait(atMost: .seconds(1), patience: Self.patience)
                 } else if !queue.isClosed {
@@ -83,9 +81,13 @@ final class AuditWriter: Sendable {
     private func turn(_ ledger: inout Ledger?) {
         let isRecovering = !queue.condition.isWritable
         var group = queue.take()
-        if group.isEmpty, !isRecovering { return queue.succeed(nil, isTurn: false) }
+        if group.isEmpty, !isRecovering {
+            queue.succeed(nil, isTurn: false)
+            return
+        }
         let notes = group.notes
-        if let outage = queue.outage() { group.notes.insert(entry(for: outage), at: 0) }
+        let outage = queue.outage
+        if let outage { group.notes.insert(entry(for: outage), at: 0) }
         let begun = ContinuousClock.now
         do throws(AuditStoreError) {
             var open = if let ledger { ledger } else { try self.open() }
@@ -96,10 +98,9 @@ final class AuditWriter: Sendable {
             shelf.entryCount = open.tree.size
             if open.registerChanges != before { shelf.registers = open.registers }
             metrics.note(group, took: .now - begun)
-            // Whoever waited was refused in the meantime when the write took too long; the log itself is well.
-            if !isRecovering, let outage = queue.outage() { queue.note(entry(for: outage)) }
             if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
-            queue.succeed(head, isTurn: true)
+            // Whoever waited was refused in the meantime when the write took too long; the log itself is well.
+            if let untold = queue.succeed(head, isTurn: true, telling: outage) { queue.note(entry(for: untold)) }
         } catch {
             if queue.condition.reason != AuditError.unavailable(error.description).description {
                 logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
@@ -109,9 +110,7 @@ final class AuditWriter: Sendable {
         }
     }
 
-    private func entry(
-        for outage: (error: AuditError, duration: Duration, refused: Int, lostNotes: Int)
-    ) -> CanonicalEntry {
+    private func entry(for outage: AuditQueue.Outage) -> CanonicalEntry {
         let parts = outage.duration.components
         let milliseconds = Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
         return AuditEntry(

@@ -29,8 +29,6 @@ public struct PublicationStatus: Hashable, Sendable {
         public var lastSuccess: Timestamp?
         /// Why it did not take the last one.
         public var complaint: String?
-        /// Whether it is taking one now.
-        var isBusy = false
     }
 
     /// Entries that the last checkpoint covers; nil when there was none.
@@ -43,6 +41,8 @@ public final class CheckpointPublisher: Sendable {
     private let destinations: [any CheckpointDestination]
     private let cosigner: (any CheckpointCosigner)?
     private let state: Mutex<PublicationStatus>
+    /// By place, while it is taking one.
+    private let sending = Mutex<[Int: Task<Void, Never>]>([:])
     private let now: @Sendable () -> Timestamp
     private let logger = Logger(label: "privyseal.audit")
 
@@ -55,9 +55,13 @@ public final class CheckpointPublisher: Sendable {
         self.now = now
         state = Mutex(
             PublicationStatus(size: nil, destinations: destinations.map { .init(name: $0.name) }))
+        // So that the first failure is a change.
+        if cosigner != nil { Self.cosignFailures.increment(by: 0) }
         // A place that never takes one is seen, too.
         for destination in destinations { Self.lastSuccess(of: destination).record(0) }
     }
+
+    private static var cosignFailures: Counter { Counter(label: "privyseal_audit_cosign_failures_total") }
 
     private static func lastSuccess(of destination: any CheckpointDestination) -> Gauge {
         Gauge(
@@ -75,7 +79,7 @@ public final class CheckpointPublisher: Sendable {
             let signed = try note.adding(try await cosigner.signature(for: note.text))
             return AuditHead(size: head.size, note: signed.description)
         } catch {
-            Counter(label: "privyseal_audit_cosign_failures_total").increment()
+            Self.cosignFailures.increment()
             logger.error("The checkpoint over \(head.size) entries has no second signature: \(error)")
             return head
         }
@@ -84,15 +88,27 @@ public final class CheckpointPublisher: Sendable {
     /// Returns when every place has taken it, or after a while: one that hangs keeps nobody else waiting, and gets the next
     /// checkpoint when it is done with this one.
     ///
-    /// - Parameter patience: how long that is.
-    func publish(_ checkpoint: AuditHead, patience: Duration = patience) async {
+    /// - Parameters:
+    ///   - isLast: whether none comes after it: then it waits for a place to be done with the one before.
+    ///   - patience: how long that is.
+    func publish(_ checkpoint: AuditHead, isLast: Bool = false, patience: Duration = patience) async {
         state.withLock { $0.size = checkpoint.size }
         let arrivals = Countdown(destinations.count)
         for index in destinations.indices {
-            // Not a child task: what blocks in a file system cannot be cancelled, and must not be waited for.
-            Task {
-                await self.send(checkpoint, to: index)
+            let before = sending.withLock { $0[index] }
+            guard before == nil || isLast else {
+                complain("It still has not taken the checkpoint before.", of: index, checkpoint)
                 arrivals.arrive()
+                continue
+            }
+            // Not a child task: what blocks in a file system cannot be cancelled, and must not be waited for.
+            sending.withLock { sending in
+                sending[index] = Task {
+                    await before?.value
+                    await self.send(checkpoint, to: index)
+                    self.sending.withLock { $0[index] = nil }
+                    arrivals.arrive()
+                }
             }
         }
         if !destinations.isEmpty { await arrivals.wait(atMost: patience) }
@@ -102,24 +118,18 @@ public final class CheckpointPublisher: Sendable {
 
     private func send(_ checkpoint: AuditHead, to index: Int) async {
         let destination = destinations[index]
-        let isBusy = state.withLock { state in
-            defer { state.destinations[index].isBusy = true }
-            return state.destinations[index].isBusy
-        }
-        guard !isBusy else {
-            return complain("It still has not taken the checkpoint before.", of: index, checkpoint)
-        }
         do {
             try await destination.send(checkpoint.note)
             let time = now()
-            state.withLock { state in
+            let complaint = state.withLock { state in
+                defer { state.destinations[index].complaint = nil }
                 state.destinations[index].lastSuccess = time
-                state.destinations[index].complaint = nil
-                state.destinations[index].isBusy = false
+                return state.destinations[index].complaint
             }
             Self.lastSuccess(of: destination).record(Double(time.milliseconds) / 1000)
+            guard complaint != nil else { return }
+            logger.notice("Checkpoints go out to \(destination.name) again", metadata: ["size": "\(checkpoint.size)"])
         } catch {
-            state.withLock { $0.destinations[index].isBusy = false }
             complain("\(error)", of: index, checkpoint)
         }
     }

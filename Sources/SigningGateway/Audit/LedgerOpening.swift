@@ -18,7 +18,7 @@ struct LedgerOpening {
     func build(_ tree: inout LogTree, known: [AuditHead]) throws(AuditStoreError) {
         guard let head = try transaction.head() else {
             guard known.isEmpty else { throw older(than: known.map(\.size).max() ?? 0, size: 0) }
-            return
+            return try requireNothing(behind: 0)
         }
         let checkpoint = try signer.checkpoint(in: head)
         guard checkpoint.size == head.size else {
@@ -29,10 +29,19 @@ struct LedgerOpening {
         }
         let roots = try transaction.segmentRoots()
         tree = try self.tree(of: head.size, roots)
+        try requireNothing(behind: head.size)
         guard tree.root == checkpoint.root else {
             throw .damaged("Its entries are not those that its head was signed for. privyseal audit verify says more.")
         }
         if let last = known.max(by: { $0.size < $1.size }) { try compare(with: last, head.size, roots) }
+    }
+
+    private func requireNothing(behind size: Int) throws(AuditStoreError) {
+        try transaction.entries(in: size..<Int.max) { entry throws(AuditStoreError) in
+            throw .damaged(
+                "It holds the entry \(entry.index), but its head was signed for \(size) entries: somebody put it there, or changed "
+                    + "the head. privyseal audit verify says more.")
+        }
     }
 
     /// What is registered: all that the head was signed for, and each as the entry says that was written with it.
@@ -74,10 +83,23 @@ struct LedgerOpening {
     private func compare(with known: AuditHead, _ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) {
         guard known.size <= size else { throw older(than: known.size, size: size) }
         let checkpoint = try signer.checkpoint(in: known)
+        guard try !isArchived(known.size, roots) else { return }
         guard try tree(of: known.size, roots).root == checkpoint.root else {
             throw .replaced(
                 "It is another log than the one that the checkpoint over \(known.size) entries was given out for.")
         }
+    }
+
+    /// Whether a size lies within a segment that was archived: then nobody can say what the tree's root was.
+    private func isArchived(_ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) -> Bool {
+        let begin = size / AuditSegment.size * AuditSegment.size
+        guard begin < size, begin / AuditSegment.size < roots.count else { return false }
+        var isArchived = true
+        try transaction.entries(in: begin..<size) { _ throws(AuditStoreError) in
+            isArchived = false
+            return false
+        }
+        return isArchived
     }
 
     private func older(than known: Int, size: Int) -> AuditStoreError {

@@ -6,7 +6,7 @@ enum KeyName {
     static func isFit(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in
-                scalar != "+" && scalar.value >= 0x20 && !scalar.properties.isWhitespace
+                scalar != "+" && scalar.properties.generalCategory != .control && !scalar.properties.isWhitespace
             }
     }
 

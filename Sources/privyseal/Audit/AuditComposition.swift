@@ -94,7 +94,8 @@ struct AuditComposition {
         if let origin = audit.origin, origin != signer.name {
             throw AuditSetupError(
                 "\(audit.section): the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was "
-                    + "when the log was made, or begin another log with another database and key.")
+                    + "when the log was made, put the right key back, or begin another log with another database and key."
+            )
         }
         return signer
     }
@@ -154,11 +155,14 @@ struct AuditComposition {
         return destinations
     }
 
+    /// The name of the key that cosigns the checkpoints of a log.
+    static func cosigner(of origin: String) -> String { "\(origin)/cosigner" }
+
     /// Nil where none is configured; its key is not open yet.
     func cosigner(of origin: String) -> KeyCosigner? {
         guard let cosigner = audit.checkpoints.cosigner else { return nil }
         return KeyCosigner(
-            cosigner, name: "\(origin)/cosigner", settings: configuration.backends[cosigner.uri.scheme],
+            cosigner, name: Self.cosigner(of: origin), settings: configuration.backends[cosigner.uri.scheme],
             secrets: GatewayGeneration.secrets)
     }
 }

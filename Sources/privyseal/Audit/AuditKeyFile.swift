@@ -56,12 +56,12 @@ struct AuditKeyFile {
         defer { Glibc.close(descriptor) }
         // Whatever the process masks out.
         fchmod(descriptor, mode)
-        let bytes = Array("\(text)\n".utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+        guard DurableWrite.all(Array("\(text)\n".utf8), to: descriptor) else {
             let refusal = refusal(path)
             unlink(path)
             throw refusal
         }
+        try DurableWrite.synchronize(directoryOf: path)
     }
 
     private static func refusal(_ path: String) -> AuditSetupError {

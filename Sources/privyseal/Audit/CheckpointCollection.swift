@@ -43,6 +43,17 @@ struct CheckpointCollection {
         }
     }
 
+    /// Whether it lies in the directory of the log: whoever can change one can change the other.
+    func isBeside(_ database: String) -> Bool { Self.directory(of: path) == Self.directory(of: database) }
+
+    /// Wherever symbolic links lead.
+    private static func directory(of path: String) -> String {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        let path = resolved.map { String(cString: $0) } ?? path
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
     private static func scan(
         _ file: EvidenceCopy, _ visit: (SignedNote) -> Void
     ) throws(AuditSetupError) -> NoteScanner {

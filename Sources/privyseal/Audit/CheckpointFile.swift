@@ -19,17 +19,15 @@ struct CheckpointFile: CheckpointDestination {
         try await NIOThreadPool.singleton.runIfActive { try append(note) }
     }
 
-    /// A few hundred notes: of many, the last own one is the longest, and no other needs to be looked at.
-    private static let tail = 64 << 10
-
     private func append(_ note: String) throws {
+        let isNew = access(path, F_OK) != 0
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw refusal }
         defer { close(descriptor) }
         // A note that was not written whole must not spoil the next.
         let separator = NoteList.separator(after: try end(of: descriptor, 2))
-        let bytes = Array("\(separator)\(note)\n".utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else { throw refusal }
+        guard DurableWrite.all(Array("\(separator)\(note)\n".utf8), to: descriptor) else { throw refusal }
+        if isNew { try DurableWrite.synchronize(directoryOf: path) }
     }
 
     /// The last bytes of a file.
@@ -46,55 +44,55 @@ struct CheckpointFile: CheckpointDestination {
         AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 
-    /// The largest checkpoint that this log's key signed, as far as it stands among the last; of others' notes nothing.
+    /// The largest checkpoint that this log's key signed, wherever it stands; of others' notes nothing.
     ///
     /// - Throws: also when there is something in the file and nothing of it is a checkpoint.
     func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [AuditHead] {
-        // What somebody appended, or the second place of several logs, may stand behind it: then more is read.
-        try search(of: verifier.name) { notes in
-            let claims = notes.compactMap { note in (try? Checkpoint(parsing: note.text)).map { (note, $0.size) } }
-            // Somebody may have appended an old one once more.
-            for (note, size) in claims.sorted(by: { $0.1 > $1.1 })
-            where (try? Checkpoint(note, signedByLogWith: [verifier])) != nil {
-                return [AuditHead(size: size, note: note.description)]
+        try reading { (descriptor) throws(AuditSetupError) in
+            let own = try claims(of: verifier.name, in: descriptor) {
+                (try? Checkpoint($0, signedByLogWith: [verifier])) != nil
             }
-            return nil
+            guard let own, let checkpoint = try? Checkpoint(parsing: own.text) else {
+                try requireCheckpoints(descriptor, of: verifier.name)
+                return []
+            }
+            return [AuditHead(size: checkpoint.size, note: own.description)]
         } ?? []
     }
 
     /// Whether there is a checkpoint of this name, whoever signed it.
     func holdsCheckpoint(of origin: String) throws(AuditSetupError) -> Bool {
-        try search(of: origin) { notes in
-            notes.contains { (try? Checkpoint(parsing: $0.text))?.origin == origin } ? true : nil
+        try reading { (descriptor) throws(AuditSetupError) in
+            try claims(of: origin, in: descriptor) { (try? Checkpoint(parsing: $0.text))?.origin == origin } != nil
         } ?? false
     }
 
-    /// Looks at the end of the file, then at more and more of it.
-    private func search<Found>(
-        of origin: String, _ find: ([SignedNote]) -> Found?
-    ) throws(AuditSetupError) -> Found? {
+    /// Nil when there is no file to read from.
+    private func reading<Value>(_ body: (Int32) throws(AuditSetupError) -> Value) throws(AuditSetupError) -> Value? {
         guard access(path, F_OK) == 0 else { return nil }
         // Not to wait for somebody who writes into a pipe.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw unreadable }
+        guard descriptor >= 0 else { throw unreadable(errno) }
         defer { close(descriptor) }
-        var count = Self.tail
-        while true {
-            guard let bytes = try? end(of: descriptor, count) else { throw unreadable }
-            let isWhole = bytes.count < count
-            // The first note may be cut off at its beginning.
-            if let list = try? NoteList(parsing: bytes), let found = find(list.notes) { return found }
-            guard isWhole else {
-                count *= 16
-                continue
-            }
-            try requireCheckpoints(bytes, of: origin)
-            return nil
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+        // A pipe or a device keeps nothing.
+        return status.st_mode & S_IFMT == S_IFREG ? try body(descriptor) : nil
+    }
+
+    private func claims(
+        of origin: String, in descriptor: Int32, _ accepts: (SignedNote) -> Bool
+    ) throws(AuditSetupError) -> SignedNote? {
+        do throws(CheckpointClaims.ReadFailure) {
+            return try CheckpointClaims(of: origin, in: descriptor).largest(accepts)
+        } catch {
+            throw unreadable(error.errno)
         }
     }
 
     /// A file of something else is not appended to.
-    private func requireCheckpoints(_ bytes: [UInt8], of origin: String) throws(AuditSetupError) {
+    private func requireCheckpoints(_ descriptor: Int32, of origin: String) throws(AuditSetupError) {
+        guard let bytes = try? end(of: descriptor, .max) else { throw unreadable(errno) }
         let list: NoteList
         do throws(NoteError) { list = try NoteList(parsing: bytes) } catch { throw foreign(" \(error)") }
         guard list.notes.isEmpty, !list.remainder.isEmpty else { return }
@@ -107,7 +105,7 @@ struct CheckpointFile: CheckpointDestination {
         AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is meant.")
     }
 
-    private var unreadable: AuditSetupError {
-        AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
+    private func unreadable(_ reason: Int32) -> AuditSetupError {
+        AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(reason))).")
     }
 }

@@ -15,9 +15,17 @@ struct ConfiguredAuditReading: AuditReading {
         try BuiltIns.auditStore.read(at: audit.database.path)
     }
 
-    func verifiers() throws -> [NoteVerifier] { try AuditKeyFile(audit.key.path).publicKeys() }
+    func verifiers() throws(AuditStoreError) -> [NoteVerifier] {
+        try reading { () throws(AuditSetupError) in try AuditKeyFile(audit.key.path).publicKeys() }
+    }
 
-    func externals() throws -> ExternalCheckpoints {
-        try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).checkpoints
+    func externals() throws(AuditStoreError) -> ExternalCheckpoints {
+        try reading { () throws(AuditSetupError) in
+            try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).checkpoints
+        }
+    }
+
+    private func reading<Value>(_ body: () throws(AuditSetupError) -> Value) throws(AuditStoreError) -> Value {
+        do throws(AuditSetupError) { return try body() } catch { throw .failed(error.description) }
     }
 }

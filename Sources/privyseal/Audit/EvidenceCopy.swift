@@ -9,11 +9,10 @@ struct EvidenceCopy {
 
     init(of path: String) throws(AuditSetupError) {
         self.path = path
-        var status = stat()
+        let size = EvidenceFile.size(ofFile: path)
         // What is not there is said when it is opened.
-        let isFile = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        bytes = isFile ? nil : try EvidenceFile.contents(of: path)
-        length = isFile ? Int(status.st_size) : 0
+        bytes = size != nil || access(path, F_OK) != 0 ? nil : try EvidenceFile.contents(of: path)
+        length = size ?? 0
     }
 
     /// Piece by piece.

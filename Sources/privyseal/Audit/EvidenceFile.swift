@@ -1,14 +1,30 @@
+import CStatx
 import Glibc
 
 /// Files that a verification is based on.
 enum EvidenceFile {
-    /// Bytes: some two million checkpoints, or an archived segment with entries of 64 KiB each.
+    /// Bytes that are kept in memory: some two million checkpoints from a pipe, or an archived segment with entries of 64 KiB each.
     private static let maximumSize = 1 << 29
 
     static func contents(of path: String) throws(AuditSetupError) -> [UInt8] {
         var bytes: [UInt8] = []
-        try read(path) { bytes += $0 }
+        try read(path, first: maximumSize + 1) { bytes += $0 }
+        guard bytes.count <= maximumSize else { throw AuditSetupError("\(path) is longer than \(maximumSize) bytes.") }
         return bytes
+    }
+
+    /// Of nothing else than a file: from a pipe might come nothing, for ever.
+    static func contents(ofFile path: String) throws(AuditSetupError) -> [UInt8] {
+        guard access(path, F_OK) == 0 else { throw refusal(path) }
+        guard size(ofFile: path) != nil else { throw AuditSetupError("\(path) is no file.") }
+        return try contents(of: path)
+    }
+
+    /// Bytes; nil when it is not there, or something else than a file.
+    static func size(ofFile path: String) -> Int? {
+        var mark = privyseal_file_mark()
+        guard privyseal_mark_file(path, &mark) == 0, mark.mode & S_IFMT == S_IFREG else { return nil }
+        return Int(clamping: mark.size)
     }
 
     static let pieceSize = 1 << 16
@@ -30,7 +46,6 @@ enum EvidenceFile {
             if count == 0 { return }
             guard count > 0 || errno == EINTR else { throw refusal(path) }
             total += max(0, count)
-            guard total <= maximumSize else { throw AuditSetupError("\(path) is longer than \(maximumSize) bytes.") }
             visit(buffer[..<max(0, count)])
         }
     }

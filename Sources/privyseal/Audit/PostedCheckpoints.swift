@@ -40,7 +40,15 @@ struct PostedCheckpoints: CheckpointDestination {
             return status
         } catch {
             try? await client.shutdown()
-            throw error
+            throw AuditSetupError("\(url) did not answer: \(Self.reason(for: error))")
+        }
+    }
+
+    private static func reason(for error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError: error.shortDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        default: "\(error)"
         }
     }
 
@@ -48,6 +56,11 @@ struct PostedCheckpoints: CheckpointDestination {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw AuditSetupError("the token in \(path) cannot be read")
         }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        // Whoever refused it as a header would repeat it.
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw AuditSetupError("the token in \(path) is not one line of visible ASCII characters")
+        }
+        return token
     }
 }

@@ -27,7 +27,7 @@ struct SegmentArchive {
     }
 
     private static func bodies(in path: String) throws(AuditSetupError) -> [[UInt8]] {
-        let bytes = try EvidenceFile.contents(of: path)
+        let bytes = try EvidenceFile.contents(ofFile: path)
         // Before there is an array for each line: whole segments have as many as they should.
         guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) == AuditSegment.size else { return [] }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -49,8 +49,8 @@ struct SegmentArchive {
                     "\(path) is there already, and holds other entries. Move it away if that is meant.")
             }
             // Whoever wrote it may have been stopped before it was durable.
-            try synchronize(path, O_RDONLY)
-            return try synchronize(directory, O_RDONLY | O_DIRECTORY)
+            try DurableWrite.synchronize(path)
+            return try DurableWrite.synchronize(directory, O_DIRECTORY)
         }
         let draft = path + ".part"
         unlink(draft)
@@ -65,15 +65,7 @@ struct SegmentArchive {
         guard link(draft, path) == 0 else {
             throw AuditSetupError("\(path) cannot be made: \(String(cString: strerror(errno))).")
         }
-        try synchronize(directory, O_RDONLY | O_DIRECTORY)
-    }
-
-    private func synchronize(_ path: String, _ flags: Int32) throws(AuditSetupError) {
-        let descriptor = open(path, flags | O_CLOEXEC)
-        let isDurable = descriptor >= 0 && fsync(descriptor) == 0
-        let reason = String(cString: strerror(errno))
-        if descriptor >= 0 { close(descriptor) }
-        guard isDurable else { throw AuditSetupError("\(path) cannot be synchronized: \(reason).") }
+        try DurableWrite.synchronize(directory, O_DIRECTORY)
     }
 
     /// Nil unless it is a whole segment.

@@ -27,7 +27,8 @@ struct AuditSurvey {
             return .verified(
                 AuditFindings.Verified(
                     anchor: anchor, entries: report.size, faultCount: report.faultCount,
-                    faults: report.faults.map { "\($0)" }, externalChecked: report.externalChecked))
+                    faults: report.faults.map { "\($0)" },
+                    externalChecked: file.isBeside(audit.database.path) ? 0 : report.externalChecked))
         } catch {
             return .unread("The audit log \(audit.database.path) cannot be verified. \(error)")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 import Glibc
 
 /// Where everything goes that is not the answer.
@@ -17,7 +18,9 @@ enum StandardError {
 
     /// Says what went wrong, and gives the error that ends the command with this status.
     static func failure(_ message: String, status: Int32 = 1) -> ExitCode {
-        print("privyseal: \(message)")
+        // What it names may come from a file that somebody else wrote.
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.of(String($0)) }
+        print("privyseal: " + lines.joined(separator: "\n"))
         return ExitCode(status)
     }
 }

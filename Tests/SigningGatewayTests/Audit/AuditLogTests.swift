@@ -108,6 +108,41 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
+    @Test("Events that nobody waits for are all written, however many come at once, while the log can be")
+    func manyEvents() async throws {
+        let gateway = try await AuditedGateway()
+        gateway.store.hold()
+        for _ in 0..<3000 { gateway.audit.note(.client(name: "shop", change: .added, actor: "SIGHUP")) }
+        gateway.store.release()
+        await gateway.until { gateway.store.entries("client").count == 3000 }
+        #expect(gateway.store.entries("outage").isEmpty)
+        await gateway.audit.close()
+    }
+
+    @Test("Each event of an outage is written, or counted as lost where there was no room for it")
+    func lostEvents() async throws {
+        let gateway = try await AuditedGateway(settings: AuditSettings(writeTimeout: .milliseconds(150)))
+        await gateway.until { gateway.store.entries("key").count == 2 }
+        let events = { (count: Int) in
+            for _ in 0..<count { gateway.audit.note(.client(name: "shop", change: .added, actor: "SIGHUP")) }
+        }
+        gateway.store.hold()
+        events(1001)
+        await gateway.until { !gateway.audit.state.isWritable }
+        // As many again while the first are in the transaction that hangs, and then fails.
+        events(1001)
+        gateway.store.fault = .full("No space is left.")
+        gateway.store.release()
+        await gateway.until { gateway.audit.state.reason?.contains("No space") == true }
+        events(100)
+        gateway.store.fault = nil
+        await gateway.until { gateway.audit.state.isWritable }
+        await gateway.audit.close()
+        let lost = gateway.store.entries("outage").compactMap { $0.integer("lostEvents") }.reduce(0, +)
+        #expect(lost > 900)
+        #expect(gateway.store.entries("client").count + Int(lost) == 2102)
+    }
+
     @Test("A write that hangs is given up on after its limit, and the log is back when the write is")
     func hang() async throws {
         let gateway = try await AuditedGateway(settings: AuditSettings(writeTimeout: .milliseconds(150)))

@@ -16,7 +16,7 @@ struct GatheringTests {
     }
 
     private func until(_ count: Int) async {
-        while queue.count < count { await Task.yield() }
+        while queue.waitingCount < count { await Task.yield() }
     }
 
     /// Puts entries into the queue, and writes them when `body` is done.

@@ -102,7 +102,7 @@ struct LedgerTests {
         await right.close()
     }
 
-    @Test("A log is not opened whose entries are not those that its head was signed for", arguments: 0..<4)
+    @Test("A log is not opened whose entries are not those that its head was signed for", arguments: 0..<6)
     func damaged(_ kind: Int) async throws {
         let head = try await filled(5)
         switch kind {
@@ -110,6 +110,8 @@ struct LedgerTests {
             let entry = store.content.entries[2]
             store.content.entries[2] = StoredEntry(index: 2, body: entry.body + [0x20], mark: entry.mark)
         case 1: store.content.entries.remove(at: 2)
+        case 4: store.content.entries.append(StoredEntry(index: 5, body: store.content.entries[4].body, mark: 0))
+        case 5: store.content.head = nil
         case 2: store.content.head = AuditHead(size: 5, note: head.note.replacing("\n5\n", with: "\n4\n"))
         default:
             let other = try NoteSigner.generate(name: "example.com/log")

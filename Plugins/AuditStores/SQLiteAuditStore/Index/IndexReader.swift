@@ -77,7 +77,7 @@ final class IndexReader {
             SELECT hour, client.value, feature.value, key.value, outcome.value, count FROM tally
             LEFT JOIN term AS client ON client.id = tally.client LEFT JOIN term AS feature ON feature.id = tally.feature
             LEFT JOIN term AS key ON key.id = tally.key LEFT JOIN term AS outcome ON outcome.id = tally.outcome
-            WHERE segment = \(segment)
+            WHERE segment = \(segment) AND hour BETWEEN \(TallyKey.hours.lowerBound) AND \(TallyKey.hours.upperBound)
             """
         ) { row in
             func term(_ field: AuditTerm, _ column: Int32) -> IndexedTerm? {

@@ -11,6 +11,8 @@ struct TallyKey: Hashable {
     let outcome: IndexedTerm
 
     static let millisecondsPerHour: Int64 = 3_600_000
+    /// Those of the years 0 to 9999, which a time of an entry can have.
+    static let hours = -17_268_672...70_389_527
 
     /// The counts in an entry: one for a signature and a refusal, several where refusals were counted together.
     static func counts(of fields: EntryFields) -> [(key: TallyKey, count: Int)] {
@@ -60,8 +62,7 @@ struct TallyKey: Hashable {
 
     func tally(_ count: Int) -> AuditTally {
         AuditTally(
-            begin: Timestamp(
-                milliseconds: Int64(hour).multipliedReportingOverflow(by: Self.millisecondsPerHour).partialValue),
+            begin: Timestamp(milliseconds: Int64(hour) * Self.millisecondsPerHour),
             client: client?.text, feature: feature?.text, key: key?.text, outcome: outcome.text, count: count)
     }
 }

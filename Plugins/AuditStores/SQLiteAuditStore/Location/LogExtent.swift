@@ -14,6 +14,8 @@ final class LogExtent: Sendable {
     private let size = Atomic(0)
     /// Frames that it had then.
     private let frames = Atomic(0)
+    /// That its header had then: another one each time that SQLite begins the log anew.
+    private let salt = Atomic<UInt64>(0)
     private let wasCutOff = Atomic(false)
 
     init(_ path: String) {
@@ -46,19 +48,39 @@ final class LogExtent: Sendable {
         let step = Self.frameHeaderSize + pageSize
         // Of those that were there before the commit the last is the first to be cut off; when the log began anew, none is needed.
         let last = before <= frames ? max(before, 1) : 1
-        if now < Self.headerSize + frames * step || isHole(at: 0) || isHole(at: Self.headerSize + (last - 1) * step) {
+        let header = header
+        let isShort = now < Self.headerSize + frames * step
+        if isShort || header?.magic == 0 || isHole(at: Self.headerSize + (last - 1) * step) {
             wasCutOff.store(true, ordering: .relaxed)
+        } else if let header {
+            salt.store(header.salt, ordering: .relaxed)
         }
     }
 
-    /// It is empty because SQLite emptied it.
+    /// Whether SQLite began the log anew since the last commit, for another process that writes, too: what is left when somebody
+    /// cuts the log off has the header that it had, or none.
+    var hasBegunAnew: Bool {
+        guard let header, header.magic != 0 else { return false }
+        return header.salt != salt.load(ordering: .relaxed)
+    }
+
+    /// It is shorter because SQLite emptied it.
     func startAnew() {
         size.store(0, ordering: .relaxed)
         frames.store(0, ordering: .relaxed)
         wasCutOff.store(false, ordering: .relaxed)
     }
 
-    /// The header begins with a magic number, and a frame with the number of its page, from 1.
+    /// Nil when it cannot be read; zeros where there is none.
+    private var header: (magic: UInt32, salt: UInt64)? {
+        var bytes = [UInt8](repeating: 0, count: Self.headerSize)
+        guard descriptor >= 0, pread(descriptor, &bytes, bytes.count, 0) >= 0 else { return nil }
+        return bytes.withUnsafeBytes {
+            ($0.loadUnaligned(as: UInt32.self), $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        }
+    }
+
+    /// A frame begins with the number of its page, from 1.
     private func isHole(at position: Int) -> Bool {
         var word: UInt32 = 0
         return descriptor >= 0 && pread(descriptor, &word, 4, off_t(position)) >= 0 && word == 0

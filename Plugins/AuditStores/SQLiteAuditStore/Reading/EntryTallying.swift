@@ -7,6 +7,8 @@ struct EntryTallying {
     private var search: EntrySearch
     private var counts: [TallyKey: Int] = [:]
 
+    var missing: MissingEntries? { search.missing }
+
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         search = try EntrySearch(query, reader)
     }

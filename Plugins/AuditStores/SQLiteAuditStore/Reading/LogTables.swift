@@ -102,7 +102,9 @@ final class LogTables {
     // MARK: Bookkeeping
 
     func head() throws(AuditStoreError) -> AuditHead? {
-        try first("SELECT size, note FROM head") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+        let head = try first("SELECT size, note FROM head") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+        guard let head, !(0..<Int.max).contains(head.size) else { return head }
+        throw .damaged("The audit log \(path) has a head over \(head.size) entries, which no log can have.")
     }
 
     /// One past the last entry.

@@ -88,10 +88,12 @@ final class SQLiteAuditReader: AuditReader {
         }
     }
 
-    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> [AuditTally] {
+    func tallies(
+        _ query: AuditQuery
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?) {
         try reading { (_) throws(AuditStoreError) in
             var tallying = try EntryTallying(query, self)
-            return try tallying.run()
+            return (try tallying.run(), tallying.missing)
         }
     }
 

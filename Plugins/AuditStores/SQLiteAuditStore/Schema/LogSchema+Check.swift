@@ -31,7 +31,9 @@ extension LogSchema {
             }
         }
         for object in found {
-            guard let made = statements.first(where: { $0.hasPrefix("CREATE TABLE \(object.name) (") }) else {
+            // To SQLite, names that differ in case alone are the same.
+            let name = object.name.lowercased()
+            guard let made = statements.first(where: { $0.hasPrefix("CREATE TABLE \(name) (") }) else {
                 continue
             }
             let columns = made.dropLast(") STRICT".count)

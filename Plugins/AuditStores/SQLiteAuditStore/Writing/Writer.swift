@@ -99,15 +99,15 @@ final class Writer {
         if connection.isInTransaction { isSpoiled = true }
     }
 
-    /// Throws unless it was SQLite that emptied the write-ahead log, with everything in it copied, as `wal_checkpoint(TRUNCATE)` does.
+    /// Throws unless it was SQLite that emptied the write-ahead log, with everything in it copied, as `wal_checkpoint(TRUNCATE)` does;
+    /// another process may have written into it since.
     func requireLog() throws(AuditStoreError) {
         // What is left of it, and the holes, must not get into the database. In an empty one there is nothing.
         connection.keepLogOnClose(true)
-        if try FileMark(files.logPath)?.size == 0, let progress = try? connection.copyLog(), progress.pages == 0 {
-            connection.keepLogOnClose(!isAccepted)
-            return files.extent.startAnew()
-        }
-        throw files.cutOff
+        let isEmptied = try FileMark(files.logPath)?.size == 0 && (try? connection.copyLog())?.pages == 0
+        guard isEmptied || files.extent.hasBegunAnew else { throw files.cutOff }
+        connection.keepLogOnClose(!isAccepted)
+        files.extent.startAnew()
     }
 
     /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of

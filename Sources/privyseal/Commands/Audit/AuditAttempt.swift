@@ -12,6 +12,15 @@ enum AuditAttempt {
         }
     }
 
+    /// What was asked for in the wrong way: the status is 64.
+    static func parse<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw StandardError.failure("\(error)", status: ExitCode.validationFailure.rawValue)
+        }
+    }
+
     /// Says that entries were left out which should have been there.
     ///
     /// - Throws: the status 1, when there are any.
@@ -19,14 +28,5 @@ enum AuditAttempt {
         guard let missing else { return }
         let begin = try run { () throws(AuditStoreError) in try reader.firstIndex() }
         throw StandardError.failure(missing.sentence(beginningAt: begin))
-    }
-
-    /// The same for what was asked for in the wrong way: the status is 64.
-    static func parse<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
-        do throws(Failure) {
-            return try body()
-        } catch {
-            throw StandardError.failure("\(error)", status: ExitCode.validationFailure.rawValue)
-        }
     }
 }

@@ -71,6 +71,7 @@ extension AuditCommand {
                 }
             }
             try printer.finish()
+            if shown == 0 { StandardError.print("privyseal: No entry matches.") }
             if more > 0 {
                 StandardError.print(
                     "privyseal: \(more < Self.plenty ? "\(more)" : "\(Self.plenty) or") more match; --limit 0 shows all, --count counts them."

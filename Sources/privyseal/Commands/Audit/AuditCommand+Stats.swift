@@ -21,23 +21,11 @@ extension AuditCommand {
             case text, json, csv
         }
 
-        enum Interval: String, CaseIterable, ExpressibleByArgument {
-            case hour, day, month
-
-            var counted: AuditInterval {
-                switch self {
-                case .hour: .hour
-                case .day: .day
-                case .month: .month
-                }
-            }
-        }
-
         @OptionGroup var log: AuditLogOption
         @OptionGroup var filter: AuditFilterOption
 
         @Option(help: "What is put together: a whole hour, day or month.")
-        var by = Interval.day
+        var by = AuditInterval.day
 
         @Option(help: "How to print the answer.")
         var format = Format.text
@@ -46,8 +34,8 @@ extension AuditCommand {
             let query = try filter.query(isLatestFirst: false)
             let reader = try log.open().reader
             try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
-            let tallies = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }
-            let sums = interval.sums(tallies)
+            let counted = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }
+            let sums = by.sums(counted.tallies)
             let standard = AuditOutput.standard
             switch format {
             case .text: standard.write(Array((table(sums) + "\n").utf8))
@@ -55,19 +43,18 @@ extension AuditCommand {
             case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
             }
             try AuditAttempt.run { () throws(AuditSetupError) in try standard.finish() }
+            try AuditAttempt.refuse(counted.missing, reader)
         }
-
-        private var interval: AuditInterval { by.counted }
 
         private func table(_ sums: [AuditTally]) -> String {
             let rows = sums.map { tally in
                 [
-                    interval.label(of: tally.begin), tally.client ?? "-", tally.key ?? "-", tally.feature ?? "-",
+                    by.label(of: tally.begin), tally.client ?? "-", tally.key ?? "-", tally.feature ?? "-",
                     tally.outcome, "\(tally.count)",
                 ].map(PlainText.of)
             }
             return TextTable(
-                header: [interval.rawValue.uppercased(), "CLIENT", "KEY", "FEATURE", "OUTCOME", "COUNT"], rows: rows
+                header: [by.rawValue.uppercased(), "CLIENT", "KEY", "FEATURE", "OUTCOME", "COUNT"], rows: rows
             ).text
         }
 
@@ -84,7 +71,7 @@ extension AuditCommand {
         private func json(_ sums: [AuditTally]) -> [UInt8] {
             var writer = JSONWriter(capacity: 4096)
             writer.object { writer in
-                writer.member("by", interval.rawValue)
+                writer.member("by", by.rawValue)
                 writer.name("counts")
                 writer.array { writer in for tally in sums { write(tally, &writer) } }
             }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import GatewayConfiguration
 import TransparencyLog
 
 extension AuditCommand {
@@ -15,6 +16,8 @@ extension AuditCommand {
                   privyseal audit verify --config gateway.yaml
                   privyseal audit verify --database copy.db --key audit.db.key.pub \\
                     --checkpoints from-witness
+
+                With a cosigner's key besides the log's, the newest checkpoint has to bear the cosigner's signature, too.
 
                 An older copy of the whole log is right in itself. Only a checkpoint that was kept elsewhere tells it from \
                 the newer one.
@@ -39,7 +42,10 @@ extension AuditCommand {
                 defer { progress.end() }
                 return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
             }
-            let result = VerificationResult(report: report, verifiers: verifiers, collections: collections)
+            let hasCosigner = source.settings?.audit.checkpoints.cosigner != nil
+            let result = VerificationResult(
+                database: source.settings?.audit.database.path ?? source.location, report: report, verifiers: verifiers,
+                collections: collections, cosigner: hasCosigner ? AuditComposition.cosigner(of: report.origin) : nil)
             switch output.format {
             case .text: try AuditOutput.print(result.text)
             case .json: try AuditOutput.print(result.json)

@@ -8,8 +8,8 @@ struct AuditKeyOption: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             """
-            A file with public keys (vkey), one in each line: the log's, and a cosigner's, whose signature must then be there. \
-            Give it once for each file; where there is --config, the log's own .pub file is used too.
+            A file with public keys (vkey), one in each line: the log's, and a cosigner's. Give it once for each file; where a \
+            configuration is read, the log's own .pub file is used too.
             """, valueName: "vkey-file"),
         completion: .file(extensions: ["pub"]))
     var files: [String] = []

@@ -4,9 +4,13 @@ import TransparencyLog
 
 /// What `privyseal audit verify` prints.
 struct VerificationResult {
+    /// Where the log is.
+    let database: String
     let report: AuditReport
     let verifiers: [NoteVerifier]
     let collections: [CheckpointCollection]
+    /// The name of the key that cosigns, where the configuration has one.
+    let cosigner: String?
 
     /// Nothing is wrong, and nothing that was given was left out.
     var isIntact: Bool { report.isIntact && damaged.isEmpty }
@@ -24,6 +28,16 @@ struct VerificationResult {
     private static let lacksSecondPlace =
         "No checkpoint that was kept elsewhere was compared: an older copy of the whole log cannot be told from a newer one "
         + "without a checkpoint kept elsewhere."
+
+    private static let lacksApartness =
+        "The only checkpoints that were compared lie beside the log: who can change one can change the other. Have the gateway keep "
+        + "them in another place (audit.checkpoints), and give those with --checkpoints."
+
+    /// What speaks against taking too much from it.
+    private var lack: String? {
+        if report.externalChecked == 0 { return Self.lacksSecondPlace }
+        return collections.allSatisfy { !$0.isGiven && $0.isBeside(database) } ? Self.lacksApartness : nil
+    }
 
     // MARK: For people
 
@@ -71,7 +85,14 @@ struct VerificationResult {
     private var cautions: [String] {
         // A disk that was full once leaves the beginning of a note in the gateway's own file.
         (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false)
-            + (report.externalChecked == 0 ? [Self.lacksSecondPlace] : [])
+            + [unchecked, lack].compactMap(\.self)
+    }
+
+    /// A cosigner's signatures are looked at only where its key is given.
+    private var unchecked: String? {
+        guard let cosigner, !verifiers.contains(where: { $0.name == cosigner }) else { return nil }
+        return "The configuration has a cosigner, but its key was not given, so its signatures were not looked at: "
+            + "privyseal audit keys prints it."
     }
 
     private var given: Int { collections.reduce(0) { $0 + $1.checkpoints.count } }

@@ -1,0 +1,32 @@
+import Glibc
+
+/// Small files that have to be there after a power failure.
+enum DurableWrite {
+    /// Writes all of it, and has it on the disk when it returns.
+    ///
+    /// - Returns: whether it is; else `errno` says why not.
+    static func all(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // What a full disk has room for is written, without an error: the next attempt has one.
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { return false }
+            rest = rest.dropFirst(max(0, count))
+        }
+        return fsync(descriptor) == 0
+    }
+
+    /// The name of a new file, in its directory.
+    static func synchronize(directoryOf path: String) throws(AuditSetupError) {
+        let end = path.lastIndex(of: "/")
+        try synchronize(end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".", O_DIRECTORY)
+    }
+
+    static func synchronize(_ path: String, _ flags: Int32 = 0) throws(AuditSetupError) {
+        let descriptor = open(path, O_RDONLY | flags | O_CLOEXEC)
+        let isDurable = descriptor >= 0 && fsync(descriptor) == 0
+        let reason = String(cString: strerror(errno))
+        if descriptor >= 0 { close(descriptor) }
+        guard isDurable else { throw AuditSetupError("\(path) cannot be synchronized: \(reason).") }
+    }
+}

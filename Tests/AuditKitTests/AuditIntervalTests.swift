@@ -46,4 +46,11 @@ struct AuditIntervalTests {
         #expect(AuditInterval.month.sums(hours).map(\.count) == [4, 3, 8])
         #expect(AuditInterval.hour.sums(hours).map(\.count) == [1, 2, 4, 3, 5])
     }
+
+    @Test("Names that look the same and have other bytes are counted apart")
+    func names() throws {
+        let composed = try Self.tally("2026-11-21T13:00:00.000Z", "caf\u{e9}", "signed", 5)
+        let decomposed = try Self.tally("2026-11-21T13:00:00.000Z", "cafe\u{301}", "signed", 2)
+        #expect(AuditInterval.day.sums([composed, decomposed, composed]).map(\.count) == [2, 10])
+    }
 }

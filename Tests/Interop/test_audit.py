@@ -367,8 +367,9 @@ def test_signatures_of_the_command_line_are_recorded_beside_a_gateway_that_signs
 class Witness:
     """Takes checkpoints over HTTP, or refuses them, or keeps them waiting while `goes_on` is not set."""
 
-    def __init__(self, token):
+    def __init__(self):
         self.notes, self.strangers, self.status = [], [], 200
+        self.token = mint()
         self.goes_on = threading.Event()
         self.goes_on.set()
         witness = self
@@ -376,7 +377,7 @@ class Witness:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                if self.headers["Authorization"] != f"Bearer {token}":
+                if self.headers["Authorization"] != f"Bearer {witness.token}":
                     witness.strangers.append(body)
                 elif witness.status == 200:
                     witness.notes.append(body)
@@ -400,17 +401,20 @@ class Witness:
         self.server.server_close()
 
 
-def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up_nothing(place):
-    token = mint()
-    write_secret(place / "witness.token", f"{token}\n".encode())
-    with Witness(token) as witness:
-        audit = f"""checkpoints:
+def witnessed(place, witness, more=""):
+    """A gateway that sends a checkpoint each second to a file and to the witness."""
+    write_secret(place / "witness.token", f"{witness.token}\n".encode())
+    return AuditedService(BINARY, place, FileKeys(place), f"""checkpoints:
     interval: 1
     file: {place}/checkpoints
-    output: stdout
     url: {witness.url}
-    tokenFile: {place}/witness.token"""
-        service = AuditedService(BINARY, place, FileKeys(place), audit)
+    tokenFile: {place}/witness.token
+    {more}""")
+
+
+def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up_nothing(place):
+    with Witness() as witness:
+        service = witnessed(place, witness, "output: stdout")
         with service:
             # Nobody asks for anything meanwhile.
             await_(lambda: len(witness.notes) >= 3, "three checkpoints")
@@ -432,19 +436,12 @@ def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up
     log = AuditCopy(service.database)
     assert log.faults(public_key(service.database), [*filed, *witness.notes]) == []
     assert log.of_kind("idle") and sorted(log.kept) == sorted(filed)
-    assert token not in printed
+    assert witness.token not in printed
 
 
 def test_a_place_that_hangs_delays_no_other(place):
-    token = mint()
-    write_secret(place / "witness.token", f"{token}\n".encode())
-    with Witness(token) as witness:
-        audit = f"""checkpoints:
-    interval: 1
-    file: {place}/checkpoints
-    url: {witness.url}
-    tokenFile: {place}/witness.token"""
-        service = AuditedService(BINARY, place, FileKeys(place), audit)
+    with Witness() as witness:
+        service = witnessed(place, witness)
         with service:
             witness.goes_on.clear()
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
@@ -459,15 +456,8 @@ def test_a_place_that_hangs_delays_no_other(place):
 
 
 def test_the_last_checkpoint_waits_for_a_place_that_takes_another(place):
-    token = mint()
-    write_secret(place / "witness.token", f"{token}\n".encode())
-    with Witness(token) as witness:
-        audit = f"""checkpoints:
-    interval: 1
-    file: {place}/checkpoints
-    url: {witness.url}
-    tokenFile: {place}/witness.token"""
-        service = AuditedService(BINARY, place, FileKeys(place), audit)
+    with Witness() as witness:
+        service = witnessed(place, witness)
         service.start()
         witness.goes_on.clear()
         await_(lambda: destination(service, "url").get("complaint"), "a checkpoint that is on its way")
@@ -481,14 +471,9 @@ def test_the_last_checkpoint_waits_for_a_place_that_takes_another(place):
 
 
 def test_a_token_that_is_no_header_is_not_repeated(place):
-    write_secret(place / "witness.token", b"sesame4711\nsesame4712\n")
-    with Witness(mint()) as witness:
-        audit = f"""checkpoints:
-    interval: 1
-    file: {place}/checkpoints
-    url: {witness.url}
-    tokenFile: {place}/witness.token"""
-        service = AuditedService(BINARY, place, FileKeys(place), audit)
+    with Witness() as witness:
+        service = witnessed(place, witness)
+        write_secret(place / "witness.token", b"sesame4711\nsesame4712\n")
         with service:
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
             assert f"{place}/witness.token is not one line" in complaint

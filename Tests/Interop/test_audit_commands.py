@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import fcntl
 import functools
 import hashlib
 import io
@@ -503,6 +504,63 @@ def test_counts_that_miss_entries_say_so(gateway):
     assert result.returncode == 1 and "missing" in result.stderr and "COUNT" in result.stdout
 
 
+def test_an_export_that_is_stopped_leaves_nothing_that_looks_whole(gateway):
+    out, feed = gateway.place / "export.jsonl", gateway.place / "slow.db"
+    shutil.copy(gateway.copy(), feed)
+    with edited(feed) as database:
+        (body,) = database.execute("SELECT body FROM entry WHERE idx = 0").fetchone()
+        rows = ((index, body) for index in range(1_000_000, 1_400_000))
+        database.executemany("INSERT INTO entry VALUES (?, 0, ?)", rows)
+    part = pathlib.Path(f"{out}.part")
+    process = subprocess.Popen([BINARY, "audit", "export", "--out", out, "--database", feed], stderr=subprocess.DEVNULL)
+    while process.poll() is None and not (part.exists() and part.stat().st_size > 0):
+        pass
+    process.kill()
+    assert process.wait() == -signal.SIGKILL and part.exists() and not out.exists()
+    # What is left is in nobody's way.
+    gateway.run("export", "--out", out)
+    assert out.exists() and not part.exists()
+    before = out.read_bytes()
+    gateway.run("export", "--out", out, status=WRONG_CALL)
+    assert out.read_bytes() == before
+
+
+def test_one_archiving_at_a_time(gateway):
+    held = os.open(gateway.place, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    arguments = ("archive", "--segments", 1, "--to", gateway.place, "--config", gateway.service.configuration)
+    result = run("audit", *arguments)
+    assert result.returncode == 1 and "another one is at work" in result.stderr
+    os.close(held)
+    result = run("audit", *arguments)
+    assert result.returncode == 0 and "no segment that is full" in result.stdout
+
+
+def test_a_value_cannot_be_taken_for_columns_of_its_line(gateway):
+    forged = "com.example.monthly/winback  OTHERKEY01  forbidden  4QO6HTrz"
+    gateway.sign([forged])
+    line = gateway.run("search", "--product", forged).strip()
+    columns = line.split("  ")
+    assert columns[-2] == "signed" and columns[-3] == KEY_IDS[0], line
+    assert json.loads(line[line.index('"') : line.rindex('"') + 1]) == forged
+
+
+def test_a_reader_over_http_goes_on_where_an_answer_ended(gateway):
+    gateway.sign([f"com.example.page{number}" for number in range(30)])
+    seen, after = [], -1
+    while True:
+        answer = json.loads(gateway.read(f"entries?order=oldest&limit=7&after={after}" if seen else "entries?order=oldest&limit=7")[1])
+        seen += [entry["index"] for entry in answer["entries"]]
+        if not answer["entries"] or answer["complete"]:
+            break
+        after = seen[-1]
+    assert seen == list(range(len(seen))) and len(seen) > 30
+    answer = json.loads(gateway.read(f"entries?before={seen[-1]}&limit=3")[1])
+    assert [entry["index"] for entry in answer["entries"]] == [seen[-1] - back for back in (1, 2, 3)]
+    for wrong in ("entries?after=-1", "entries?before=x", "entries?after=%2B1", "checkpoint?size=1", "entries/1?x=1"):
+        gateway.read(wrong, status=400)
+
+
 def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
     copy = gateway.copy("piped.db")
     gateway.sign(["com.example.later"])
@@ -594,3 +652,13 @@ def test_a_checkpoint_beyond_all_numbers_is_refused(gateway):
         "--config", gateway.service.configuration,
     )
     assert result.returncode in (1, WRONG_CALL), result
+
+
+# The last: what it appends is in the way of others.
+
+
+def test_the_admin_listener_tells_of_checkpoints_that_cannot_be_read(gateway):
+    with open(gateway.checkpoints, "a") as file:
+        file.write("garbage\nmore\n\n")
+    answered, _, body = gateway.service.ask("POST", "/v1/audit/verification", listener="admin")
+    assert answered == 200 and json.loads(body)["unreadableCheckpoints"] == 1

@@ -25,30 +25,10 @@ public enum AuditInterval: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What an index says may be damaged: it ends at the largest number instead of going round.
-    private static func sum(_ first: Int, _ second: Int) -> Int {
-        let (sum, overflow) = first.addingReportingOverflow(second)
-        return overflow ? .max : sum
-    }
-
     /// Tallies by hour, put together; in order of time, then of client, key, feature and outcome.
     public func sums(_ tallies: [AuditTally]) -> [AuditTally] {
-        var counts: [AuditTally: Int] = [:]
-        for tally in tallies {
-            let key = AuditTally(
-                begin: begin(of: tally.begin), client: tally.client, feature: tally.feature, key: tally.key,
-                outcome: tally.outcome, count: 0)
-            counts[key] = Self.sum(counts[key] ?? 0, tally.count)
-        }
-        return counts.map { $0.key.counting($0.value) }.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        var sums = TallySums(by: self)
+        sums.add(tallies)
+        return sums.sums
     }
-}
-
-extension AuditTally {
-    fileprivate func counting(_ count: Int) -> AuditTally {
-        AuditTally(begin: begin, client: client, feature: feature, key: key, outcome: outcome, count: count)
-    }
-
-    /// Moments as texts sort as moments do.
-    fileprivate var order: [String] { [begin.text, client ?? "", key ?? "", feature ?? "", outcome] }
 }

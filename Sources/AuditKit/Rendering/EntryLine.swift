@@ -1,7 +1,10 @@
+import StrictJSON
+
 /// An entry in one line, for people.
 ///
 /// Time, index and kind; for signatures and refusals then client, app, feature, products and offers, key, outcome and
-/// request ID, with `-` for what is not there; for the other kinds their members by name.
+/// request ID, with `-` for what is not there; for the other kinds their members by name. Two spaces divide them; a value that could be
+/// taken for something else stands in quotes.
 public enum EntryLine {
     public static func text(_ entry: StoredEntry) -> String {
         guard let fields = EntryFields(entry.body), let members = EntryMembers(entry.body) else {
@@ -22,12 +25,27 @@ public enum EntryLine {
     private static func offer(_ fields: EntryFields) -> [String] {
         let subject = [fields.texts("products"), fields.texts("offers")].filter { !$0.isEmpty }
         return [
-            fields.text("client"), fields.text("app"), fields.text("feature"),
-            subject.isEmpty ? nil : subject.map { $0.joined(separator: ",") }.joined(separator: "/"),
-            fields.text("key"),
-            fields.values(of: .outcome).first, fields.text("requestId").map { $0 + item(fields) },
+            fields.text("client").map(quoted), fields.text("app").map(quoted), fields.text("feature").map(quoted),
+            subject.isEmpty ? nil : subject.map { $0.map(quoted).joined(separator: ",") }.joined(separator: "/"),
+            fields.text("key").map(quoted), fields.values(of: .outcome).first.map(quoted),
+            fields.text("requestId").map { quoted($0) + item(fields) },
         ].map { $0 ?? "-" }
     }
+
+    /// As JSON where there is something in it that divides values here, or that looks like a space.
+    private static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && text != "-"
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII ? !dividers.contains(scalar) : !scalar.properties.isWhitespace && scalar != "\u{2800}"
+            }
+        guard !isPlain else { return text }
+        var writer = JSONWriter(capacity: text.utf8.count + 2)
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static let dividers: Set<Unicode.Scalar> = [" ", "\"", ",", "/", "#"]
 
     private static func item(_ fields: EntryFields) -> String { fields.integer("item").map { "#\($0)" } ?? "" }
 

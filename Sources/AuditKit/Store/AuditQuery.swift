@@ -9,6 +9,8 @@ public struct AuditQuery: Hashable, Sendable {
     /// Each by the exact bytes of one of the field's values; at most one text for each field.
     public var terms: [AuditTerm: String] = [:]
     public var isLatestFirst = true
+    /// Entries by index, for who goes on where an answer ended.
+    public var indexes = 0..<Int.max
 
     public init() {}
 

@@ -1,12 +1,16 @@
 import AuditKit
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
+import ServiceLifecycle
 
 /// `GET /v1/audit/export?since=…`: the canonical entries that match, one a line, the oldest first, however many. Where not all can
 /// be given, the body has no end.
 struct AuditExportRoute {
     let desk: AuditRoutes
+
+    private static let logger = Logger(label: "privyseal.audit")
 
     /// Entries that are looked at in one go.
     private static let stride = 2048
@@ -16,13 +20,22 @@ struct AuditExportRoute {
         let (first, end, archived) = try await desk.read { reader in
             (try reader.firstIndex(), try reader.head()?.size ?? 0, try reader.archived(before: query))
         }
+        let id = context.exchange.requestID
         let body = ResponseBody { writer in
-            var position = first
-            while position < end {
-                let range = position..<min(end, position + Self.stride)
-                let lines = try await desk.read { try Self.lines(range, query, $0) }
-                if !lines.isEmpty { try await writer.write(ByteBuffer(bytes: lines)) }
-                position = range.upperBound
+            do {
+                var position = first
+                while position < end {
+                    // The stop of the gateway does not wait for minutes of reading.
+                    guard !Task.isShuttingDownGracefully else { throw CancellationError() }
+                    let range = position..<min(end, position + Self.stride)
+                    let lines = try await desk.read { try Self.lines(range, query, $0) }
+                    if !lines.isEmpty { try await writer.write(ByteBuffer(bytes: lines)) }
+                    position = range.upperBound
+                }
+            } catch {
+                let reason = (error as? Problem)?.detail ?? "\(error)"
+                Self.logger.warning("An export was cut short: \(reason)", metadata: ["requestId": "\(id)"])
+                throw error
             }
             try await writer.finish(nil)
         }

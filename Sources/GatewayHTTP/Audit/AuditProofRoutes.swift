@@ -9,6 +9,7 @@ struct AuditProofRoutes {
 
     /// `GET /v1/audit/checkpoint`: the newest.
     @Sendable func checkpoint(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try AuditRoutes.refuseParameters(request)
         guard let head = try await desk.read({ try $0.head() }) else {
             throw Problem(.notFound, "The log has no entries yet, and so no checkpoint.")
         }
@@ -17,6 +18,7 @@ struct AuditProofRoutes {
 
     /// `GET /v1/audit/checkpoints`: those that went out.
     @Sendable func checkpoints(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try AuditRoutes.refuseParameters(request)
         let kept = try await desk.read { try $0.checkpoints() }
         var writer = JSONWriter(capacity: 320 * (kept.count + 1))
         writer.object { writer in
@@ -67,7 +69,7 @@ struct AuditProofRoutes {
             return [try prover.checkpoint(size: size)]
         } catch {
             guard case .noCheckpoint(let size?) = error else { throw error }
-            let notes = try desk.reading.externals().notes(size: size)
+            let notes = try desk.reading.externals().checkpoints.notes(size: size)
             guard !notes.isEmpty else { throw error }
             return notes.map { AuditHead(size: size, note: $0.description) }
         }

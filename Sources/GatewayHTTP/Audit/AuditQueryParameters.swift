@@ -4,7 +4,7 @@ import SigningGateway
 
 /// A query of the audit log as the parameters of a URL: the names of `AuditTerm`, `since`, `until` and `day`.
 struct AuditQueryParameters {
-    let query: AuditQuery
+    private(set) var query: AuditQuery
     let limit: Int
     let interval: AuditInterval
 
@@ -35,6 +35,23 @@ struct AuditQueryParameters {
         do { query = try text.query(at: GrantIssuer.systemTime()) } catch {
             throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
         }
+        query.indexes = try Self.indexes(after: try value("after"), before: try value("before"))
+    }
+
+    private static func indexes(after: String?, before: String?) throws(Problem) -> Range<Int> {
+        func index(_ text: String?, _ name: String) throws(Problem) -> Int? {
+            guard let text else { return nil }
+            if let index = number(text) { return index }
+            throw Problem(.invalidParameter, "The parameter \"\(name)\" is the index of an entry.", field: name)
+        }
+        let begin = try index(after, "after").map { $0 + 1 } ?? 0
+        return begin..<max(begin, try index(before, "before") ?? .max)
+    }
+
+    /// A whole number as it is printed; less than the largest.
+    static func number(_ text: String) -> Int? {
+        guard let number = Int(text), (0..<Int.max).contains(number), String(number) == text else { return nil }
+        return number
     }
 
     /// What an offset such as +01:00 becomes that was not encoded.

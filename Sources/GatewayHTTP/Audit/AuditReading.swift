@@ -9,6 +9,7 @@ public protocol AuditReading: Sendable {
     /// The log's public key, and the co-signer's where it is known. Blocks.
     func verifiers() throws(AuditStoreError) -> [NoteVerifier]
 
-    /// Checkpoints that were kept elsewhere, to verify the log against. Blocks.
-    func externals() throws(AuditStoreError) -> ExternalCheckpoints
+    /// Checkpoints that were kept elsewhere, to verify the log against, and pieces among them that cannot be read as checkpoints.
+    /// Blocks.
+    func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int)
 }

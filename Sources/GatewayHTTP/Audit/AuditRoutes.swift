@@ -56,7 +56,7 @@ struct AuditRoutes {
 
     /// `GET /v1/audit/entries?since=…&product=…&limit=…`: those that match, the latest first.
     @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let query = try AuditQueryParameters(request, allowing: ["limit", "order"])
+        let query = try AuditQueryParameters(request, allowing: ["limit", "order", "after", "before"])
         let (found, isComplete, archived) = try await read { reader in
             var found: [StoredEntry] = []
             let missing = try reader.search(query.query) { (entry) throws(AuditStoreError) in
@@ -80,6 +80,7 @@ struct AuditRoutes {
 
     /// `GET /v1/audit/entries/{index}`.
     @Sendable private func entry(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try Self.refuseParameters(request)
         let index = try Self.index(context)
         let (entry, begin) = try await read { reader -> (StoredEntry?, Int) in
             var found: StoredEntry?
@@ -102,27 +103,40 @@ struct AuditRoutes {
     /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
     @Sendable private func stats(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["by"])
-        let (counts, archived) = try await read { reader in
-            (try reader.tallies(query.query), try reader.archived(before: query.query))
-        }
-        let tallies = query.interval.sums(counts.tallies)
+        // There may be hundreds of thousands: whoever signs on the event loop does not wait for them.
+        return .json(try await read { try Self.counts(query.query, by: query.interval, in: $0) })
+    }
+
+    private static func counts(
+        _ query: AuditQuery, by interval: AuditInterval, in reader: any AuditReader
+    ) throws(AuditStoreError) -> [UInt8] {
+        let counted = try reader.tallies(query)
+        let archived = try reader.archived(before: query)
+        let tallies = interval.sums(counted.tallies)
         var writer = JSONWriter(capacity: 160 * (tallies.count + 1))
         writer.object { writer in
-            writer.member("by", query.interval.rawValue)
+            writer.member("by", interval.rawValue)
             writer.name("counts")
-            writer.array { writer in for tally in tallies { Self.write(tally, &writer) } }
-            writer.member("complete", counts.missing == nil && archived == nil)
+            writer.array { writer in for tally in tallies { write(tally, &writer) } }
+            writer.member("complete", counted.missing == nil && archived == nil)
             if let archived { writer.member("archivedBefore", archived) }
         }
-        return .json(writer.bytes)
+        return writer.bytes
     }
 
     static func index(_ context: GatewayContext) throws -> Int {
         let text = try context.parameters.require("index")
-        guard let index = Int(text), index >= 0, index < .max else {
+        guard let index = AuditQueryParameters.number(text) else {
             throw Problem(.notFound, "\"\(text)\" is not the index of an entry; they are whole numbers from 0.")
         }
         return index
+    }
+
+    /// For a route that takes none.
+    static func refuseParameters(_ request: Request) throws {
+        guard let name = try QueryString(request.uri.query).names.first else { return }
+        throw Problem(
+            .invalidParameter, "The parameter \"\(name)\" is not known here; there are none.", field: name)
     }
 
     static func text(_ text: String) -> Response {

@@ -9,9 +9,12 @@ struct AuditVerificationRoute {
     let desk: AuditRoutes
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try AuditRoutes.refuseParameters(request)
         let reading = desk.reading
-        let report = try await desk.read(isVerification: true) { reader in
-            try AuditVerifier(try reading.verifiers(), externals: [try reading.externals()]).verify(reader)
+        let (report, damaged) = try await desk.read(isVerification: true) { reader in
+            let kept = try reading.externals()
+            let report = try AuditVerifier(try reading.verifiers(), externals: [kept.checkpoints]).verify(reader)
+            return (report, kept.damaged)
         }
         let actor = context.exchange.known.client ?? ""
         desk.gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
@@ -22,6 +25,8 @@ struct AuditVerificationRoute {
             writer.member("size", report.size)
             writer.member("checkpoints", report.keptChecked)
             writer.member("externalCheckpoints", report.externalChecked)
+            writer.member("unreadableCheckpoints", damaged)
+            writer.member("uncomparedCheckpoints", report.uncheckable)
             writer.member("archived", report.archived)
             writer.member("faultCount", report.faultCount)
             writer.name("faults")

@@ -159,9 +159,18 @@ public final class AuditLog: Service {
             await cancelWhenGracefulShutdown { await self.publish() }
             group.cancelAll()
         }
+        // Whoever ran out of patience cancels: what there is to write is written all the same.
+        let patience = Task.isCancelled ? Self.hurry : CheckpointPublisher.patience
+        await Task { await self.finish(patience: patience) }.value
+    }
+
+    /// For the last checkpoint, when the stop has taken too long already.
+    private static let hurry = Duration.seconds(2)
+
+    private func finish(patience: Duration) async {
         for counts in refusals.take() { note(counts) }
         try? await record(.stop)
-        await publishOnce(isLast: true)
+        await publishOnce(isLast: true, patience: patience)
         await close()
     }
 

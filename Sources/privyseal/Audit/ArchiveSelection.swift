@@ -29,6 +29,19 @@ struct ArchiveSelection {
         return first..<last
     }
 
+    /// Why there is nothing to archive.
+    func reason(before moment: Timestamp?) throws(AuditStoreError) -> String {
+        let first = try reader.firstIndex() / AuditSegment.size
+        let closed = min(try reader.segmentRoots().count, try coveredSize() / AuditSegment.size)
+        guard moment != nil, first < closed else {
+            return "there is no segment that is full and covered by a checkpoint."
+        }
+        let last = AuditSegment.entries(of: first).upperBound - 1
+        let time = try time(of: last).map { String(decoding: $0.rfc3339, as: UTF8.self) } ?? "no time"
+        return "the first segment that is left ends with entry \(last), which bears \(time). Where a clock was wrong, "
+            + "say how much with --segments."
+    }
+
     /// What a gateway that starts is asked to show: it must hold all entries since its last segment that every kind of
     /// checkpoint covers.
     private func coveredSize() throws(AuditStoreError) -> Int {
@@ -38,12 +51,15 @@ struct ArchiveSelection {
     }
 
     private func isOlder(_ segment: Int, than moment: Timestamp) throws(AuditStoreError) -> Bool {
-        let last = AuditSegment.entries(of: segment).upperBound - 1
+        try time(of: AuditSegment.entries(of: segment).upperBound - 1).map { $0 < moment } ?? false
+    }
+
+    private func time(of index: Int) throws(AuditStoreError) -> Timestamp? {
         var time: Timestamp?
-        try reader.entries(in: last..<last + 1) { entry in
+        try reader.entries(in: index..<index + 1) { entry in
             time = EntryFields(entry.body)?.time
             return false
         }
-        return time.map { $0 < moment } ?? false
+        return time
     }
 }

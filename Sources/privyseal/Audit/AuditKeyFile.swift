@@ -15,15 +15,14 @@ struct AuditKeyFile {
     var exists: Bool { access(path, F_OK) == 0 }
 
     func read() throws(AuditSetupError) -> NoteSigner {
-        var status = stat()
-        let isThere = stat(path, &status) == 0
-        guard !isThere || status.st_mode & S_IFMT == S_IFREG && status.st_size <= 4096 else {
+        let facts = FileFacts(path)
+        guard facts.map({ $0.isRegular && $0.size <= 4096 }) ?? true else {
             throw AuditSetupError("\(path) is no file with the key of an audit log.")
         }
-        guard isThere, let data = FileManager.default.contents(atPath: path) else {
+        guard let facts, let data = FileManager.default.contents(atPath: path) else {
             throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
-        guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
+        guard facts.mode & (S_IRWXG | S_IRWXO) == 0 else {
             throw AuditSetupError(
                 "The audit log's key \(path) can be used by others than its owner. Run chmod 600 \(path), and consider "
                     + "whether somebody has copied it.")

@@ -50,8 +50,7 @@ struct CheckpointCollection {
     private static func directory(of path: String) -> String {
         let resolved = realpath(path, nil)
         defer { free(resolved) }
-        let path = resolved.map { String(cString: $0) } ?? path
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return DurableWrite.directory(of: resolved.map { String(cString: $0) } ?? path)
     }
 
     private static func scan(

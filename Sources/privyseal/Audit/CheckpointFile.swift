@@ -32,11 +32,11 @@ struct CheckpointFile: CheckpointDestination {
 
     /// The last bytes of a file.
     private func end(of descriptor: Int32, _ count: Int) throws -> [UInt8] {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw refusal }
-        let size = min(count, Int(status.st_size))
+        // Nothing is behind the end of a pipe.
+        let whole = max(0, lseek(descriptor, 0, SEEK_END))
+        let size = min(count, Int(whole))
         var bytes = [UInt8](repeating: 0, count: size)
-        guard pread(descriptor, &bytes, size, status.st_size - off_t(size)) == size else { throw refusal }
+        guard size == 0 || pread(descriptor, &bytes, size, whole - off_t(size)) == size else { throw refusal }
         return bytes
     }
 
@@ -74,10 +74,8 @@ struct CheckpointFile: CheckpointDestination {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(errno) }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
         // A pipe or a device keeps nothing.
-        return status.st_mode & S_IFMT == S_IFREG ? try body(descriptor) : nil
+        return FileFacts(path)?.isRegular == true ? try body(descriptor) : nil
     }
 
     private func claims(

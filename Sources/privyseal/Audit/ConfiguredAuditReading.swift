@@ -19,9 +19,10 @@ struct ConfiguredAuditReading: AuditReading {
         try reading { () throws(AuditSetupError) in try AuditKeyFile(audit.key.path).publicKeys() }
     }
 
-    func externals() throws(AuditStoreError) -> ExternalCheckpoints {
+    func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
         try reading { () throws(AuditSetupError) in
-            try CheckpointCollection(audit.checkpoints.file.path, isGiven: false).checkpoints
+            let collection = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
+            return (collection.checkpoints, collection.damaged)
         }
     }
 

@@ -18,8 +18,12 @@ enum DurableWrite {
 
     /// The name of a new file, in its directory.
     static func synchronize(directoryOf path: String) throws(AuditSetupError) {
-        let end = path.lastIndex(of: "/")
-        try synchronize(end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".", O_DIRECTORY)
+        try synchronize(directory(of: path), O_DIRECTORY)
+    }
+
+    static func directory(of path: String) -> String {
+        guard let end = path.lastIndex(of: "/") else { return "." }
+        return end == path.startIndex ? "/" : String(path[..<end])
     }
 
     static func synchronize(_ path: String, _ flags: Int32 = 0) throws(AuditSetupError) {

@@ -1,4 +1,3 @@
-import CStatx
 import Glibc
 
 /// Files that a verification is based on.
@@ -22,9 +21,8 @@ enum EvidenceFile {
 
     /// Bytes; nil when it is not there, or something else than a file.
     static func size(ofFile path: String) -> Int? {
-        var mark = privyseal_file_mark()
-        guard privyseal_mark_file(path, &mark) == 0, mark.mode & S_IFMT == S_IFREG else { return nil }
-        return Int(clamping: mark.size)
+        guard let facts = FileFacts(path), facts.isRegular else { return nil }
+        return facts.size
     }
 
     static let pieceSize = 1 << 16

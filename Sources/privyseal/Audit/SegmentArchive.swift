@@ -55,7 +55,7 @@ struct SegmentArchive {
         let draft = path + ".part"
         unlink(draft)
         defer { unlink(draft) }
-        let output = try AuditOutput.open(draft)
+        let output = try AuditOutput.openDraft(draft)
         for body in bodies { output.write(body + "\n".utf8) }
         try output.finish()
         guard Self.root(of: try Self.bodies(in: draft)) == root else {

@@ -25,15 +25,15 @@ struct EntrySearch {
         let tables = try reader.tables()
         let roots = try tables.segmentRoots()
         let path = reader.location.index
-        if try FileMark(path) != nil,
+        if try FileMark(path)?.isRegular == true,
             let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
         {
             indexed = try? IndexedQuery(query, index)
         }
         let known = indexed?.index.segments.keys.sorted() ?? []
         // What the head covers has to be there.
-        let end = max(try tables.end(), try tables.head()?.size ?? 0)
-        let spans = try Self.spans(of: tables.firstIndex(), end, indexed: known)
+        let end = min(max(try tables.end(), try tables.head()?.size ?? 0), query.indexes.upperBound)
+        let spans = try Self.spans(of: max(tables.firstIndex(), query.indexes.lowerBound), end, indexed: known)
         self.spans = query.isLatestFirst ? spans.reversed() : spans
     }
 

@@ -13,7 +13,7 @@ struct EntryTallying {
         search = try EntrySearch(query, reader)
     }
 
-    /// By hour; within an hour in no order that means something, but always the same.
+    /// By hour; within an hour in no order.
     mutating func run() throws(AuditStoreError) -> [AuditTally] {
         for span in search.spans where !addKept(span) {
             var found: [TallyKey: Int] = [:]
@@ -24,10 +24,7 @@ struct EntryTallying {
             }
             for (key, count) in found { add(key, count) }
         }
-        return counts.map { $0.key.tally($0.value) }.sorted { left, right in
-            (left.begin.milliseconds, left.client ?? "", left.feature ?? "", left.key ?? "", left.outcome)
-                < (right.begin.milliseconds, right.client ?? "", right.feature ?? "", right.key ?? "", right.outcome)
-        }
+        return counts.sorted { $0.key.hour < $1.key.hour }.map { $0.key.tally($0.value) }
     }
 
     /// - Returns: false when the index has not counted what was asked for.

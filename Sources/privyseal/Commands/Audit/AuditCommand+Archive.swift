@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import GatewayConfiguration
 import SigningGateway
 import SigningKit
 
@@ -61,6 +62,10 @@ extension AuditCommand {
             LogSetup.bootstrapQuietly()
             let limit = try moment()
             let source = try log.open()
+            // Until the end of the process.
+            try AuditAttempt.run { () throws(AuditSetupError) in
+                try ArchiveLock.take(beside: source.settings?.audit.database.path ?? source.location)
+            }
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)
             let selection = ArchiveSelection(source.reader, externals: collections.map(\.checkpoints))
@@ -68,7 +73,8 @@ extension AuditCommand {
                 try selection.segments(before: limit, count: segments)
             }
             guard !chosen.isEmpty else {
-                print("Nothing to archive: there is no such segment that is full and covered by a checkpoint.")
+                let reason = try AuditAttempt.run { () throws(AuditStoreError) in try selection.reason(before: limit) }
+                print("Nothing to archive: \(reason)")
                 return
             }
             try write(chosen, of: source.reader)

@@ -2,20 +2,23 @@ import Glibc
 
 /// A file or standard output, written in large pieces.
 final class AuditOutput {
-    static var standard: AuditOutput { AuditOutput(STDOUT_FILENO, path: nil) }
+    static var standard: AuditOutput { AuditOutput(STDOUT_FILENO, path: nil, draft: nil) }
 
     /// Why nothing more is written; nil while all is well.
     private(set) var failure: String?
     private let descriptor: Int32
     /// Nil for standard output.
     private let path: String?
+    /// What the file is called until all of it is there, so that nobody takes a part for the whole; nil when it has its name at once.
+    private let draft: String?
     private var buffer: [UInt8] = []
 
     private static let capacity = 1 << 16
 
-    private init(_ descriptor: Int32, path: String?) {
+    private init(_ descriptor: Int32, path: String?, draft: String?) {
         self.descriptor = descriptor
         self.path = path
+        self.draft = draft
         buffer.reserveCapacity(Self.capacity)
     }
 
@@ -28,14 +31,29 @@ final class AuditOutput {
         try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
     }
 
-    /// Standard output, or a new file; never over one that is there.
+    /// Standard output, or a new file; never over one that is there. The file has its name when it is finished.
     static func open(_ path: String?) throws(AuditSetupError) -> AuditOutput {
         guard let path else { return .standard }
+        guard access(path, F_OK) != 0 else { throw unmade(path, EEXIST) }
+        // What a run left that was stopped.
+        let draft = path + ".part"
+        unlink(draft)
+        return AuditOutput(try make(draft), path: path, draft: draft)
+    }
+
+    /// A new file that has its name at once.
+    static func openDraft(_ path: String) throws(AuditSetupError) -> AuditOutput {
+        AuditOutput(try make(path), path: path, draft: nil)
+    }
+
+    private static func make(_ path: String) throws(AuditSetupError) -> Int32 {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
-        guard descriptor >= 0 else {
-            throw AuditSetupError("\(path) cannot be made: \(String(cString: strerror(errno))).")
-        }
-        return AuditOutput(descriptor, path: path)
+        guard descriptor >= 0 else { throw unmade(path, errno) }
+        return descriptor
+    }
+
+    private static func unmade(_ path: String, _ reason: Int32) -> AuditSetupError {
+        AuditSetupError("\(path) cannot be made: \(String(cString: strerror(reason))).")
     }
 
     /// - Returns: whether to go on.
@@ -64,9 +82,15 @@ final class AuditOutput {
         flush()
         if failure == nil, path != nil, fsync(descriptor) != 0 { fail() }
         discardHandle()
-        guard let failure else { return }
-        discardFile()
-        throw AuditSetupError(failure)
+        if let failure {
+            discardFile()
+            throw AuditSetupError(failure)
+        }
+        guard let path, let draft else { return }
+        defer { discardFile() }
+        // Unlike rename(2), link(2) replaces nothing.
+        guard link(draft, path) == 0 else { throw Self.unmade(path, errno) }
+        try DurableWrite.synchronize(directoryOf: path)
     }
 
     /// Leaves no file behind.
@@ -77,5 +101,5 @@ final class AuditOutput {
 
     private func discardHandle() { if path != nil { close(descriptor) } }
 
-    private func discardFile() { if let path { unlink(path) } }
+    private func discardFile() { if let path { unlink(draft ?? path) } }
 }

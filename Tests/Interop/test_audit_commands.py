@@ -376,6 +376,8 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         assert f"begins with entry {SEGMENT}" in gateway.read("entries/5", status=404)[1]
         answer = json.loads(gateway.read(f"entries?product=com.example.after&since={entry['entry']['time']}")[1])
         assert (len(answer["entries"]), answer["complete"], "archivedBefore" in answer) == (1, True, False)
+        answer = json.loads(gateway.read(f"entries?order=oldest&limit=1000&after={SEGMENT - 1}")[1])
+        assert (answer["entries"][0]["index"], answer["complete"], "archivedBefore" in answer) == (SEGMENT, True, False)
         result = run("audit", "tail", "-n", 2 * SEGMENT, "--config", gateway.service.configuration)
         assert result.returncode == 0 and f"Entries 0 to {SEGMENT - 1} were archived" in result.stderr
         file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))

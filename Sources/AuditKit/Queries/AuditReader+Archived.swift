@@ -3,7 +3,7 @@ extension AuditReader {
     /// was turned back.
     public func archived(before query: AuditQuery) throws(AuditStoreError) -> Int? {
         let first = try firstIndex()
-        guard first > 0 else { return nil }
+        guard first > query.indexes.lowerBound else { return nil }
         var since = query.since
         try entries(in: first..<first + 1) { entry in
             if let time = EntryFields(entry.body)?.time, let begin = since, begin < time { since = nil }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import AuditKit
-import GatewayConfiguration
 import SigningGateway
 import SigningKit
 
@@ -64,7 +63,7 @@ extension AuditCommand {
             let source = try log.open()
             // Until the end of the process.
             try AuditAttempt.run { () throws(AuditSetupError) in
-                try ArchiveLock.take(beside: source.settings?.audit.database.path ?? source.location)
+                try ArchiveLock.take(beside: source.path)
             }
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)

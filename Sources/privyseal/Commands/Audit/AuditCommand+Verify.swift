@@ -44,8 +44,8 @@ extension AuditCommand {
             }
             let hasCosigner = source.settings?.audit.checkpoints.cosigner != nil
             let result = VerificationResult(
-                database: source.settings?.audit.database.path ?? source.location, report: report, verifiers: verifiers,
-                collections: collections, cosigner: hasCosigner ? AuditComposition.cosigner(of: report.origin) : nil)
+                database: source.path, report: report, verifiers: verifiers, collections: collections,
+                cosigner: hasCosigner ? AuditComposition.cosigner(of: report.origin) : nil)
             switch output.format {
             case .text: try AuditOutput.print(result.text)
             case .json: try AuditOutput.print(result.json)

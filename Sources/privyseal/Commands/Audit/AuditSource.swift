@@ -12,4 +12,9 @@ struct AuditSource {
     let reader: any AuditReader
     /// Nil for a log that was named by its database alone.
     let settings: Settings?
+
+    /// Of the database, without the scheme of its store.
+    var path: String {
+        settings?.audit.database.path ?? String(location.trimmingPrefix("\(BuiltIns.auditStore.scheme):"))
+    }
 }

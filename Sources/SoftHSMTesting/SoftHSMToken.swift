@@ -106,9 +106,7 @@ public struct SoftHSMToken: Sendable {
 
     private func withSession(_ body: (Session) throws -> Void) throws {
         try home.provision(modulePath) { module in
-            guard let slot = try module.slots().first(where: { try module.tokenInfo(of: $0).serial == serial }) else {
-                throw SoftHSMError("the token \(label) is gone")
-            }
+            guard let slot = try slot(in: module) else { throw SoftHSMError("the token \(label) is gone") }
             let session = try Session(on: slot, of: module, writable: true)
             defer { try? session.close() }
             if try !session.isLoggedIn() {
@@ -116,5 +114,21 @@ public struct SoftHSMToken: Sendable {
             }
             try body(session)
         }
+    }
+
+    /// SoftHSM 2.6.1 answers `CKR_GENERAL_ERROR` now and then to who asks what a token is while another thread reads its files anew.
+    private func slot(in module: Module) throws -> SlotID? {
+        for _ in 0..<Self.attempts {
+            do { return try serving(module) } catch let error as PKCS11Error where error.returnValue == .generalError {
+                usleep(10_000)
+            }
+        }
+        return try serving(module)
+    }
+
+    private static let attempts = 20
+
+    private func serving(_ module: Module) throws -> SlotID? {
+        try module.slots().first { try module.tokenInfo(of: $0).serial == serial }
     }
 }

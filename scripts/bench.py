@@ -391,7 +391,7 @@ accounts:
             ("a day", ["--day", day]),
             ("a product on a day", ["--product", "com.example.app.product3", "--day", day]),
         ]:
-            times = [self.time_of("search", *location, *terms)[0] for _ in range(5)]
+            times = [self.time_of("search", "--database", database, *terms)[0] for _ in range(5)]
             found = statistics.median(times) * 1000
             figures.append(figure(f"audit search by {title}: 200 ms", found, "ms", 200, 200 / found, 1))
         return figures
@@ -422,16 +422,21 @@ accounts:
 
     def time_of(self, *arguments):
         """Seconds of a command on one core, and its memory in KiB."""
-        start = time.monotonic()
-        process = subprocess.Popen(
-            [self.privyseal, "audit", *arguments],
-            stdout=subprocess.DEVNULL,
-            preexec_fn=lambda: os.sched_setaffinity(0, {0}),
-        )
-        _, status, usage = os.wait4(process.pid, 0)
+        printed = self.place / "printed"
+        with open(printed, "wb") as output:
+            start = time.monotonic()
+            process = subprocess.Popen(
+                [self.privyseal, "audit", *arguments],
+                stdout=output,
+                preexec_fn=lambda: os.sched_setaffinity(0, {0}),
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            took = time.monotonic() - start
         if status != 0:
             sys.exit(f"privyseal audit {arguments[0]} ended with status {os.waitstatus_to_exitcode(status)}")
-        return time.monotonic() - start, usage.ru_maxrss
+        if not printed.stat().st_size:
+            sys.exit(f"privyseal audit {arguments[0]} printed nothing")
+        return took, usage.ru_maxrss
 
     # Start and memory
 

@@ -18,8 +18,7 @@ struct ArchiveSelection {
     ///   - moment: the last entry must be older; nil for any.
     ///   - count: at most; nil for all.
     func segments(before moment: Timestamp?, count: Int?) throws(AuditStoreError) -> Range<Int> {
-        let first = try reader.firstIndex() / AuditSegment.size
-        let closed = min(try reader.segmentRoots().count, try coveredSize() / AuditSegment.size)
+        let (first, closed) = try bounds()
         let end = min(closed, count.map { first + min($0, closed) } ?? closed)
         var last = first
         while last < end, try moment.map({ moment throws(AuditStoreError) in try isOlder(last, than: moment) }) ?? true
@@ -31,8 +30,7 @@ struct ArchiveSelection {
 
     /// Why there is nothing to archive.
     func reason(before moment: Timestamp?) throws(AuditStoreError) -> String {
-        let first = try reader.firstIndex() / AuditSegment.size
-        let closed = min(try reader.segmentRoots().count, try coveredSize() / AuditSegment.size)
+        let (first, closed) = try bounds()
         guard moment != nil, first < closed else {
             return "there is no segment that is full and covered by a checkpoint."
         }
@@ -40,6 +38,12 @@ struct ArchiveSelection {
         let time = try time(of: last).map { String(decoding: $0.rfc3339, as: UTF8.self) } ?? "no time"
         return "the first segment that is left ends with entry \(last), which bears \(time). Where a clock was wrong, "
             + "say how much with --segments."
+    }
+
+    /// The first segment that is left, and the end of those that are full and covered.
+    private func bounds() throws(AuditStoreError) -> (first: Int, closed: Int) {
+        let covered = try coveredSize() / AuditSegment.size
+        return (try reader.firstIndex() / AuditSegment.size, min(try reader.segmentRoots().count, covered))
     }
 
     /// What a gateway that starts is asked to show: it must hold all entries since its last segment that every kind of

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A file that is read more than once, and each time the same: of one that grows, what was there first; what can be read only
 /// once, such as a pipe, is kept.
 struct EvidenceCopy {
@@ -9,10 +7,11 @@ struct EvidenceCopy {
 
     init(of path: String) throws(AuditSetupError) {
         self.path = path
-        let size = EvidenceFile.size(ofFile: path)
+        let facts = FileFacts(path)
         // What is not there is said when it is opened.
-        bytes = size != nil || access(path, F_OK) != 0 ? nil : try EvidenceFile.contents(of: path)
-        length = size ?? 0
+        let isFile = facts?.isRegular ?? true
+        bytes = isFile ? nil : try EvidenceFile.contents(of: path)
+        length = isFile ? facts?.size ?? 0 : 0
     }
 
     /// Piece by piece.

@@ -15,14 +15,8 @@ enum EvidenceFile {
     /// Of nothing else than a file: from a pipe might come nothing, for ever.
     static func contents(ofFile path: String) throws(AuditSetupError) -> [UInt8] {
         guard access(path, F_OK) == 0 else { throw refusal(path) }
-        guard size(ofFile: path) != nil else { throw AuditSetupError("\(path) is no file.") }
+        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is no file.") }
         return try contents(of: path)
-    }
-
-    /// Bytes; nil when it is not there, or something else than a file.
-    static func size(ofFile path: String) -> Int? {
-        guard let facts = FileFacts(path), facts.isRegular else { return nil }
-        return facts.size
     }
 
     static let pieceSize = 1 << 16

@@ -100,24 +100,29 @@ def test_nothing_is_signed_after_the_write_ahead_log_was_cut_off(place, size):
 
 def test_a_write_ahead_log_that_sqlite_empties_is_gone_on_with(place):
     service = AuditedService(BINARY, place, FileKeys(place))
-    with service:
-        load = KeepingLoad(service, pause=0.001)
-        for _ in range(10):
-            load.wait_for(20, after=time.monotonic())
-            with contextlib.closing(sqlite3.connect(service.database, timeout=10)) as other:
-                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        load.wait_for(20, after=time.monotonic())
-        load.stop()
-        # Another process may be the first to write again.
+
+    def empty():
         with contextlib.closing(sqlite3.connect(service.database, timeout=10)) as other:
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    with service:
+        load = KeepingLoad(service, pause=0.001)
+        for _ in range(30):
+            load.wait_for(20, after=time.monotonic())
+            empty()
+        load.wait_for(20, after=time.monotonic())
+        load.stop()
+        assert load.surprises == [] and load.refused == set()
+        # Another process may be the first to write again.
         facts = ("productId=com.example.monthly", "offerIdentifier=cli")
-        status, output, error = service.run("sign", "promotional-offer", "--app", APP, *facts)
-        assert status == 0, error
-        assert service.sign()[0] == 200
-    # In the moment itself it may be refused, though the entry is there.
+        for _ in range(10):
+            empty()
+            status, output, error = service.run("sign", "promotional-offer", "--app", APP, *facts)
+            assert status == 0, error
+            assert service.sign()[0] == 200, service.log.read_text()[-1000:]
     theirs = {(e["requestId"], e.get("item")) for e in AuditCopy(service.database).of_kind("signature")}
     theirs -= {(one.request_id, one.item) for one in load.signed}
+    assert len(theirs) == 20
     assert everything_wrong(service, load.signed, theirs) == []
 
 

@@ -41,29 +41,20 @@ struct LogFiles: Sendable {
         extent = LogExtent(logPath)
     }
 
-    /// - Parameter isWriting: whether the writer asks, and so nobody else writes in this process.
-    func change(isWriting: Bool = false) throws(AuditStoreError) -> Change {
-        try change { if isWriting { extent.willWrite($0) } }
-    }
-
-    /// - Parameter see: is given the size of the write-ahead log in bytes, when it is the one that was opened.
-    private func change(seeing see: (Int) -> Void) throws(AuditStoreError) -> Change {
+    func change() throws(AuditStoreError) -> Change {
         guard let now = try FileMark(path) else { return .databaseGone }
         guard now.isSameFile(as: database) else { return .databaseReplaced }
         guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
             shared.isSameFile(as: self.shared)
         else { return .companionReplaced }
-        see(log.size)
         guard !extent.isCutOff else { return .logCutOff }
         guard now.isWritable else { return .readOnly(path) }
         return log.isWritable ? .none : .readOnly(logPath)
     }
 
     /// Throws unless what was opened is what is there.
-    func checkInPlace() throws(AuditStoreError) { try require(change()) }
-
-    private func require(_ change: Change) throws(AuditStoreError) {
-        switch change {
+    func checkInPlace() throws(AuditStoreError) {
+        switch try change() {
         case .none, .readOnly: return
         case .databaseGone: throw Self.gone(path)
         case .databaseReplaced: throw .replaced("There is another file at \(path) than the audit log that was opened.")
@@ -71,13 +62,6 @@ struct LogFiles: Sendable {
             throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
         case .logCutOff: throw cutOff
         }
-    }
-
-    /// Throws unless what was committed is where it will be looked for.
-    ///
-    /// - Parameter frames: in the write-ahead log.
-    func checkCommitted(frames: Int, pageSize: Int) throws(AuditStoreError) {
-        try require(change { extent.didCommit($0, frames: frames, pageSize: pageSize) })
     }
 
     var cutOff: AuditStoreError {

@@ -81,7 +81,8 @@ final class Writer {
             throw error
         }
         // What went into files that are somewhere else by now is not where it will be looked for.
-        try files.checkCommitted(frames: connection.logPages, pageSize: copying.pageSize)
+        seeLog()
+        try files.checkInPlace()
         copying.didCommit(on: connection)
         if !isAccepted { connection.keepLogOnClose(false) }
         isAccepted = true
@@ -99,15 +100,16 @@ final class Writer {
         if connection.isInTransaction { isSpoiled = true }
     }
 
-    /// Throws unless it was SQLite that emptied the write-ahead log, with everything in it copied, as `wal_checkpoint(TRUNCATE)` does;
-    /// another process may have written into it since.
-    func requireLog() throws(AuditStoreError) {
-        // What is left of it, and the holes, must not get into the database. In an empty one there is nothing.
-        connection.keepLogOnClose(true)
-        let isEmptied = try FileMark(files.logPath)?.size == 0 && (try? connection.copyLog())?.pages == 0
-        guard isEmptied || files.extent.hasBegunAnew else { throw files.cutOff }
-        connection.keepLogOnClose(!isAccepted)
-        files.extent.startAnew()
+    /// What happened to the files since they were opened.
+    func change() throws(AuditStoreError) -> LogFiles.Change {
+        seeLog()
+        return try files.change()
+    }
+
+    private func seeLog() {
+        files.extent.look { connection.logIndex }
+        // What is left of it, and the holes, must not get into the database.
+        if files.extent.isCutOff { connection.keepLogOnClose(true) }
     }
 
     /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of

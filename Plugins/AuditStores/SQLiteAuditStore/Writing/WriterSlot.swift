@@ -55,9 +55,7 @@ struct WriterSlot {
         case .readOnly(let path)?: throw LogFiles.readOnly(path)
         // It stays open: the file may come back.
         case .databaseGone?: throw LogFiles.gone(path)
-        case .logCutOff?:
-            try writer?.requireLog()
-            if let writer { return writer }
+        case .logCutOff?: if let writer { throw writer.files.cutOff }
         case .companionReplaced?: try writer?.rescueLog()
         case .databaseReplaced?, nil: break
         }
@@ -70,7 +68,7 @@ struct WriterSlot {
     /// Nil when there is no writer, or none that can be relied on.
     private func change() throws(AuditStoreError) -> LogFiles.Change? {
         guard let writer, !writer.isSpoiled else { return nil }
-        return try writer.files.change(isWriting: true)
+        return try writer.change()
     }
 
     private mutating func reopen(

@@ -1,6 +1,7 @@
 """`privyseal audit` on the log of a gateway that runs, and on copies of it that somebody has changed."""
 
 import base64
+import contextlib
 import csv
 import fcntl
 import functools
@@ -166,6 +167,12 @@ def test_search_finds_what_was_signed_and_nothing_else(gateway):
     assert gateway.run("search", "--offer", "spring", "--since", "1h", "--outcome", "signed", "--count") == "2\n"
     assert gateway.run("search", "--offer", "spring", "--until", "1h", "--count") == "0\n"
     assert gateway.run("search", "--product", "com.example.search", "--count") == "0\n"
+
+
+@pytest.mark.parametrize("command", ["search", "stats", "export"])
+def test_the_logs_public_key_is_no_key_to_look_for(gateway, command):
+    answer = run("audit", command, "--key", gateway.key, "--config", gateway.service.configuration)
+    assert answer.returncode == 64 and answer.stdout == "" and "the ID of the key that signed" in answer.stderr
 
 
 def test_search_says_what_its_limit_left_out(gateway):
@@ -341,8 +348,9 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     archive = tmp_path / "archive"
     archive.mkdir()
     with gateway.service:
-        for number in range(SEGMENT // 100 + 1):
-            gateway.sign([f"com.example.product{item}" for item in range(100)])
+        requests = [
+            gateway.sign([f"com.example.product{item}" for item in range(100)]) for _ in range(SEGMENT // 100 + 1)
+        ]
         # Until a checkpoint covers the segment: the file is written when it does.
         follow = subprocess.Popen(["tail", "--follow", "--lines=+1", gateway.checkpoints], stdout=subprocess.PIPE)
         for line in follow.stdout:
@@ -390,6 +398,12 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     notes = gateway.checkpoints.read_text().split("\n\n")
     gateway.checkpoints.write_text("\n\n".join(notes[:2]) + "\n\n")
     assert int(notes[0].split("\n")[1]) < SEGMENT
+    # As the page says how to be rid of what SQLite leaves of dropped entries.
+    with contextlib.closing(sqlite3.connect(tmp_path / "audit.db")) as database:
+        database.execute("VACUUM")
+    assert [path.name for path in tmp_path.glob("audit.db-*")] == []
+    left = (tmp_path / "audit.db").read_bytes()
+    assert [request for request in requests if request.encode() in left] == requests[-1:]
     with gateway.service:
         gateway.sign(["com.example.again"])
         gateway.run("verify")

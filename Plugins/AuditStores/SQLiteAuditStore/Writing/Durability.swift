@@ -20,7 +20,7 @@ struct Durability: Hashable, Sendable {
         try connection.execute("PRAGMA synchronous = FULL")
         _ = try connection.number("wal_autocheckpoint = 0")
         _ = try connection.number("journal_size_limit = \(keptLogSize)")
-        // What is dropped is gone from the file too: a retention period is a promise.
+        // What is dropped is overwritten in the file too, but for the rests that README.md tells of.
         _ = try connection.number("secure_delete = ON")
         // Functions in a schema that somebody changed are not called; a page that lies about its cells is seen.
         try connection.execute("PRAGMA trusted_schema = OFF")

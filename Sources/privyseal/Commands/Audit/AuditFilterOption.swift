@@ -69,6 +69,7 @@ struct AuditFilterOption: ParsableArguments {
 
     /// - Throws: what is wrong, already said; the status is 64.
     func query(isLatestFirst: Bool) throws -> AuditQuery {
+        try refuseKeyFile()
         var text = period.text
         text.isLatestFirst = isLatestFirst
         let terms: [(AuditTerm, String?)] = [
@@ -77,5 +78,14 @@ struct AuditFilterOption: ParsableArguments {
         ]
         for (term, value) in terms { text.terms[term] = value }
         return try AuditPeriodOption.query(text)
+    }
+
+    /// `--key` of other commands is a file, and nothing would match its path.
+    private func refuseKeyFile() throws {
+        guard let key, key.contains("/") || key.contains("."), FileFacts(key) != nil else { return }
+        throw StandardError.failure(
+            "--key \(PlainText.of(key)) is a file; entries are found by the ID of the key that signed, as App Store Connect shows it. "
+                + "The log's own public keys are only for privyseal audit verify and check-proof.",
+            status: ExitCode.validationFailure.rawValue)
     }
 }

@@ -84,6 +84,55 @@ struct FailureTests {
         #expect(try SQLiteAuditStore.read(at: log.directory + "/crash.db").bodies() == ["a", "b", "c"])
     }
 
+    @Test("A write-ahead log that was cut off takes nothing more, and what is left is not copied", arguments: [0, 5000])
+    func cutOff(size: off_t) throws {
+        let store = try log.open()
+        try store.append("a")
+        try store.append("b")
+        let database = try Data(contentsOf: URL(filePath: log.path))
+        truncate(log.path + "-wal", size)
+        for _ in 0..<2 { expect(.damaged) { () throws(AuditStoreError) in try store.append("no") } }
+        store.close()
+        #expect(try Data(contentsOf: URL(filePath: log.path)) == database)
+    }
+
+    @Test("A commit does not count when the write-ahead log was cut off meanwhile")
+    func cutOffMeanwhile() throws {
+        let store = try log.open()
+        try store.append("a")
+        try store.append("b")
+        for _ in 0..<2 {
+            expect(.damaged) { () throws(AuditStoreError) in
+                try store.write { (transaction) throws(AuditStoreError) in
+                    truncate(log.path + "-wal", 0)
+                    try transaction.append(StoredEntry(index: 2, body: [65], mark: 0))
+                }
+            }
+        }
+        let database = try Data(contentsOf: URL(filePath: log.path))
+        store.close()
+        #expect(try Data(contentsOf: URL(filePath: log.path)) == database)
+    }
+
+    @Test("A write-ahead log that another connection empties, or begins anew, is gone on with")
+    func emptied() throws {
+        let store = try log.open()
+        let other = try log.open()
+        let connection = try Connection(path: log.path, access: .readWrite)
+        var expected: [String] = []
+        for round in 0..<5 {
+            for (writer, name) in [(store, "a"), (other, "b"), (store, "c")] {
+                if round.isMultiple(of: 2) { #expect(try connection.emptyLog()) }
+                try writer.append("\(name)\(round)")
+                expected.append("\(name)\(round)")
+            }
+            #expect(try connection.emptyLog())
+        }
+        store.close()
+        other.close()
+        #expect(try log.read().bodies() == expected)
+    }
+
     @Test("A whole copy that was put in the file's place is gone on with")
     func copyPutBack() throws {
         let store = try log.open()

@@ -84,14 +84,16 @@ struct FailureTests {
         #expect(try SQLiteAuditStore.read(at: log.directory + "/crash.db").bodies() == ["a", "b", "c"])
     }
 
-    @Test("A write-ahead log that was cut off takes nothing more, and what is left is not copied", arguments: [0, 5000])
-    func cutOff(size: off_t) throws {
+    @Test(
+        "A write-ahead log that was cut off takes nothing more, and what is left is not copied", arguments: [0, 5000])
+    func cutOff(size: Int) throws {
         let store = try log.open()
         try store.append("a")
         try store.append("b")
         let database = try Data(contentsOf: URL(filePath: log.path))
-        truncate(log.path + "-wal", size)
+        truncate(log.path + "-wal", off_t(size))
         for _ in 0..<2 { expect(.damaged) { () throws(AuditStoreError) in try store.append("no") } }
+        #expect(log.size("audit.db-wal") == size)
         store.close()
         #expect(try Data(contentsOf: URL(filePath: log.path)) == database)
     }

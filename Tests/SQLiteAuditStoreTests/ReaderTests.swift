@@ -130,6 +130,24 @@ struct ReaderTests {
         store.close()
     }
 
+    @Test("Another log that takes the place of the one that is read is not gone on with")
+    func replacedMeanwhile() throws {
+        let store = try log.open()
+        try store.append((0..<5000).map { _ in Array("entry".utf8) })
+        store.close()
+        try SQLiteAuditStore.create(at: log.directory + "/other.db", identity: AuditIdentity(origin: "other"))
+        var seen = 0
+        let reader = try log.read()
+        expect(.replaced) { () throws(AuditStoreError) in
+            try reader.entries(in: 0..<5000) { _ in
+                if seen == 0 { rename(log.directory + "/other.db", log.path) }
+                seen += 1
+                return true
+            }
+        }
+        #expect(seen > 0 && seen < 5000)
+    }
+
     @Test("A search says which entries it should have met and did not", arguments: [true, false])
     func missingEntries(_ isLatestFirst: Bool) throws {
         let store = try log.open()

@@ -79,6 +79,24 @@ struct SearchTests {
         try checkQueries()
     }
 
+    @Test("Entries that the index names and the log has not are said to be missing", arguments: [true, false])
+    func missing(isLatestFirst: Bool) throws {
+        try store.index()
+        var query = AuditQuery()
+        query.isLatestFirst = isLatestFirst
+        query.terms[.user] = "user-7"
+        let hits = expected(query)
+        let gone = try #require(hits.first { (1000..<AuditSegment.size).contains($0) })
+        try log.tamper("DROP TRIGGER entry_remains", "DELETE FROM entry WHERE idx = \(gone)")
+        var found: [Int] = []
+        let missing = try log.read().search(query) { entry in
+            found.append(entry.index)
+            return true
+        }
+        #expect(found == hits.filter { $0 != gone })
+        #expect(missing?.first == gone && missing?.count == 1)
+    }
+
     @Test("Counts are those of the entries, whatever is indexed")
     mutating func tallies() throws {
         for round in 0..<2 {

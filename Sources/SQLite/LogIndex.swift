@@ -10,9 +10,16 @@ public struct LogIndex: Hashable, Sendable {
     /// As the header of the log and of each of its frames has it: another one each time that it begins anew.
     public let salt: UInt64
 
-    /// - Parameter bytes: 48.
+    /// - Parameter bytes: 48, of which the last eight are the checksum of the others.
     fileprivate init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes[12] != 0 else { return nil }
+        var sum: (UInt32, UInt32) = (0, 0)
+        for position in stride(from: 0, to: 40, by: 8) {
+            sum.0 &+= bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) &+ sum.1
+            sum.1 &+= bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self) &+ sum.0
+        }
+        guard bytes[12] != 0, bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self) == sum.0,
+            bytes.loadUnaligned(fromByteOffset: 44, as: UInt32.self) == sum.1
+        else { return nil }
         // 65,536 does not fit.
         let size = Int(bytes.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
         pageSize = size == 1 ? 1 << 16 : size
@@ -26,8 +33,8 @@ extension Connection {
     /// Bytes of the index that are mapped at a time.
     private static let logIndexStep: Int32 = 32 << 10
 
-    /// Of a connection that has read from a database with a write-ahead log. Nil while another process writes it, and after one
-    /// that died over that, until a connection makes it anew.
+    /// Of a connection that has read from a database with a write-ahead log. Nil while another process writes it, and when it is
+    /// damaged, as after one that died over that, until a connection makes it anew.
     ///
     /// It is read through SQLite: a descriptor of our own would give up the locks of this process when it is closed.
     public var logIndex: LogIndex? {
@@ -37,7 +44,8 @@ extension Connection {
             let barrier = methods.pointee.xShmBarrier
         else { return nil }
         var mapped: UnsafeMutableRawPointer?
-        guard map(file, 0, Self.logIndexStep, 0, &mapped) & 0xff != SQLITE_IOERR, let mapped else { return nil }
+        _ = map(file, 0, Self.logIndexStep, 0, &mapped)
+        guard let mapped else { return nil }
         // It stands there twice, and is written from the second to the first.
         let first = [UInt8](UnsafeRawBufferPointer(start: mapped, count: Self.logIndexSize))
         barrier(file)

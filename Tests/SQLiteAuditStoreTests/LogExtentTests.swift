@@ -16,7 +16,7 @@ struct LogExtentTests {
         connection = try Connection(path: log.path, access: .readWrite)
         try Durability.set(on: connection)
         try connection.execute("CREATE TABLE thing (a)")
-        extent = LogExtent(log.path + "-wal")
+        extent = try LogExtent(log.path + "-wal")
         try write(20)
         look()
         #expect(!extent.isCutOff)
@@ -124,13 +124,14 @@ struct LogExtentTests {
         #expect(!extent.isCutOff && reads > 1)
     }
 
-    @Test("An index that was made anew from what was left does not hide that something is missing")
-    func madeAnew() throws {
+    @Test(
+        "An index that was made anew from what was left does not hide that something is missing", arguments: [48, 96])
+    func madeAnew(damage: Int) throws {
         let before = try index()
         truncate(path, off_t(size(of: before.frames / 2)))
-        // As a process leaves it that dies while it writes there.
+        // As a process leaves it that dies while it writes there; and both copies, which are alike then.
         let file = try FileHandle(forUpdating: URL(filePath: log.path + "-shm"))
-        try file.write(contentsOf: [UInt8](repeating: 0xff, count: 48))
+        try file.write(contentsOf: [UInt8](repeating: 1, count: damage))
         #expect(connection.logIndex == nil)
         _ = try connection.first("SELECT count(*) FROM thing") { $0.integer(0) }
         #expect(try index().frames < before.frames)

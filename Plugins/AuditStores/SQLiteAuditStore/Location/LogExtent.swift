@@ -1,3 +1,4 @@
+import AuditKit
 import Glibc
 import SQLite
 import Synchronization
@@ -18,11 +19,14 @@ final class LogExtent: Sendable {
     private let seen = Mutex<LogIndex?>(nil)
     private let wasCutOff = Atomic(false)
 
-    init(_ path: String) {
+    init(_ path: String) throws(AuditStoreError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno))).")
+        }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { close(descriptor) }
 
     /// Whether something was missing once.
     var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
@@ -49,15 +53,20 @@ final class LogExtent: Sendable {
             first = max(seen.frames, 1)
         }
         let step = Self.frameHeaderSize + index.pageSize
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, Int(status.st_size) >= Self.headerSize + index.frames * step,
-            salt(at: 16) == index.salt
-        else { return false }
-        return (first...index.frames).allSatisfy { salt(at: Self.headerSize + ($0 - 1) * step + 8) == index.salt }
+        return isAsLong(as: Self.headerSize + index.frames * step) && has(index.salt, at: 16)
+            && (first...index.frames).allSatisfy { has(index.salt, at: Self.headerSize + ($0 - 1) * step + 8) }
     }
 
-    private func salt(at position: Int) -> UInt64? {
-        var salt: UInt64 = 0
-        return pread(descriptor, &salt, 8, off_t(position)) == 8 ? salt : nil
+    // What cannot be read now is not missing for that: what is wrong with the disk the commit says.
+
+    private func isAsLong(as size: Int) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || Int(status.st_size) >= size
+    }
+
+    private func has(_ salt: UInt64, at position: Int) -> Bool {
+        var found: UInt64 = 0
+        let count = pread(descriptor, &found, 8, off_t(position))
+        return count < 0 || count == 8 && found == salt
     }
 }

@@ -38,7 +38,7 @@ struct LogFiles: Sendable {
         self.database = database
         self.log = log
         self.shared = shared
-        extent = LogExtent(logPath)
+        extent = try LogExtent(logPath)
     }
 
     func change() throws(AuditStoreError) -> Change {

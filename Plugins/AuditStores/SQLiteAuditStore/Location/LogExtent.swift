@@ -10,7 +10,10 @@ import Synchronization
 /// its index says, which SQLite writes after the log: so it may be emptied and begun anew by other processes as well.
 final class LogExtent: Sendable {
     private static let headerSize = 32
+    /// Where the salt stands in it.
+    private static let saltOffset = 16
     private static let frameHeaderSize = 24
+    private static let frameSaltOffset = 8
     /// Another process cannot change the index that often while one looks.
     private static let attempts = 64
 
@@ -53,8 +56,10 @@ final class LogExtent: Sendable {
             first = max(seen.frames, 1)
         }
         let step = Self.frameHeaderSize + index.pageSize
-        return isAsLong(as: Self.headerSize + index.frames * step) && has(index.salt, at: 16)
-            && (first...index.frames).allSatisfy { has(index.salt, at: Self.headerSize + ($0 - 1) * step + 8) }
+        return isAsLong(as: Self.headerSize + index.frames * step) && has(index.salt, at: Self.saltOffset)
+            && (first...index.frames).allSatisfy {
+                has(index.salt, at: Self.headerSize + ($0 - 1) * step + Self.frameSaltOffset)
+            }
     }
 
     // What cannot be read now is not missing for that: what is wrong with the disk the commit says.

@@ -36,6 +36,20 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// Packages that the dependencies depend on. They are linked in any case; a target names them so that SwiftPM takes the
+/// versions that are pinned below without a warning.
+let indirect: [Target.Dependency] = [
+    .product(name: "Algorithms", package: "swift-algorithms"),
+    .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+    .product(name: "Atomics", package: "swift-atomics"),
+    .product(name: "DequeModule", package: "swift-collections"),
+    .product(name: "Configuration", package: "swift-configuration"),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+    .product(name: "RealModule", package: "swift-numerics"),
+    .product(name: "ServiceContextModule", package: "swift-service-context"),
+    .product(name: "SystemPackage", package: "swift-system"),
+]
+
 /// A release has Swift and Foundation within: it runs where Swift is not installed, and faster (docs/adr/0040).
 ///
 /// Objects are compiled for the shared libraries, and name those; what Foundation's archives need besides is named here.
@@ -98,6 +112,12 @@ let package = Package(
         .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
         .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
         .library(name: "SigningKitTesting", targets: ["SigningKitTesting"]),
+        // For Tests/Fuzzing, a package of its own.
+        .library(name: "KeyTransport", targets: ["KeyTransport"]),
+        .library(name: "PKCS11", targets: ["PKCS11"]),
+        .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
+        .library(name: "AuditKit", targets: ["AuditKit"]),
+        .library(name: "ComplianceReport", targets: ["ComplianceReport"]),
         // For tests only: a PKCS #11 module is loaded by its path, and only a dynamic product has one.
         .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
@@ -107,22 +127,33 @@ let package = Package(
         .library(name: "IntroductoryOfferEligibility", targets: ["IntroductoryOfferEligibility"]),
         .library(name: "AdvancedCommerce", targets: ["AdvancedCommerce"]),
     ],
+    // Exact, because Package.resolved is not committed: each build of a commit has the same sources.
     dependencies: [
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        // What those depend on.
+        .package(url: "https://github.com/apple/swift-algorithms.git", exact: "1.2.1"),
+        .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-numerics.git", exact: "1.1.1"),
+        .package(url: "https://github.com/apple/swift-service-context.git", exact: "1.5.1"),
+        .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
     ],
     targets: [
         // Floor 0: the C libraries of the system
@@ -196,7 +227,7 @@ let package = Package(
         // Floor 5: the composition root, and the program that measures it
         .executableTarget(
             name: "privyseal",
-            dependencies: features + keyBackends + auditStores + [
+            dependencies: features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
                 "PKCS11",
                 "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
@@ -236,7 +267,7 @@ let package = Package(
             "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
         tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
         tests("SigningKitTests", ["SigningKit", "SigningKitTesting", "StrictJSON", crypto]),
-        tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", crypto, cryptoExtras]),
+        tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
         tests(

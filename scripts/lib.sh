@@ -41,3 +41,7 @@ need_python() {
 
 # What the package builds and runs on.
 platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev pkg-config openssl opensc)
+
+# What the tests in Tests/Interop need besides: a TPM 2 in software with its resource manager, p11-kit's server, and NSS.
+token_packages=(swtpm tpm2-abrmd libtss2-tcti-swtpm0 libtss2-tcti-tabrmd0 libtpm2-pkcs11-1 libtpm2-pkcs11-tools tpm2-tools
+    dbus p11-kit p11-kit-modules libnss3 libnss3-tools)

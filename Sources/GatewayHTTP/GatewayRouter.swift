@@ -29,7 +29,7 @@ public struct GatewayRouter: Sendable {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         let contract = ContractRoutes()
         var table = RouteTable()
-        table.post(SignatureRoute.path, SignatureRoute(gateway: gateway).respond)
+        table.post(SignatureRoute.path, SignatureRoute(gateway: gateway, registry: registry).respond)
         table.post(BatchRoute.path, BatchRoute(gateway: gateway, registry: registry).respond)
         table.get(CompatibilityRoute.path, CompatibilityRoute(gateway: gateway).respond)
         table.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)

@@ -11,7 +11,9 @@ public struct KeyPackage: Sendable {
     /// In bytes; one has about a thousand.
     public static let maximumSize = 16 << 10
     private static let version: Int64 = 1
-    private static let algorithm = "RSA-OAEP-SHA1+AES-256-KWP"
+    private static let algorithms: [WrappingHash: String] = [
+        .sha1: "RSA-OAEP-SHA1+AES-256-KWP", .sha256: "RSA-OAEP-SHA256+AES-256-KWP",
+    ]
 
     public init(_ key: WrappedKey) {
         self.key = key
@@ -36,14 +38,15 @@ extension KeyPackage: JSONWritable {
         ])
         guard try Self.text(object, "format") == Self.format,
             try object.required("version", { value throws(JSONReadError) in try value.integer() }) == Self.version,
-            try Self.text(object, "algorithm") == Self.algorithm
+            let hash = try Self.hash(object)
         else { throw KeyTransportError("The package is of a format that this version does not know.") }
-        guard let publicKey = try? P256.Signing.PublicKey(derRepresentation: try Self.bytes(object, "publicKey")),
+        guard let publicKey = P256.Signing.PublicKey(subjectPublicKeyInfo: try Self.bytes(object, "publicKey")),
             let wrappingKey = PublicKeyFingerprint(try Self.text(object, "wrappingKeyFingerprint")),
             try Self.text(object, "keyFingerprint") == PublicKeyFingerprint(of: publicKey).description
         else { throw KeyTransportError("The package's public key and its fingerprints do not fit.") }
         key = WrappedKey(
-            wrappingKey: wrappingKey, publicKey: publicKey, encryptedAESKey: try Self.bytes(object, "encryptedAesKey"),
+            wrappingKey: wrappingKey, publicKey: publicKey, hash: hash,
+            encryptedAESKey: try Self.bytes(object, "encryptedAesKey"),
             encryptedKey: try Self.bytes(object, "encryptedKey"))
     }
 
@@ -51,13 +54,18 @@ extension KeyPackage: JSONWritable {
         writer.object { writer in
             writer.member("format", Self.format)
             writer.member("version", Self.version)
-            writer.member("algorithm", Self.algorithm)
+            writer.member("algorithm", Self.algorithms[key.hash] ?? "")
             writer.member("wrappingKeyFingerprint", key.wrappingKey.description)
             writer.member("keyFingerprint", PublicKeyFingerprint(of: key.publicKey).description)
             writer.member("publicKey", unescaped: Base64.standard.encode(Array(key.publicKey.derRepresentation)))
             writer.member("encryptedAesKey", unescaped: Base64.standard.encode(key.encryptedAESKey))
             writer.member("encryptedKey", unescaped: Base64.standard.encode(key.encryptedKey))
         }
+    }
+
+    private static func hash(_ object: JSONObject) throws(JSONReadError) -> WrappingHash? {
+        let algorithm = try text(object, "algorithm")
+        return algorithms.first { $0.value == algorithm }?.key
     }
 
     private static func text(_ object: JSONObject, _ name: StaticString) throws(JSONReadError) -> String {

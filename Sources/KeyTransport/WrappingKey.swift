@@ -6,20 +6,41 @@ public import SigningKit
 public struct WrappingKey {
     private let key: _RSA.Encryption.PublicKey
     public let fingerprint: PublicKeyFingerprint
+    /// The hash that the token takes, as the file says; SHA-1 where it says nothing.
+    public let hash: WrappingHash
 
-    /// - Parameter pem: a SubjectPublicKeyInfo (`-----BEGIN PUBLIC KEY-----`), 2048 bits or more.
-    public init(pem: String) throws(KeyTransportError) {
-        do { key = try _RSA.Encryption.PublicKey(pemRepresentation: pem) } catch {
+    /// - Parameter text: a SubjectPublicKeyInfo (`-----BEGIN PUBLIC KEY-----`), 2048 bits or more, with or without the
+    ///   line of `file(_:)` before it.
+    public init(pem text: String) throws(KeyTransportError) {
+        let start = text.firstRange(of: "-----BEGIN ")?.lowerBound ?? text.startIndex
+        do { key = try _RSA.Encryption.PublicKey(pemRepresentation: String(text[start...])) } catch {
             throw KeyTransportError("The wrapping key is not an RSA public key of 2048 bits or more in PEM.")
         }
         fingerprint = PublicKeyFingerprint(ofDER: Array(key.derRepresentation))
+        let stated = text[..<start].split(whereSeparator: \.isNewline).first { $0.hasPrefix(Self.hashLine) }
+        guard let stated else {
+            hash = .sha1
+            return
+        }
+        guard let hash = WrappingHash(rawValue: String(stated.dropFirst(Self.hashLine.count))) else {
+            throw KeyTransportError("The wrapping key's file names a hash that is not known here: \(stated).")
+        }
+        self.hash = hash
     }
+
+    /// As a file: a line with the hash before the PEM, where readers of PEM skip it (RFC 7468 §2).
+    public static func file(_ key: MadeWrappingKey) -> String {
+        "\(hashLine)\(key.hash.rawValue)\n" + PEM.text("PUBLIC KEY", key.der)
+    }
+
+    private static let hashLine = "RSA-OAEP hash: "
 
     /// As a token shows it: both numbers big-endian.
     public init(modulus: [UInt8], exponent: [UInt8]) throws(KeyTransportError) {
         do { key = try _RSA.Encryption.PublicKey(n: modulus, e: exponent) } catch {
             throw KeyTransportError("The token's wrapping key is not an RSA key of 2048 bits or more.")
         }
+        hash = .sha1
         fingerprint = PublicKeyFingerprint(ofDER: Array(key.derRepresentation))
     }
 
@@ -27,7 +48,10 @@ public struct WrappingKey {
     public var der: [UInt8] { Array(key.derRepresentation) }
 
     /// Under a fresh AES-256 key that nobody keeps.
-    public func wrap(_ material: KeyMaterial) throws(KeyTransportError) -> WrappedKey {
+    ///
+    /// - Parameter hash: in place of the one that the file says.
+    public func wrap(_ material: KeyMaterial, _ hash: WrappingHash? = nil) throws(KeyTransportError) -> WrappedKey {
+        let hash = hash ?? self.hash
         let aes = SymmetricKey(size: .bits256)
         do {
             let wrapped = try material.pkcs8.withBytes { plain in
@@ -37,14 +61,23 @@ public struct WrappingKey {
                 }
             }
             guard let wrapped else { throw KeyTransportError("The key has a size that no key has.") }
-            let encrypted = try aes.withUnsafeBytes { try key.encrypt($0, padding: .PKCS1_OAEP) }
+            let encrypted = try aes.withUnsafeBytes { try key.encrypt($0, padding: hash.padding) }
             return WrappedKey(
-                wrappingKey: fingerprint, publicKey: material.publicKey, encryptedAESKey: Array(encrypted),
-                encryptedKey: wrapped)
+                wrappingKey: fingerprint, publicKey: material.publicKey, hash: hash,
+                encryptedAESKey: Array(encrypted), encryptedKey: wrapped)
         } catch let error as KeyTransportError {
             throw error
         } catch {
             throw KeyTransportError("The key could not be wrapped.")
+        }
+    }
+}
+
+extension WrappingHash {
+    fileprivate var padding: _RSA.Encryption.Padding {
+        switch self {
+        case .sha1: .PKCS1_OAEP
+        case .sha256: .PKCS1_OAEP_SHA256
         }
     }
 }

@@ -20,6 +20,7 @@ public enum CryptokiFunction: String, Sendable {
     case getAttributeValue = "C_GetAttributeValue"
     case findObjectsInit = "C_FindObjectsInit"
     case findObjects = "C_FindObjects"
+    case findObjectsFinal = "C_FindObjectsFinal"
     case signInit = "C_SignInit"
     case sign = "C_Sign"
     case generateKeyPair = "C_GenerateKeyPair"

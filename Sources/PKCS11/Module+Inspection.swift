@@ -22,7 +22,8 @@ extension Module {
     public func info() throws(PKCS11Error) -> ModuleInfo {
         try call(.getInfo) { functions throws(PKCS11Error) in
             var info = CK_INFO()
-            try check(.getInfo, functions.pointee.C_GetInfo(&info))
+            let read = try ModuleAnswer.function(.getInfo, functions.pointee.C_GetInfo)
+            try check(.getInfo, read(&info))
             return ModuleInfo(
                 manufacturer: TokenInfo.text(info.manufacturerID), description: TokenInfo.text(info.libraryDescription),
                 version: TokenInfo.text(info.libraryVersion), cryptokiVersion: TokenInfo.text(info.cryptokiVersion))
@@ -33,7 +34,8 @@ extension Module {
     public func slotInfo(of slot: SlotID) throws(PKCS11Error) -> SlotInfo {
         try call(.getSlotInfo) { functions throws(PKCS11Error) in
             var info = CK_SLOT_INFO()
-            try check(.getSlotInfo, functions.pointee.C_GetSlotInfo(slot.rawValue, &info))
+            let read = try ModuleAnswer.function(.getSlotInfo, functions.pointee.C_GetSlotInfo)
+            try check(.getSlotInfo, read(slot.rawValue, &info))
             let flags = [
                 (CKF_TOKEN_PRESENT, "CKF_TOKEN_PRESENT"), (CKF_REMOVABLE_DEVICE, "CKF_REMOVABLE_DEVICE"),
                 (CKF_HW_SLOT, "CKF_HW_SLOT"),
@@ -45,11 +47,14 @@ extension Module {
     /// What the token can do (`C_GetMechanismList`).
     public func mechanisms(on slot: SlotID) throws(PKCS11Error) -> [Mechanism] {
         try call(.getMechanismList) { functions throws(PKCS11Error) in
+            let read = try ModuleAnswer.function(.getMechanismList, functions.pointee.C_GetMechanismList)
             var count: UInt = 0
-            try check(.getMechanismList, functions.pointee.C_GetMechanismList(slot.rawValue, nil, &count))
-            var list = [UInt](repeating: 0, count: Int(count))
-            try check(.getMechanismList, functions.pointee.C_GetMechanismList(slot.rawValue, &list, &count))
-            return list.prefix(Int(count)).map(Mechanism.init(rawValue:))
+            try check(.getMechanismList, read(slot.rawValue, nil, &count))
+            let room = try ModuleAnswer.count(count, atMost: ModuleAnswer.mechanismLimit, from: .getMechanismList)
+            var list = [UInt](repeating: 0, count: room)
+            try check(.getMechanismList, read(slot.rawValue, &list, &count))
+            let length = try ModuleAnswer.count(count, atMost: room, from: .getMechanismList)
+            return list.prefix(length).map(Mechanism.init(rawValue:))
         }
     }
 }

@@ -9,6 +9,7 @@ public struct MechanismUse: OptionSet, Hashable, Sendable {
     }
 
     public static let encrypt = MechanismUse(rawValue: CKF_ENCRYPT)
+    public static let sign = MechanismUse(rawValue: CKF_SIGN)
     public static let generate = MechanismUse(rawValue: CKF_GENERATE)
     public static let generateKeyPair = MechanismUse(rawValue: CKF_GENERATE_KEY_PAIR)
     public static let wrap = MechanismUse(rawValue: CKF_WRAP)
@@ -20,7 +21,8 @@ extension Module {
     public func uses(of mechanism: Mechanism, on slot: SlotID) throws(PKCS11Error) -> MechanismUse {
         try call(.getMechanismInfo) { functions throws(PKCS11Error) in
             var info = CK_MECHANISM_INFO()
-            let answer = functions.pointee.C_GetMechanismInfo(slot.rawValue, mechanism.rawValue, &info)
+            let read = try ModuleAnswer.function(.getMechanismInfo, functions.pointee.C_GetMechanismInfo)
+            let answer = read(slot.rawValue, mechanism.rawValue, &info)
             if answer == CKR_MECHANISM_INVALID { return [] }
             try check(.getMechanismInfo, answer)
             return MechanismUse(rawValue: info.flags)

@@ -8,8 +8,10 @@ extension Module {
 
     /// Blocks: a library may look for its devices.
     ///
-    /// - Parameter path: of the library's file, absolute.
-    public static func open(path: String) throws(PKCS11Error) -> Module {
+    /// - Parameters:
+    ///   - path: of the library's file, absolute.
+    ///   - arguments: a text for `C_Initialize`, for a library that wants one.
+    public static func open(path: String, arguments: String? = nil) throws(PKCS11Error) -> Module {
         let resolved = try resolve(path)
         let module = registry.withLock { modules in
             if let module = modules[resolved] { return module }
@@ -17,27 +19,42 @@ extension Module {
             modules[resolved] = module
             return module
         }
-        try module.addUser()
+        try module.addUser(arguments)
         return module
     }
 
-    /// Finds a library in p11-kit's module directory by its name, with or without `lib` and `.so`: `softhsm2` stands
-    /// for `libsofthsm2.so` (RFC 7512 §2.3).
-    public static func open(name: String) throws(PKCS11Error) -> Module {
-        var failure = PKCS11Error(.loadModule, .argumentsBad, detail: "a module's name holds no slash")
-        guard !name.contains("/") else { throw failure }
-        for file in name.hasSuffix(".so") ? [name] : ["\(name).so", "lib\(name).so", name] {
-            // p11-kit looks for a name that is not a path in its own directory, and says where that is.
-            guard let functions = p11_kit_module_load(file, 0) else {
-                failure = .unloadable(file)
-                continue
-            }
-            defer { p11_kit_module_release(functions) }
-            guard let text = p11_kit_module_get_filename(functions) else { continue }
-            defer { free(text) }
-            return try open(path: String(cString: text))
+    /// Opens a library by its name (RFC 7512 §2.3): first by p11-kit's module file of that name, then as a file in
+    /// p11-kit's module directory, with or without `lib` and `.so`.
+    ///
+    /// - Parameters:
+    ///   - arguments: in place of those of the module file.
+    ///   - directories: where p11-kit's module files are.
+    public static func open(
+        name: String, arguments: String? = nil, directories: [String] = P11KitModuleFile.directories
+    ) throws(PKCS11Error) -> Module {
+        guard !name.isEmpty, !name.contains("/") else {
+            throw PKCS11Error(.loadModule, .argumentsBad, detail: "a module's name holds no slash")
         }
-        throw failure
+        if name.hasPrefix("p11-kit-proxy") { throw .unloadable(name) }
+        if let file = try P11KitModuleFile.find(name, in: directories) {
+            let arguments = arguments ?? file.arguments
+            if file.module.hasPrefix("/") { return try open(path: file.module, arguments: arguments) }
+            guard let path = try pathInModuleDirectory(file.module) else { throw .unloadable(file.module) }
+            return try open(path: path, arguments: arguments)
+        }
+        for file in name.hasSuffix(".so") ? [name] : ["\(name).so", "lib\(name).so", name] {
+            if let path = try pathInModuleDirectory(file) { return try open(path: path, arguments: arguments) }
+        }
+        throw .unknownModule(name, directories)
+    }
+
+    /// p11-kit resolves a relative name in its own directory.
+    private static func pathInModuleDirectory(_ file: String) throws(PKCS11Error) -> String? {
+        guard let functions = p11_kit_module_load(file, 0) else { return nil }
+        defer { p11_kit_module_release(functions) }
+        guard let text = p11_kit_module_get_filename(functions) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
     }
 
     private static func resolve(_ path: String) throws(PKCS11Error) -> String {
@@ -48,13 +65,5 @@ extension Module {
         }
         defer { free(resolved) }
         return String(cString: resolved)
-    }
-}
-
-extension PKCS11Error {
-    /// Right after `p11_kit_module_load` failed, on the same thread.
-    static func unloadable(_ file: String) -> PKCS11Error {
-        let message = p11_kit_message().map { String(cString: $0) } ?? "it is not a PKCS #11 module"
-        return PKCS11Error(.loadModule, .generalError, detail: "the module \(file) cannot be loaded: \(message)")
     }
 }

@@ -4,15 +4,18 @@ extension Module {
     /// Slots that hold a token (`C_GetSlotList`).
     public func slots() throws(PKCS11Error) -> [SlotID] {
         try call(.getSlotList) { functions throws(PKCS11Error) in
+            let list = try ModuleAnswer.function(.getSlotList, functions.pointee.C_GetSlotList)
             // A token may be plugged in between the two calls; then the second one says that there is no room.
             for _ in 0..<8 {
                 var count: UInt = 0
-                try check(.getSlotList, functions.pointee.C_GetSlotList(CK_BBOOL(CK_TRUE), nil, &count))
-                var slots = [UInt](repeating: 0, count: Int(count))
-                let answer = functions.pointee.C_GetSlotList(CK_BBOOL(CK_TRUE), &slots, &count)
+                try check(.getSlotList, list(CK_BBOOL(CK_TRUE), nil, &count))
+                let room = try ModuleAnswer.count(count, atMost: ModuleAnswer.slotLimit, from: .getSlotList)
+                var slots = [UInt](repeating: 0, count: room)
+                let answer = list(CK_BBOOL(CK_TRUE), &slots, &count)
                 if answer == CKR_BUFFER_TOO_SMALL { continue }
                 try check(.getSlotList, answer)
-                return slots.prefix(Int(count)).map(SlotID.init(rawValue:))
+                let length = try ModuleAnswer.count(count, atMost: room, from: .getSlotList)
+                return slots.prefix(length).map(SlotID.init(rawValue:))
             }
             throw PKCS11Error(.getSlotList, .bufferTooSmall)
         }
@@ -22,7 +25,8 @@ extension Module {
     public func tokenInfo(of slot: SlotID) throws(PKCS11Error) -> TokenInfo {
         try call(.getTokenInfo) { functions throws(PKCS11Error) in
             var info = CK_TOKEN_INFO()
-            try check(.getTokenInfo, functions.pointee.C_GetTokenInfo(slot.rawValue, &info))
+            let read = try ModuleAnswer.function(.getTokenInfo, functions.pointee.C_GetTokenInfo)
+            try check(.getTokenInfo, read(slot.rawValue, &info))
             return TokenInfo(info)
         }
     }
@@ -35,8 +39,8 @@ extension Module {
         padded.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 32 - padded.count))
         var pin = officerPIN
         try call(.initToken) { functions throws(PKCS11Error) in
-            let answer = functions.pointee.C_InitToken(slot.rawValue, &pin, UInt(pin.count), &padded)
-            try check(.initToken, answer)
+            let initialize = try ModuleAnswer.function(.initToken, functions.pointee.C_InitToken)
+            try check(.initToken, initialize(slot.rawValue, &pin, UInt(pin.count), &padded))
         }
     }
 }

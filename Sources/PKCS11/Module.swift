@@ -14,7 +14,13 @@ public final class Module: @unchecked Sendable {
     let gate = ModuleGate()
     private let functionList = Atomic<UnsafeMutablePointer<CK_FUNCTION_LIST>?>(nil)
     private let initialisations = Atomic<Int>(0)
-    private let users = Mutex<Int>(0)
+    private let users = Mutex(Users())
+
+    private struct Users {
+        var count = 0
+        /// For `C_Initialize`; the first user's.
+        var arguments: InitializationArguments?
+    }
 
     init(path: String) {
         self.path = path
@@ -26,11 +32,17 @@ public final class Module: @unchecked Sendable {
     public var generation: Int { initialisations.load(ordering: .acquiring) }
 
     /// Counts one more user; the first loads and initialises the library.
-    func addUser() throws(PKCS11Error) {
+    func addUser(_ arguments: String?) throws(PKCS11Error) {
         let failure: PKCS11Error? = users.withLock { users in
             do throws(PKCS11Error) {
-                if users == 0 { try load() }
-                users += 1
+                if users.count == 0 {
+                    if users.arguments?.text != arguments {
+                        users.arguments = arguments.map { InitializationArguments($0) }
+                    }
+                    try load(users.arguments)
+                }
+                guard users.arguments?.text == arguments else { throw .differentArguments(path) }
+                users.count += 1
                 return nil
             } catch {
                 return error
@@ -43,8 +55,8 @@ public final class Module: @unchecked Sendable {
     /// finalised and unloaded, unless a call into it hangs: then it stays, because taking it away would crash.
     public func close() {
         users.withLock { users in
-            users -= 1
-            guard users == 0, let functions = functionList.load(ordering: .acquiring) else { return }
+            users.count -= 1
+            guard users.count == 0, let functions = functionList.load(ordering: .acquiring) else { return }
             _ = gate.alone(within: 1000) {
                 _ = p11_kit_module_finalize(functions)
                 p11_kit_module_release(functions)
@@ -59,31 +71,43 @@ public final class Module: @unchecked Sendable {
     /// - Parameter generation: the one that is bad. When it is past already, nothing is done.
     /// - Returns: false when calls were still under way after `milliseconds`.
     public func reinitialize(after generation: Int, within milliseconds: Int) throws(PKCS11Error) -> Bool {
+        let arguments = users.withLock { $0.arguments }
         let done: Void? = try gate.alone(within: milliseconds) { () throws(PKCS11Error) in
             guard initialisations.load(ordering: .acquiring) == generation,
                 let functions = functionList.load(ordering: .acquiring)
             else { return }
             // Whatever it answers, what counts is whether it can be initialised again.
             _ = p11_kit_module_finalize(functions)
-            let answer = ReturnValue(rawValue: p11_kit_module_initialize(functions))
-            guard answer == .ok else { throw PKCS11Error(.initialize, answer) }
+            let answer = Self.initialize(functions, arguments)
+            guard answer == .ok else { throw .uninitialized(path, answer) }
             initialisations.add(1, ordering: .acquiringAndReleasing)
         }
         return done != nil
     }
 
-    private func load() throws(PKCS11Error) {
+    private func load(_ arguments: InitializationArguments?) throws(PKCS11Error) {
         if functionList.load(ordering: .acquiring) != nil { return }
-        // Managed by p11-kit, which asks the library to lock for itself (CKF_OS_LOCKING_OK): SoftHSM locks nothing
-        // unless it is asked to.
         guard let functions = p11_kit_module_load(path, 0) else { throw .unloadable(path) }
-        let answer = ReturnValue(rawValue: p11_kit_module_initialize(functions))
+        do throws(PKCS11Error) { try Self.checkManagedFunctions(of: path) } catch {
+            p11_kit_module_release(functions)
+            throw error
+        }
+        let answer = Self.initialize(functions, arguments)
         guard answer == .ok else {
             p11_kit_module_release(functions)
-            throw PKCS11Error(.initialize, answer)
+            throw .uninitialized(path, answer)
         }
         functionList.store(functions, ordering: .releasing)
         initialisations.add(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// `C_Initialize` through p11-kit's wrapper, which asks the library to lock for itself (CKF_OS_LOCKING_OK): SoftHSM
+    /// locks nothing unless it is asked to.
+    private static func initialize(
+        _ functions: UnsafeMutablePointer<CK_FUNCTION_LIST>, _ arguments: InitializationArguments?
+    ) -> ReturnValue {
+        guard let arguments else { return ReturnValue(rawValue: p11_kit_module_initialize(functions)) }
+        return ReturnValue(rawValue: arguments.with { functions.pointee.C_Initialize($0) })
     }
 
     /// One call, or a few that belong together, while nobody re-initialises the module.

@@ -7,6 +7,8 @@ public final class PKCS11URI: @unchecked Sendable {
 
     /// - Throws: `PKCS11URIError`, which never repeats the URI: there may be a PIN in it.
     public init(_ text: String) throws(PKCS11URIError) {
+        // p11-kit reads a text of C, which ends at a NUL.
+        guard !text.utf8.contains(0) else { throw PKCS11URIError(reason: "it holds a NUL") }
         guard let uri = p11_kit_uri_new() else { throw PKCS11URIError(reason: "there is no memory for it") }
         let code = p11_kit_uri_parse(text, P11_KIT_URI_FOR_ANY, uri)
         guard code == 0 else {
@@ -25,6 +27,10 @@ public final class PKCS11URI: @unchecked Sendable {
 
     public var modulePath: String? { p11_kit_uri_get_module_path(uri).map { String(cString: $0) } }
     public var moduleName: String? { p11_kit_uri_get_module_name(uri).map { String(cString: $0) } }
+    /// A text for `C_Initialize`: an attribute of our own, which RFC 7512 §2.3 allows.
+    public var initializationArguments: String? {
+        p11_kit_uri_get_vendor_query(uri, "init-args").map { String(cString: $0) }
+    }
     /// Where the PIN is. Not for people's eyes.
     public var pinSource: String? { p11_kit_uri_get_pin_source(uri).map { String(cString: $0) } }
     /// A hint, and only beside an attribute of the token.

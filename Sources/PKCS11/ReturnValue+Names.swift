@@ -1,6 +1,9 @@
 internal import CP11Kit
 
 extension ReturnValue {
+    /// Every value that the standard names, by its number.
+    public static var standard: [ReturnValue] { names.keys.sorted().map(ReturnValue.init(rawValue:)) }
+
     /// By value, for people who look them up.
     static let names: [UInt: String] = [
         CKR_OK: "CKR_OK",
@@ -91,11 +94,23 @@ extension ReturnValue {
         CKR_MUTEX_NOT_LOCKED: "CKR_MUTEX_NOT_LOCKED",
         CKR_NEW_PIN_MODE: "CKR_NEW_PIN_MODE",
         CKR_NEXT_OTP: "CKR_NEXT_OTP",
-        CKR_EXCEEDED_MAX_ITERATIONS: "CKR_EXCEEDED_MAX_ITERATIONS",
-        CKR_FIPS_SELF_TEST_FAILED: "CKR_FIPS_SELF_TEST_FAILED",
-        CKR_LIBRARY_LOAD_FAILED: "CKR_LIBRARY_LOAD_FAILED",
-        CKR_PIN_TOO_WEAK: "CKR_PIN_TOO_WEAK",
-        CKR_PUBLIC_KEY_INVALID: "CKR_PUBLIC_KEY_INVALID",
+        // By the standard's header: that of p11-kit 0.24 gives these five other numbers.
+        0x1B5: "CKR_EXCEEDED_MAX_ITERATIONS",
+        0x1B6: "CKR_FIPS_SELF_TEST_FAILED",
+        0x1B7: "CKR_LIBRARY_LOAD_FAILED",
+        0x1B8: "CKR_PIN_TOO_WEAK",
+        0x1B9: "CKR_PUBLIC_KEY_INVALID",
         CKR_FUNCTION_REJECTED: "CKR_FUNCTION_REJECTED",
+        // PKCS #11 v3.0, 3.1 and 3.2; p11-kit 0.24 has v2.40.
+        0x42: "CKR_AEAD_DECRYPT_FAILED",
+        0x201: "CKR_TOKEN_RESOURCE_EXCEEDED",
+        0x202: "CKR_OPERATION_CANCEL_FAILED",
+        0x203: "CKR_KEY_EXHAUSTED",
+        0x204: "CKR_PENDING",
+        0x205: "CKR_SESSION_ASYNC_NOT_SUPPORTED",
+        0x206: "CKR_SEED_RANDOM_REQUIRED",
+        0x207: "CKR_OPERATION_NOT_VALIDATED",
+        0x208: "CKR_TOKEN_NOT_INITIALIZED",
+        0x209: "CKR_PARAMETER_SET_NOT_SUPPORTED",
     ]
 }

@@ -9,11 +9,12 @@ extension Session {
         _ object: ObjectHandle, under key: ObjectHandle, by mechanism: Mechanism
     ) throws(PKCS11Error) -> Bool {
         try call(.wrapKey) { functions throws(PKCS11Error) in
+            let wrap = try ModuleAnswer.function(.wrapKey, functions.pointee.C_WrapKey)
             let (answer, length) = withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 16) { room in
                 defer { wipe(room) }
                 var length = UInt(room.count)
                 let answer = mechanism.with { mechanism in
-                    functions.pointee.C_WrapKey(
+                    wrap(
                         handle, mechanism, key.rawValue, object.rawValue,
                         room.baseAddress?.assumingMemoryBound(to: UInt8.self), &length)
                 }

@@ -5,19 +5,21 @@ extension Session {
     /// `C_FindObjectsFinal`).
     public func objects(with attributes: [Attribute], limit: Int = 256) throws(PKCS11Error) -> [ObjectHandle] {
         try call(.findObjectsInit) { functions throws(PKCS11Error) in
-            let answer = AttributeTemplate.with(attributes) { template, count in
-                functions.pointee.C_FindObjectsInit(handle, template, count)
-            }
+            let begin = try ModuleAnswer.function(.findObjectsInit, functions.pointee.C_FindObjectsInit)
+            let find = try ModuleAnswer.function(.findObjects, functions.pointee.C_FindObjects)
+            let end = try ModuleAnswer.function(.findObjectsFinal, functions.pointee.C_FindObjectsFinal)
+            let answer = AttributeTemplate.with(attributes) { template, count in begin(handle, template, count) }
             try check(.findObjectsInit, answer)
-            defer { _ = functions.pointee.C_FindObjectsFinal(handle) }
+            defer { _ = end(handle) }
             var found: [UInt] = []
             var batch = [UInt](repeating: 0, count: 64)
             while found.count < limit {
                 var count: UInt = 0
-                let room = UInt(min(batch.count, limit - found.count))
-                try check(.findObjects, functions.pointee.C_FindObjects(handle, &batch, room, &count))
+                let room = min(batch.count, limit - found.count)
+                try check(.findObjects, find(handle, &batch, UInt(room), &count))
                 if count == 0 { break }
-                found.append(contentsOf: batch.prefix(Int(count)))
+                let length = try ModuleAnswer.count(count, atMost: room, from: .findObjects)
+                found.append(contentsOf: batch.prefix(length))
             }
             return found.map(ObjectHandle.init(rawValue:))
         }
@@ -28,16 +30,21 @@ extension Session {
         do {
             return try call(.getAttributeValue) { functions throws(PKCS11Error) in
                 var attribute = CK_ATTRIBUTE(type: kind.rawValue, pValue: nil, ulValueLen: 0)
-                let read = functions.pointee.C_GetAttributeValue
-                try check(.getAttributeValue, read?(handle, object.rawValue, &attribute, 1) ?? CKR_GENERAL_ERROR)
+                let read = try ModuleAnswer.function(.getAttributeValue, functions.pointee.C_GetAttributeValue)
+                try check(.getAttributeValue, read(handle, object.rawValue, &attribute, 1))
+                // CK_UNAVAILABLE_INFORMATION
                 guard attribute.ulValueLen != UInt.max else { return nil }
-                var value = [UInt8](repeating: 0, count: Int(attribute.ulValueLen))
+                let room = try ModuleAnswer.count(
+                    attribute.ulValueLen, atMost: ModuleAnswer.attributeLimit, from: .getAttributeValue)
+                var value = [UInt8](repeating: 0, count: room)
                 let answer = value.withUnsafeMutableBytes { bytes in
                     attribute.pValue = bytes.baseAddress
-                    return read?(handle, object.rawValue, &attribute, 1) ?? CKR_GENERAL_ERROR
+                    return read(handle, object.rawValue, &attribute, 1)
                 }
                 try check(.getAttributeValue, answer)
-                return Array(value.prefix(Int(attribute.ulValueLen)))
+                guard attribute.ulValueLen != UInt.max else { return nil }
+                let length = try ModuleAnswer.count(attribute.ulValueLen, atMost: room, from: .getAttributeValue)
+                return Array(value.prefix(length))
             }
         } catch  where error.returnValue == .attributeTypeInvalid {
             return nil
@@ -49,12 +56,13 @@ extension Session {
     /// - Throws: what the token answers when it refuses.
     public func gives(_ kind: Attribute.Kind, of object: ObjectHandle) throws(PKCS11Error) -> Bool {
         try call(.getAttributeValue) { functions throws(PKCS11Error) in
+            let read = try ModuleAnswer.function(.getAttributeValue, functions.pointee.C_GetAttributeValue)
             let (answer, length) = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { room in
                 var attribute = CK_ATTRIBUTE(
                     type: kind.rawValue, pValue: room.baseAddress, ulValueLen: UInt(room.count))
                 defer { wipe(room) }
-                let answer = functions.pointee.C_GetAttributeValue?(handle, object.rawValue, &attribute, 1)
-                return (answer ?? CKR_GENERAL_ERROR, attribute.ulValueLen)
+                let answer = read(handle, object.rawValue, &attribute, 1)
+                return (answer, attribute.ulValueLen)
             }
             try check(.getAttributeValue, answer)
             return length != 0 && length != UInt.max

@@ -6,7 +6,8 @@ extension Session {
     public func initializePIN(_ pin: [UInt8]) throws(PKCS11Error) {
         var pin = pin
         try call(.initPIN) { functions throws(PKCS11Error) in
-            try check(.initPIN, functions.pointee.C_InitPIN(handle, &pin, UInt(pin.count)))
+            let initialize = try ModuleAnswer.function(.initPIN, functions.pointee.C_InitPIN)
+            try check(.initPIN, initialize(handle, &pin, UInt(pin.count)))
         }
     }
 
@@ -14,8 +15,9 @@ extension Session {
     public func createObject(_ attributes: [Attribute]) throws(PKCS11Error) -> ObjectHandle {
         try call(.createObject) { functions throws(PKCS11Error) in
             var object: UInt = 0
+            let create = try ModuleAnswer.function(.createObject, functions.pointee.C_CreateObject)
             let answer = AttributeTemplate.with(attributes) { template, count in
-                functions.pointee.C_CreateObject(handle, template, count, &object)
+                create(handle, template, count, &object)
             }
             try check(.createObject, answer)
             return ObjectHandle(rawValue: object)
@@ -25,7 +27,8 @@ extension Session {
     /// `C_DestroyObject`.
     public func destroy(_ object: ObjectHandle) throws(PKCS11Error) {
         try call(.destroyObject) { functions throws(PKCS11Error) in
-            try check(.destroyObject, functions.pointee.C_DestroyObject(handle, object.rawValue))
+            let destroy = try ModuleAnswer.function(.destroyObject, functions.pointee.C_DestroyObject)
+            try check(.destroyObject, destroy(handle, object.rawValue))
         }
     }
 
@@ -35,10 +38,11 @@ extension Session {
     ) throws(PKCS11Error) -> (publicKey: ObjectHandle, privateKey: ObjectHandle) {
         try call(.generateKeyPair) { functions throws(PKCS11Error) in
             var mechanism = CK_MECHANISM(mechanism: mechanism.rawValue, pParameter: nil, ulParameterLen: 0)
+            let generate = try ModuleAnswer.function(.generateKeyPair, functions.pointee.C_GenerateKeyPair)
             var pair: (UInt, UInt) = (0, 0)
             let answer = AttributeTemplate.with(publicKey) { publicTemplate, publicCount in
                 AttributeTemplate.with(privateKey) { privateTemplate, privateCount in
-                    functions.pointee.C_GenerateKeyPair(
+                    generate(
                         handle, &mechanism, publicTemplate, publicCount, privateTemplate, privateCount, &pair.0, &pair.1
                     )
                 }

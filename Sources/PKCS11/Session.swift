@@ -8,6 +8,8 @@ public final class Session: Sendable {
         case securityOfficer
         /// Once more for one operation with a key that always asks (`CKA_ALWAYS_AUTHENTICATE`).
         case contextSpecific
+        /// A type that the vendor defined, such as Luna's Crypto User (`CKU_LIMITED_USER`, 0x80000001).
+        case vendor(UInt)
     }
 
     public let module: Module
@@ -23,17 +25,21 @@ public final class Session: Sendable {
         (handle, generation) = try module.call(.openSession) { functions throws(PKCS11Error) in
             var handle: UInt = 0
             let flags = CKF_SERIAL_SESSION | (writable ? CKF_RW_SESSION : 0)
-            try check(.openSession, functions.pointee.C_OpenSession(slot.rawValue, flags, nil, nil, &handle))
+            let open = try ModuleAnswer.function(.openSession, functions.pointee.C_OpenSession)
+            try check(.openSession, open(slot.rawValue, flags, nil, nil, &handle))
             return (handle, module.generation)
         }
     }
 
-    /// Whether a user is logged in, by this session or by another of the process (`C_GetSessionInfo`).
+    /// Whether a user is logged in, by this session or by another of the process (`C_GetSessionInfo`). States above
+    /// those of the standard belong to users that a vendor defined.
     public func isLoggedIn() throws(PKCS11Error) -> Bool {
         try call(.getSessionInfo) { functions throws(PKCS11Error) in
             var info = CK_SESSION_INFO()
-            try check(.getSessionInfo, functions.pointee.C_GetSessionInfo(handle, &info))
+            let read = try ModuleAnswer.function(.getSessionInfo, functions.pointee.C_GetSessionInfo)
+            try check(.getSessionInfo, read(handle, &info))
             return info.state == CKS_RO_USER_FUNCTIONS || info.state == CKS_RW_USER_FUNCTIONS
+                || info.state > CKS_RW_SO_FUNCTIONS
         }
     }
 
@@ -42,21 +48,22 @@ public final class Session: Sendable {
     /// - Parameter pin: nil where it is typed on the token itself.
     public func login(as user: User = .normal, pin: UnsafeRawBufferPointer?) throws(PKCS11Error) {
         try call(.login) { functions throws(PKCS11Error) in
-            try check(.login, Self.login(functions, handle, user, pin))
+            try check(.login, try Self.login(functions, handle, user, pin))
         }
     }
 
     /// `C_Logout`, for all sessions that this process has with the token.
     public func logout() throws(PKCS11Error) {
         try call(.logout) { functions throws(PKCS11Error) in
-            try check(.logout, functions.pointee.C_Logout(handle))
+            try check(.logout, try ModuleAnswer.function(.logout, functions.pointee.C_Logout)(handle))
         }
     }
 
     /// `C_CloseSession`. The last one with a token logs out.
     public func close() throws(PKCS11Error) {
         try call(.closeSession) { functions throws(PKCS11Error) in
-            try check(.closeSession, functions.pointee.C_CloseSession(handle))
+            let close = try ModuleAnswer.function(.closeSession, functions.pointee.C_CloseSession)
+            try check(.closeSession, close(handle))
         }
     }
 
@@ -67,9 +74,8 @@ public final class Session: Sendable {
     public static func close(_ sessions: [Session], within milliseconds: Int) -> Bool {
         guard let module = sessions.first?.module else { return true }
         let closed: Void? = module.gate.alone(within: milliseconds) {
-            for session in sessions where session.generation == module.generation {
-                _ = module.functions?.pointee.C_CloseSession(session.handle)
-            }
+            guard let close = module.functions?.pointee.C_CloseSession else { return }
+            for session in sessions where session.generation == module.generation { _ = close(session.handle) }
         }
         return closed != nil
     }
@@ -77,16 +83,18 @@ public final class Session: Sendable {
     static func login(
         _ functions: UnsafeMutablePointer<CK_FUNCTION_LIST>, _ handle: UInt, _ user: User,
         _ pin: UnsafeRawBufferPointer?
-    ) -> CK_RV {
+    ) throws(PKCS11Error) -> CK_RV {
+        let login = try ModuleAnswer.function(.login, functions.pointee.C_Login)
         let type =
             switch user {
             case .normal: CKU_USER
             case .securityOfficer: CKU_SO
             case .contextSpecific: CKU_CONTEXT_SPECIFIC
+            case .vendor(let type): type
             }
         // The interface lacks `const` here; the PIN is only read.
         let bytes = UnsafeMutablePointer(mutating: pin?.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        return functions.pointee.C_Login(handle, type, bytes, UInt(pin?.count ?? 0))
+        return login(handle, type, bytes, UInt(pin?.count ?? 0))
     }
 
     @inline(__always)

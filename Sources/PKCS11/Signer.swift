@@ -39,19 +39,21 @@ public final class Signer: @unchecked Sendable {
         let size = min(digest.count, input.count)
         input.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<size]))
         let length = try session.call(.signInit) { functions throws(PKCS11Error) in
-            try check(.signInit, functions.pointee.C_SignInit(session.handle, mechanism, key.rawValue))
+            let begin = try ModuleAnswer.function(.signInit, functions.pointee.C_SignInit)
+            let sign = try ModuleAnswer.function(.sign, functions.pointee.C_Sign)
+            try check(.signInit, begin(session.handle, mechanism, key.rawValue))
             if let contextLogin {
-                let answer = Session.login(functions, session.handle, .contextSpecific, contextLogin.pin)
+                let answer = try Session.login(functions, session.handle, .contextSpecific, contextLogin.pin)
                 try check(.login, answer)
             }
             var length = UInt(Self.outputSize)
-            let answer = functions.pointee.C_Sign(
+            let answer = sign(
                 session.handle, input.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt(size),
                 output.baseAddress?.assumingMemoryBound(to: UInt8.self), &length)
             try check(.sign, answer)
-            return length
+            return try ModuleAnswer.count(length, atMost: Self.outputSize, from: .sign)
         }
-        return UnsafeRawBufferPointer(rebasing: output[..<min(Int(length), Self.outputSize)])
+        return UnsafeRawBufferPointer(rebasing: output[..<length])
     }
 
     /// A login for one signature.

@@ -34,7 +34,12 @@ public struct TokenInfo: Sendable {
     public let maximumSessions: Int?
     let raw: CK_TOKEN_INFO
 
-    init(_ raw: CK_TOKEN_INFO) {
+    init(_ answer: CK_TOKEN_INFO) {
+        var raw = answer
+        Self.padWithBlanks(&raw.label)
+        Self.padWithBlanks(&raw.manufacturerID)
+        Self.padWithBlanks(&raw.model)
+        Self.padWithBlanks(&raw.serialNumber)
         self.raw = raw
         label = Self.text(raw.label)
         manufacturer = Self.text(raw.manufacturerID)
@@ -44,6 +49,14 @@ public struct TokenInfo: Sendable {
         flags = Flags(rawValue: raw.flags)
         // CK_EFFECTIVELY_INFINITE is 0, CK_UNAVAILABLE_INFORMATION is all ones.
         maximumSessions = raw.ulMaxSessionCount == 0 ? nil : Int(exactly: raw.ulMaxSessionCount)
+    }
+
+    /// Some tokens end their texts with NUL; PKCS #11 wants blanks, and p11-kit compares every byte with a URI.
+    private static func padWithBlanks<Field>(_ field: inout Field) {
+        withUnsafeMutableBytes(of: &field) { bytes in
+            guard let end = bytes.firstIndex(of: 0) else { return }
+            for index in end..<bytes.count { bytes[index] = UInt8(ascii: " ") }
+        }
     }
 
     /// Text fields are padded with blanks and not terminated.

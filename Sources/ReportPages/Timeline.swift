@@ -21,12 +21,15 @@ public struct Timeline: PagePart {
         public var text: String
         public var from: Double
         public var to: Double
+        /// Whether it is drawn without the key's pattern.
+        public var isHollow: Bool
 
-        public init(_ name: String, _ text: String, from: Double, to: Double) {
+        public init(_ name: String, _ text: String, from: Double, to: Double, isHollow: Bool = false) {
             self.name = name
             self.text = text
             self.from = from
             self.to = to
+            self.isHollow = isHollow
         }
     }
 

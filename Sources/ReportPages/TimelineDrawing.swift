@@ -135,8 +135,9 @@ struct TimelineDrawing {
         let width = max(end - x, 1)
         let index = pattern(of: band.name)
         let textWidth = Double(band.text.count) * Self.letterWidth + 10
+        let fill = band.isHollow ? "#fff" : TimelinePattern.fill(index)
         var drawing: HTML = """
-            <rect x="\(x)" y="\(y)" width="\(width)" height="17" fill="\(TimelinePattern.fill(index))" \
+            <rect x="\(x)" y="\(y)" width="\(width)" height="17" fill="\(fill)" \
             stroke="\(TimelinePattern.ink(index))" stroke-width="1"><title>\(band.name): \(band.text)</title></rect>
 
             """

@@ -23,6 +23,16 @@ public enum ProcessHardening: String, Sendable, CaseIterable {
         }
     }
 
+    /// Takes the measures that keep this process's memory out of files and of other processes, and no other.
+    ///
+    /// - Returns: as `apply()`.
+    public static func protectMemory() -> [(measure: ProcessHardening, errno: Int32)] {
+        [notDumpable, noCoreDump].compactMap { measure in
+            let result = measure.apply()
+            return result == 0 ? nil : (measure, result)
+        }
+    }
+
     /// Whether the measure is in force now.
     public var isInForce: Bool {
         switch self {

@@ -76,6 +76,7 @@ public struct FakeKeyBackend: KeyBackend {
 
         var publicKey: P256.Signing.PublicKey { place.shownPublicKey ?? key.publicKey }
         var custody: KeyCustody { .process }
+        var asksForEachSignature: Bool { place.asksForEachSignature }
 
         func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
             if isClosed.value { throw .closed }

@@ -9,6 +9,7 @@ public final class FakePlace: Sendable {
         var shownPublicKey: P256.Signing.PublicKey?
         var health = KeyBackendHealth.ready
         var openingFault: KeyError?
+        var asksForEachSignature = false
         var secretReference: String?
         var openBackends = 0
         var faults: [KeyError] = []
@@ -51,6 +52,8 @@ public final class FakePlace: Sendable {
         return "fake:\(name);key=\(keyName)"
     }
 
+    public func remove(_ keyName: String) { state.withLock { $0.keys[keyName] = nil } }
+
     public var counts: Counts { state.withLock { $0.counts } }
 
     // MARK: What goes wrong
@@ -64,6 +67,12 @@ public final class FakePlace: Sendable {
     public var health: KeyBackendHealth {
         get { state.withLock { $0.health } }
         set { state.withLock { $0.health = newValue } }
+    }
+
+    /// Whether each signature needs a login of its own.
+    public var asksForEachSignature: Bool {
+        get { state.withLock { $0.asksForEachSignature } }
+        set { state.withLock { $0.asksForEachSignature = newValue } }
     }
 
     /// Every opening fails with this.

@@ -101,8 +101,8 @@ public struct Misconfiguration: Sendable {
 
 /// The cases of `KeyError`, without what they hold.
 public enum KeyErrorKind: String, Sendable {
-    case invalidURI, invalidSetting, secretUnavailable, loginRefused, notFound, ambiguous, unfit, busy, cancelled
-    case closed, unavailable, failed
+    case invalidURI, invalidSetting, secretUnavailable, loginRefused, loginBlocked, notFound, ambiguous, unfit, busy
+    case cancelled, closed, unavailable, failed
 }
 
 extension KeyError {
@@ -112,6 +112,7 @@ extension KeyError {
         case .invalidSetting: .invalidSetting
         case .secretUnavailable: .secretUnavailable
         case .loginRefused: .loginRefused
+        case .loginBlocked: .loginBlocked
         case .notFound: .notFound
         case .ambiguous: .ambiguous
         case .unfit: .unfit

@@ -46,6 +46,12 @@ public struct FaultyModule: Sendable {
         return text.split(separator: UInt8(ascii: "\n")).count { $0.elementsEqual(function.utf8) }
     }
 
+    /// The lines about calls since `fresh()`: functions, faults and logins, as `FaultyPKCS11.h` says.
+    public var callLines: [String] {
+        guard let text = FileManager.default.contents(atPath: calls.path) else { return [] }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
     /// A file that calls with `hang=` wait for; `letGo` makes it.
     public func barrier() -> Barrier {
         Barrier(file: rules.deletingLastPathComponent().appending(path: "barrier-\(UUID().uuidString)"))

@@ -50,22 +50,19 @@ public final class SoftHSM: Sendable {
         let pin = pin ?? "pin-\(UInt64.random(in: 0 ... .max))"
         let path = modulePath ?? self.modulePath
         let before = Set(try FileManager.default.contentsOfDirectory(atPath: tokens.path))
+        let officerPIN = "officer-\(UInt64.random(in: 0 ... .max))"
         let serial = try provision(path) { module in
             guard let empty = try module.slots().first(where: { try !module.isInitialized($0) }) else {
                 throw SoftHSMError("SoftHSM offers no empty slot")
             }
             let known = Set(try module.slots().map { try module.tokenInfo(of: $0).serial })
-            let officerPIN = Array("officer-\(UInt64.random(in: 0 ... .max))".utf8)
-            try module.initializeToken(in: empty, label: label, officerPIN: officerPIN)
+            try module.initializeToken(in: empty, label: label, officerPIN: Array(officerPIN.utf8))
             let found = try module.slots().map { ($0, try module.tokenInfo(of: $0)) }
             guard let (slot, info) = found.last(where: { $0.1.label == label && !known.contains($0.1.serial) }) else {
                 throw SoftHSMError("SoftHSM made no token \(label)")
             }
             let session = try Session(on: slot, of: module, writable: true)
-            try officerPIN.withUnsafeBytes { try session.login(as: .securityOfficer, pin: $0) }
-            try session.initializePIN(Array(pin.utf8))
-            try session.logout()
-            try session.close()
+            try session.setPIN(pin, officerPIN: officerPIN)
             return info.serial
         }
         let made = Set(try FileManager.default.contentsOfDirectory(atPath: tokens.path)).subtracting(before)
@@ -74,7 +71,7 @@ public final class SoftHSM: Sendable {
         try Data("\(pin)\n".utf8).write(to: pinFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: pinFile.path)
         return SoftHSMToken(
-            home: self, label: label, serial: serial, pin: pin, pinFile: pinFile,
+            home: self, label: label, serial: serial, pin: pin, officerPIN: officerPIN, pinFile: pinFile,
             directory: tokens.appending(path: name), modulePath: path)
     }
 
@@ -92,6 +89,16 @@ public final class SoftHSM: Sendable {
             defer { module.close() }
             return try body(module)
         }
+    }
+}
+
+extension Session {
+    /// Gives the user a PIN, and closes the session.
+    func setPIN(_ pin: String, officerPIN: String) throws {
+        try Array(officerPIN.utf8).withUnsafeBytes { try login(as: .securityOfficer, pin: $0) }
+        try initializePIN(Array(pin.utf8))
+        try logout()
+        try close()
     }
 }
 

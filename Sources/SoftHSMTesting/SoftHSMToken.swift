@@ -8,6 +8,7 @@ public struct SoftHSMToken: Sendable {
     public let label: String
     public let serial: String
     public let pin: String
+    let officerPIN: String
     /// Holds the PIN and a newline; readable by its owner only.
     public let pinFile: URL
     /// The token itself: a directory of SoftHSM's.
@@ -30,6 +31,18 @@ public struct SoftHSMToken: Sendable {
         try Data(text.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         return file
+    }
+
+    /// Gives the token another PIN, in another PIN file. Only while no session is logged in.
+    public func changingPIN() throws -> SoftHSMToken {
+        let pin = "pin-\(UInt64.random(in: 0 ... .max))"
+        try home.provision(modulePath) { module in
+            guard let slot = try slot(in: module) else { throw SoftHSMError("the token \(label) is gone") }
+            try Session(on: slot, of: module, writable: true).setPIN(pin, officerPIN: officerPIN)
+        }
+        return SoftHSMToken(
+            home: home, label: label, serial: serial, pin: pin, officerPIN: officerPIN,
+            pinFile: try pinFile(holding: "\(pin)\n"), directory: directory, modulePath: modulePath)
     }
 
     /// Puts a key on the token, as `softhsm2-util --import` does.

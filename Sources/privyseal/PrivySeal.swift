@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServiceManager
 
 @main
 struct PrivySeal: AsyncParsableCommand {
@@ -29,8 +30,15 @@ struct PrivySeal: AsyncParsableCommand {
     )
 
     static func main() async {
+        // Before anything is read: a core dump of any command may hold a PIN.
+        for measure in ProcessHardening.protectMemory() {
+            StandardError.print(
+                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
+        }
+        ProcessEnd.reportForeignExits()
         do {
             var command = try await asyncParseAsRoot()
+            StandardOutput.reserve()
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
             ProcessEnd.leave(ExitCode.success.rawValue)
         } catch {

@@ -10,6 +10,9 @@ struct RequestInput {
     let members: [String]
     let fields: [FeatureField]
 
+    /// In bytes, as the HTTP service takes by default.
+    private static let maximumSize = 1 << 16
+
     func body() throws -> [UInt8] {
         if let file { return try Self.read(file) }
         var values: [(name: String, json: [UInt8])] = []
@@ -43,12 +46,15 @@ struct RequestInput {
     }
 
     private static func read(_ path: String) throws -> [UInt8] {
+        let data: Data
         do {
             let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-            return Array(try handle.readToEnd() ?? Data())
+            data = try handle.read(upToCount: maximumSize + 1) ?? Data()
         } catch {
             throw RequestInputError("\(path) cannot be read")
         }
+        guard data.count <= maximumSize else { throw RequestInputError("\(path) is longer than \(maximumSize) bytes") }
+        return Array(data)
     }
 }
 

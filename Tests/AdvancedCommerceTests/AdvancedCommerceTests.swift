@@ -35,6 +35,12 @@ struct AdvancedCommerceTests {
         #expect(try claim(of: #"{"request":\#(request)}"#) == request)
     }
 
+    @Test("takes null for an optional member, and signs the bytes as they came", arguments: SampleRequest.withNulls)
+    func nullOptionalMembers(_ request: String) throws {
+        #expect(try claim(of: #"{"request":\#(request)}"#) == request)
+        #expect(try claim(of: #"{"requestData":"\#(SampleRequest.base64(request))"}"#) == request)
+    }
+
     @Test("with the envelope only, takes what Apple may add")
     func envelopeOnly() throws {
         let request =

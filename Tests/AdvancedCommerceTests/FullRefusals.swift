@@ -21,9 +21,19 @@ enum FullRefusals {
         damage(
             SampleRequest.creation, #"77bb"}"#, #"77bb","appAccountToken":"me"}"#,
             .invalid("requestInfo.appAccountToken", saying: "UUID")),
+        // Null is absence only where a member is optional.
         damage(
-            SampleRequest.creation, #"77bb"}"#, #"77bb","appAccountToken":null}"#,
-            .wrongKind("requestInfo.appAccountToken", expected: .string, found: .null)),
+            SampleRequest.creation, #""11aa22bb-33cc-44dd-88ee-55ff66aa77bb""#, "null",
+            .wrongKind("requestInfo.requestReferenceId", expected: .string, found: .null)),
+        damage(
+            SampleRequest.creation, #""C003-00-1""#, "null", .wrongKind("taxCode", expected: .string, found: .null)),
+        damage(
+            SampleRequest.modification, #","description":"d"},"period"#,
+            #","displayName":null,"description":null},"period"#,
+            .invalid("descriptors", saying: "displayName")),
+        damage(
+            SampleRequest.creation, #"77bb"}"#, #"77bb","consistencyToken":"t"},"previousTransactionId":null"#,
+            .invalid("requestInfo.consistencyToken", saying: "previousTransactionId")),
         FeatureRefusal(
             #"{"requestData":"\#(SampleRequest.base64(SampleRequest.creation.replacing(#"KU":"s""#, with: #"KU":"""#)))"}"#,
             .invalid("requestData.items[0].SKU", saying: "empty")),
@@ -39,8 +49,6 @@ enum FullRefusals {
             .unknown("item.offer")),
         damage(
             SampleRequest.oneTimeCharge, #""USA""#, #""us""#, .invalid("storefront", saying: "three capital letters")),
-        damage(
-            SampleRequest.oneTimeCharge, #""USA""#, "null", .wrongKind("storefront", expected: .string, found: .null)),
         damage(SampleRequest.oneTimeCharge, "USD", "usd", .invalid("currency", saying: "AED, AUD")),
         damage(SampleRequest.oneTimeCharge, "USD", "XAU", .invalid("currency", saying: "ZAR")),
         damage(
@@ -77,6 +85,11 @@ enum FullRefusals {
             SampleRequest.creation, #""SKU":"s""#, #""SKU":"\#(String(repeating: "s", count: 129))""#,
             .invalid("items[0].SKU", saying: "129")),
         damage(SampleRequest.creation, #""SKU":"s""#, #""SKU":"s\u200d""#, .invalid("items[0].SKU", saying: "U+200D")),
+        damage(SampleRequest.creation, #""SKU":"s""#, #""SKU":"s\u00a0""#, .invalid("items[0].SKU", saying: "U+00A0")),
+        damage(SampleRequest.creation, #""SKU":"s""#, #""SKU":" ""#, .invalid("items[0].SKU", saying: "white space")),
+        damage(
+            SampleRequest.creation, #"{"displayName":"n","description":"d"}"#,
+            #"{"displayName":"n","description":"d\u3000"}"#, .invalid("descriptors.description", saying: "U+3000")),
         // 16 characters for a reader, 32 for UTF-16
         damage(
             SampleRequest.creation, #""displayName":"n","description":"d","price""#,

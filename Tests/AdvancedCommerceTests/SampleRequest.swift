@@ -46,6 +46,40 @@ enum SampleRequest {
         #"{"operation":"REACTIVATE_SUBSCRIPTION","version":"1",\#(info),"transactionId":"7","storefront":"XKS"}"#,
     ]
 
+    /// As Apple's Java library writes requests: null for each optional member that is not set (Jackson without an
+    /// inclusion rule; app-store-server-library-java, AdvancedCommerce*InAppRequest).
+    static let withNulls: [String] = [
+        """
+        {"operation":"CREATE_ONE_TIME_CHARGE","version":"1",\(nullInfo),"currency":"USD","item":{\(item)},\
+        "storefront":null,"taxCode":"C003-00-2"}
+        """,
+        """
+        {"operation":"CREATE_SUBSCRIPTION","version":"1",\(nullInfo),"currency":"USD",\
+        "descriptors":{"description":"d","displayName":"n"},"items":[{\(item),"offer":null}],"period":"P1M",\
+        "previousTransactionId":null,"storefront":null,"taxCode":"C003-00-1"}
+        """,
+        """
+        {"operation":"MODIFY_SUBSCRIPTION","version":"1",\(nullInfo),"addItems":null,"changeItems":null,"currency":null,\
+        "descriptors":null,"periodChange":null,"removeItems":null,"retainBillingCycle":false,"storefront":null,\
+        "taxCode":null,"transactionId":"7"}
+        """,
+        """
+        {"operation":"MODIFY_SUBSCRIPTION","version":"1",\(nullInfo),"addItems":[{\(item),"offer":null,"proratedPrice":null}],\
+        "changeItems":[{\(item),"currentSKU":"o","effective":"IMMEDIATELY","offer":null,"proratedPrice":null,\
+        "reason":"UPGRADE"}],"currency":null,"descriptors":{"description":null,"displayName":"n","effective":"IMMEDIATELY"},\
+        "periodChange":null,"removeItems":null,"retainBillingCycle":false,"storefront":null,"taxCode":null,\
+        "transactionId":"7"}
+        """,
+        """
+        {"operation":"REACTIVATE_SUBSCRIPTION","version":"1",\(nullInfo),"items":null,"storefront":null,"transactionId":"7"}
+        """,
+    ]
+
+    private static let nullInfo = """
+        "requestInfo":{"appAccountToken":null,"consistencyToken":null,\
+        "requestReferenceId":"11aa22bb-33cc-44dd-88ee-55ff66aa77bb"}
+        """
+
     static func base64(_ text: String) -> String {
         String(decoding: Base64.standard.encode(text.utf8), as: UTF8.self)
     }

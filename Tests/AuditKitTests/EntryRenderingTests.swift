@@ -140,6 +140,8 @@ struct EntryRenderingTests {
     func otherCells() throws {
         let outage = try Self.cells(.outage(milliseconds: 5, reason: "full", refused: 2, lostEvents: 0))
         #expect(outage["other"] == #"{"lostEvents":0,"milliseconds":5,"reason":"full","refused":2}"#)
+        let clock = try Self.cells(.clock(before: Self.time, milliseconds: -5))
+        #expect(clock["other"] == #"{"before":"2026-11-21T13:27:00.123Z","milliseconds":-5}"#)
         let counts = RefusalCounts(client: "shop", minute: Self.time, counts: ["rate-limited": 12, "forbidden": 3])
         let refusals = try Self.cells(.refusals(counts))
         #expect(refusals["outcome"] == "forbidden rate-limited")

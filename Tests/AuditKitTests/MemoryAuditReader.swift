@@ -76,12 +76,12 @@ final class MemoryAuditReader: AuditReader {
 
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> MissingEntries? {
+    ) throws(AuditStoreError) -> SearchCoverage {
         for entry in query.isLatestFirst ? stored.reversed() : stored {
             guard let fields = EntryFields(entry.body), fields.match(query) else { continue }
             guard try visit(entry) else { break }
         }
-        return nil
+        return SearchCoverage()
     }
 
     func tallies(

@@ -38,7 +38,7 @@ struct KeyCheckTests {
                 $0.life?.provenance = .unknown
                 $0.provenance = .imported
             })
-        #expect(said.result("attribute.CKA_LOCAL") == .pass)
+        #expect(said.result("attribute.CKA_LOCAL") == .notApplicable)
     }
 
     @Test(
@@ -54,6 +54,27 @@ struct KeyCheckTests {
         #expect(report.result("attribute.\(name)") == .fail)
         #expect(report.check("attribute.\(name)")?.value == value)
         #expect(report.tally.verdict == .fail)
+    }
+
+    @Test("FALSE of an imported key, which can be nothing else, is no pass; TRUE of a generated one is")
+    func importedIsFalse() {
+        for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE", "CKA_KEY_GEN_MECHANISM"] {
+            let imported = Sample.report(Sample.findings(.imported) { _ in })
+            #expect(imported.result("attribute.\(name)") == .notApplicable, "\(name)")
+            let generated = Sample.report(Sample.findings(.generated) { _ in })
+            #expect(generated.result("attribute.\(name)") == .pass, "\(name)")
+        }
+    }
+
+    @Test(
+        "mechanisms other than those of ECDSA fail",
+        arguments: [
+            ("CKM_ECDSA", ComplianceCheck.Result.pass), ("CKM_ECDSA CKM_ECDSA_SHA256", .pass), ("any", .notApplicable),
+            ("CKM_ECDSA_SHA256", .fail), ("CKM_ECDSA CKM_ECDH1_DERIVE", .fail), ("", .fail),
+        ])
+    func mechanisms(_ value: String, _ result: ComplianceCheck.Result) {
+        let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_ALLOWED_MECHANISMS", value) })
+        #expect(report.result("attribute.CKA_ALLOWED_MECHANISMS") == result)
     }
 
     @Test("what is told and not judged is no pass either")
@@ -209,6 +230,13 @@ struct KeyCheckTests {
         #expect(named.result("life.cryptoperiod") == .pass)
     }
 
+    @Test("a key that came into force after the report was made fails")
+    func futureActivation() {
+        let report = Sample.report(
+            Sample.findings(.imported) { $0.life?.history[1].time = Sample.before(days: -1) })
+        #expect(report.result("life.cryptoperiod") == .fail)
+    }
+
     @Test("a key without a record in the register has no life to pass by")
     func unregistered() {
         let report = Sample.report(
@@ -219,13 +247,19 @@ struct KeyCheckTests {
         for id in ["life.state", "life.cryptoperiod", "life.history", "ceremony.record", "ceremony.dualControl"] {
             #expect(report.result(id) == .unavailable, "\(id)")
         }
-        #expect(report.result("attribute.CKA_LOCAL") == .pass)
+        #expect(report.result("attribute.CKA_LOCAL") == .notApplicable)
     }
 
     @Test("a compromised key, a change without a reason, a change by one alone and a retiring key without an end fail")
     func life() {
         #expect(
             Sample.report(Sample.findings(.imported) { $0.life?.state = .compromised }).result("life.state") == .fail)
+        let retired = Sample.report(
+            Sample.findings(.imported) {
+                $0.life?.state = .retired
+                $0.life?.compromisedAt = Sample.before(days: 3)
+            })
+        #expect(retired.result("life.state") == .fail)
         let mute = Sample.report(Sample.findings(.imported) { $0.life?.history[1].reason = "" })
         #expect(mute.result("life.history") == .fail)
         let alone = Sample.report(Sample.findings(.imported) { $0.life?.history[1].approver = nil })

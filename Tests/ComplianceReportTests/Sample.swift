@@ -30,15 +30,28 @@ enum Sample {
                     protection: .tls(version: "1.2", clientCertificates: "required"))
             ],
             audit: .verified(
-                .init(anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2)),
-            drills: .read(
-                directory: "/drills",
-                DrillFinding.scenarios.map {
-                    DrillFinding(
-                        id: $0, scenario: $0, ended: before(days: 3), isPassed: true, file: "/drills/\($0).json")
-                }, complaints: []))
+                .init(anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2, secondPlace: .otherDisk)),
+            drills: .read(drills(DrillFinding.scenarios.map { drill($0) })))
         change(&findings)
         return findings
+    }
+
+    static func drill(
+        _ scenario: String, days: Int = 3, isPassed: Bool = true, isThrowAway: Bool = false
+    ) -> DrillFinding {
+        let id = "\(String(decoding: before(days: days).rfc3339.prefix(10), as: UTF8.self))Z-\(scenario)"
+        return DrillFinding(
+            id: id, scenario: scenario, ended: before(days: days), isPassed: isPassed, isThrowAway: isThrowAway,
+            checkpoint: "note", file: "/drills/\(id).json", digest: "digest of \(id)")
+    }
+
+    /// The log has an entry of each, the oldest first.
+    static func drills(_ records: [DrillFinding], complaints: [String] = []) -> DrillEvidence {
+        DrillEvidence(
+            directory: "/drills", records: records,
+            logged: records.sorted { $0.ended < $1.ended }.enumerated().map { index, record in
+                LoggedDrill(entry: index, id: record.id, digest: record.digest, isPassed: record.isPassed)
+            }, complaints: complaints)
     }
 
     /// With one key changed.

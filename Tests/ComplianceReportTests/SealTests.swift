@@ -128,7 +128,8 @@ struct SealTests {
     private static func findings(_ anchor: ComplianceReport.Anchor?) -> ComplianceFindings {
         Sample.findings { findings in
             findings.audit = .verified(
-                .init(anchor: anchor, entries: 7, faultCount: 0, faults: [], externalChecked: 2))
+                .init(
+                    anchor: anchor, entries: 7, faultCount: 0, faults: [], externalChecked: 2, secondPlace: .otherDisk))
         }
     }
 

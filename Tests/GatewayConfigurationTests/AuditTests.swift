@@ -208,7 +208,7 @@ struct AuditTests {
             ),
             (
                 "{database: /d, checkpoints: {cosigner: \"kms:sesame4711\"}}",
-                "audit.checkpoints.cosigner: cannot be used: no backend serves its scheme, kms; the schemes are pkcs11, file."
+                "audit.checkpoints.cosigner: cannot be used: no backend serves its scheme; the schemes are pkcs11, file."
             ),
         ] as [(String, String)])
     func refused(_ section: String, _ fault: String) throws {

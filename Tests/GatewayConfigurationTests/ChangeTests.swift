@@ -92,6 +92,7 @@ struct ChangeTests {
                 "accounts:", "validation: {advancedCommerce: envelope}\naccounts:",
                 "validation.advancedCommerce: changes from full to envelope."
             ),
+            ("accounts:", "proofInterval: 9\naccounts:", "proofInterval: changes from 10 s to 9 s."),
             ("accounts:", "drainDelay: 9\naccounts:", "drainDelay: changes from 1 s to 9 s, which needs a restart."),
             (
                 "accounts:", "shutdownGracePeriod: 9\naccounts:",

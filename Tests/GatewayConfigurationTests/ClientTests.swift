@@ -386,6 +386,52 @@ struct ClientTests {
         #expect(warnings[2999].hasSuffix("apps[2999]: matches no app under accounts; check it."))
     }
 
+    @Test("ten thousand uids, tokens or certificates are read soon, and more are refused", .timeLimit(.minutes(1)))
+    func manyProofs() throws {
+        let uids = (2000..<12_000).map(String.init).joined(separator: ", ")
+        #expect(try configuration(Examples.network("[1001, 0]", "[\(uids)]")).clients[0].uids.count == 10_000)
+        #expect(
+            faults(in: Examples.network("[1001, 0]", "[\(uids), 0]")) == [
+                "gateway.yaml:23: clients[0].uids: is a list of 10001 elements; at most 10000 are taken."
+            ])
+        let names = (0..<10_000).map { "{dnsName: a\($0).example.com}" }.joined(separator: ", ")
+        let text = Examples.network("    uids: [1002]", "    certificates: [\(names)]")
+        #expect(try configuration(text).clients[1].certificates.count == 10_000)
+    }
+
+    @Test("thousands of patterns and apps are compared soon, or not at all, which is said", .timeLimit(.minutes(1)))
+    func manyPatterns() throws {
+        let apps = (0..<3000).map { "      - {bundleId: a\($0), features: [promotional-offer]}\n" }.joined()
+        let patterns = (0..<9000).map { "\"a\($0)*\"" }.joined(separator: ", ")
+        let text = Examples.network("apps: [\"*\"]", "apps: [\(patterns)]").replacing(
+            "      - bundleId: com.example.app\n", with: apps + "      - bundleId: com.example.app\n")
+        #expect(
+            try configuration(text).warnings.map(\.description).contains(
+                "gateway.yaml:34: clients[1]: has so many patterns that they are no longer compared with what is under accounts; "
+                    + "give exact names."))
+    }
+
+    @Test("the composed and the decomposed form of a bundle ID and of a pattern are two names")
+    func unicodeForms() throws {
+        let (composed, decomposed) = ("com.example.caf\u{E9}", "com.example.cafe\u{301}")
+        let app = "      - bundleId: com.example.app\n        features: [promotional-offer]\n"
+        let apps = [composed, decomposed].map { app.replacing("com.example.app", with: $0) }.joined()
+        let text = Examples.network(app, app + apps).replacing(
+            "apps: [\"*\"]", with: "apps: [\(composed), \(decomposed)]")
+        let read = try configuration(text)
+        #expect(
+            read.accounts[0].apps.map { Array($0.bundleID.utf8) }
+                == ["com.example.app", composed, decomposed].map { Array($0.utf8) })
+        #expect(read.clients[1].allow[0].apps.count == 2)
+        #expect(!read.warnings.contains { $0.description.contains("matches no app") })
+        let one = text.replacing("apps: [\(composed), \(decomposed)]", with: "apps: [\(composed)]")
+        let other = text.replacing("apps: [\(composed), \(decomposed)]", with: "apps: [\(decomposed)]")
+        #expect(try configuration(one).changes(from: configuration(other)).count == 1)
+        let twice = Examples.network(app, app + apps).replacing(
+            "apps: [\"*\"]", with: "apps: [\(composed), \(composed)]")
+        #expect(faults(in: twice).count == 1)
+    }
+
     @Test("clients beside anonymous callers hold nobody back, which is said")
     func anonymous() throws {
         let clients =

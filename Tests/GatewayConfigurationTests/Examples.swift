@@ -72,6 +72,7 @@ enum Examples {
             tokenFile: /etc/privyseal/witness.token
             cosigner: "pkcs11:token=audit;object=log?pin-source=file:/run/audit-pin"
         drills: {directory: /srv/drills}
+        proofInterval: 300
 
         """
 
@@ -133,8 +134,11 @@ enum Examples {
           requestTimeout: 11
           handshakeTimeout: 12
           idleTimeout: 13
+          connectionAge: 14
           headerBytes: 2048
           batchBodyBytes: 4096
+          clientBodyBytes: 2097152
+          totalBodyBytes: 4194304
         tracing:
           endpoint: http://127.0.0.1:4318/v1/traces
           sampling: 0.1

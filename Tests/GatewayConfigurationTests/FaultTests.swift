@@ -150,6 +150,17 @@ struct FaultTests {
                 "com.example.app", "\"com.example.app \"",
                 "gateway.yaml:4: accounts[0].apps[0].bundleId: holds white space; remove it."),
             Case(
+                "com.example.app", "\"com.example\\u3000.app\"",
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: holds white space; remove it."),
+            // U+0D4E joins with what follows to one character for a reader.
+            Case(
+                "com.example.app", "\"com.example\u{D4E} .app\"",
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: holds white space; remove it."),
+            Case(
+                "keyId: 2X9R4HXF34", "keyId: 2X9R4H\u{212A}F34",
+                "gateway.yaml:7: accounts[0].keys[0].keyId: holds a character at position 7 that is not ASCII; copy it from App "
+                    + "Store Connect."),
+            Case(
                 "57246542-96fe-1a63-e053-0824d011072a", "''",
                 "gateway.yaml:2: accounts[0].issuerId: is empty; it must hold at least one character."),
             Case(
@@ -168,7 +179,7 @@ struct FaultTests {
             ),
             Case(
                 "file:/etc/privyseal/AuthKey.p8", "vault:key",
-                "gateway.yaml:8: accounts[0].keys[0].uri: cannot be used: no backend serves its scheme, vault; the schemes "
+                "gateway.yaml:8: accounts[0].keys[0].uri: cannot be used: no backend serves its scheme; the schemes "
                     + "are pkcs11, file."),
             Case(
                 "file:/etc/privyseal/AuthKey.p8", "file:AuthKey.p8",

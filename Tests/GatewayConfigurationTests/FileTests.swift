@@ -83,6 +83,16 @@ final class FileTests {
                 "names a file that is not a P-256 public key"
             ),
             ("", "names a file that is not a P-256 public key in PEM"),
+            // A point of P-256 under the name of secp256k1.
+            (
+                """
+                -----BEGIN PUBLIC KEY-----
+                MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg
+                9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==
+                -----END PUBLIC KEY-----
+                """,
+                "names a file that is not a P-256 public key in PEM"
+            ),
         ]
         for (content, sentence) in rows {
             let pem = try write(content, "wrong.pem")

@@ -97,6 +97,33 @@ struct KeyLifeTests {
         #expect(!warnings.contains { $0.contains("dualControl") })
     }
 
+    @Test("operator counts as an administrator unless the account says otherwise")
+    func operatorCounts() throws {
+        #expect(try read("dualControl: true", Self.log).accounts[0].countsOperator)
+        for (text, counts) in [("false", false), ("true", true)] {
+            let account = try read("dualControl: {operator: \(text)}", Self.log).accounts[0]
+            #expect(account.hasDualControl && account.countsOperator == counts)
+        }
+        let (old, new) = (
+            try read("dualControl: true", Self.log), try read("dualControl: {operator: false}", Self.log)
+        )
+        #expect(
+            new.changes(from: old).map(\.description).contains {
+                $0.contains("dualControl") && $0.contains("true without operator")
+            })
+    }
+
+    @Test("operator is not missed where it does not count, nor counted beside a client with the uid 0")
+    func operatorIsNoSecondPerson() throws {
+        let root = "clients:\n  - {name: ann, administrator: true, uids: [0]}\n"
+        for (before, line) in [
+            (Self.admin + Self.one, "dualControl: {operator: false}"), (Self.admin + root, "dualControl: true"),
+        ] {
+            let warnings = try configuration(before + Self.yaml(line, Self.log)).warnings.map(\.description)
+            #expect(warnings.contains { $0.contains("dualControl: wants two administrators, but there is only ann") })
+        }
+    }
+
     @Test(
         "what cannot be used is refused with its cure",
         arguments: [
@@ -107,6 +134,10 @@ struct KeyLifeTests {
             (
                 "dualControl: 2",
                 "dualControl: must be true or false, but is a whole number; write true or false, without quotes."
+            ),
+            (
+                "dualControl: {operator: yes}",
+                "dualControl.operator: must be true or false, but is text; write true or false, without quotes."
             ),
             ("proposalLifetime: 59", "proposalLifetime: is 59; it must be from 60 to 2592000 seconds."),
             ("proposalLifetime: 2592001", "proposalLifetime: is 2592001; it must be from 60 to 2592000 seconds."),

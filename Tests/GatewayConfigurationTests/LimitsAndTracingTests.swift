@@ -10,8 +10,11 @@ struct LimitsAndTracingTests {
         #expect(limits.requestTimeout == .seconds(11))
         #expect(limits.handshakeTimeout == .seconds(12))
         #expect(limits.idleTimeout == .seconds(13))
+        #expect(limits.connectionAge == .seconds(14))
         #expect(limits.headerBytes == 2048)
         #expect(limits.batchBodyBytes == 4096)
+        #expect(limits.clientBodyBytes == 2_097_152)
+        #expect(limits.totalBodyBytes == 4_194_304)
         let plain = try configuration(Examples.least)
         #expect(plain.limits == .init())
         #expect(plain.limits.connections == 4096)
@@ -66,7 +69,20 @@ struct LimitsAndTracingTests {
             (
                 "idleTimeout: 13", "idelTimeout: 13",
                 "limits.idelTimeout: is not a key that is known here; did you mean idleTimeout? The keys are connections, "
-                    + "requestTimeout, handshakeTimeout, idleTimeout, headerBytes, batchBodyBytes."
+                    + "requestTimeout, handshakeTimeout, idleTimeout, connectionAge, headerBytes, batchBodyBytes, "
+                    + "clientBodyBytes, totalBodyBytes."
+            ),
+            (
+                "connectionAge: 14", "connectionAge: 86401",
+                "limits.connectionAge: is 86401; it must be from 1 to 86400 seconds."
+            ),
+            (
+                "batchBodyBytes: 4096", "batchBodyBytes: 2097153",
+                "limits.clientBodyBytes: is 2097152, which is less than limits.batchBodyBytes, 2097153."
+            ),
+            (
+                "totalBodyBytes: 4194304", "totalBodyBytes: 2097151",
+                "limits.totalBodyBytes: is 2097151, which is less than limits.clientBodyBytes, 2097152."
             ),
             ("sampling: 0.1", "sampling: 1.5", "tracing.sampling: is 1.5; it must be from 0 to 1."),
             ("sampling: 0.1", "sampling: -0.5", "tracing.sampling: is -0.5; it must be from 0 to 1."),

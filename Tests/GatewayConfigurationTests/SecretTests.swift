@@ -27,6 +27,21 @@ struct SecretTests {
         checkSilence(error)
     }
 
+    @Test(
+        "a URI that cannot be used is not repeated, whatever the name of the secret in it",
+        arguments: [
+            "file:/etc/key.p8?pwd=sesame4711", "file:/etc/key.p8?pw=sesame4711", "file:/etc/key.p8;pwd=sesame4711",
+            "file:etc/sesame4711.p8", "sesame4711:etc/key.p8", "vault://user:sesame4711@host/key",
+            "file:/etc/key#sesame4711",
+            "file:/etc/sesame4711 key.p8",
+        ])
+    func unusable(_ uri: String) throws {
+        let text = Examples.least("file:/etc/privyseal/AuthKey.p8", "\"\(uri)\"")
+        let error = try #require(throws: ConfigurationError.self) { try configuration(text) }
+        #expect(error.faults.count == 1)
+        checkSilence(error)
+    }
+
     @Test("where a secret is may be said in a URI, and a label may hold such words")
     func allowed() throws {
         for uri in [

@@ -80,7 +80,36 @@ struct YAMLTests {
             faults(in: Examples.least("com.example.app", "!!binary Y29t")) == [
                 "gateway.yaml:4: accounts[0].apps[0].bundleId: has a tag; tags are not taken here, so remove the word that begins with !."
             ])
-        #expect(faults(in: Examples.least("2X9R4HXF34", "!!str 2X9R4HXF34")) == [])
+    }
+
+    @Test(
+        "a tag is refused even where it says what the value is anyway",
+        arguments: [
+            ("keyId: 2X9R4HXF34", "keyId: !!str 2X9R4HXF34", "gateway.yaml:7: accounts[0].keys[0].keyId"),
+            ("keyId: 2X9R4HXF34", "keyId: !!str \"2X9R4HXF34\"", "gateway.yaml:7: accounts[0].keys[0].keyId"),
+            ("keyId: 2X9R4HXF34", "keyId: ! \"2X9R4HXF34\"", "gateway.yaml:7: accounts[0].keys[0].keyId"),
+            ("keyId: 2X9R4HXF34", "keyId: ! 2X9R4HXF34", "gateway.yaml:7: accounts[0].keys[0].keyId"),
+            ("features: [p", "features: !!seq [p", "gateway.yaml:5: accounts[0].apps[0].features"),
+            ("features: [p", "features: [!!str p", "gateway.yaml:5: accounts[0].apps[0].features[0]"),
+            ("    apps:\n", "    apps: !!seq\n", "gateway.yaml:3: accounts[0].apps"),
+            (
+                "features: [promotional-offer]", "!!str features: [promotional-offer]",
+                "gateway.yaml:5: accounts[0].apps[0].features"
+            ),
+            ("audit: off", "audit: !!str off", "gateway.yaml:10: audit"),
+            ("audit: off", "audit: off\nlogging: !!map {level: info}", "gateway.yaml:11: logging"),
+        ])
+    func ownTags(_ text: String, _ replacement: String, _ place: String) {
+        let sentence = "has a tag; tags are not taken here, so remove the word that begins with !."
+        #expect(faults(in: Examples.least(text, replacement)).contains("\(place): \(sentence)"))
+    }
+
+    @Test("an exclamation mark inside a value is no tag")
+    func exclamationMarks() {
+        #expect(
+            faults(in: Examples.network("products: [\"com.example.*\"]", "products: [\"!a\", b!, \"c ! d\".x]")).count
+                == 1)
+        #expect(faults(in: Examples.network("products: [\"com.example.*\"]", "products: [\"!a\", b!c, '!!str']")) == [])
     }
 
     @Test("aliases of aliases cost nothing, not even as keys", .timeLimit(.minutes(1)))
@@ -117,6 +146,16 @@ struct YAMLTests {
         }
     }
 
+    @Test("a key that is given 40,000 times is found each time, with its path, and soon", .timeLimit(.minutes(1)))
+    func endlessRepetition() throws {
+        let text = "logging:\n" + String(repeating: "  level: info\n", count: 40_000) + Examples.least
+        let error = try #require(throws: ConfigurationError.self) { try configuration(text) }
+        #expect(error.faults.count == 39_999)
+        #expect(
+            error.faults.last?.description
+                == "gateway.yaml:40001: logging.level: is given twice, first on line 2; keep one of them.")
+    }
+
     @Test("a key that is given many times is found each time, and what is wrong elsewhere too")
     func manyDuplicates() {
         let text = (1...20).map { "k\($0): 1\nk\($0): 2\n" }.joined() + "listen: {}\n" + Examples.least
@@ -124,7 +163,14 @@ struct YAMLTests {
         #expect(lines.count { $0.contains("is given twice") } == 20)
         #expect(lines.contains { $0.hasPrefix("gateway.yaml:41: listen: must be text") })
         let endless = (1...100).map { "k\($0): 1\nk\($0): 2\n" }.joined()
-        #expect(faults(in: endless).count == 1)
+        #expect(faults(in: endless).count { $0.contains("is given twice, first on line") } == 100)
+        // What resembles a key in a value is not changed by the search.
+        let values = Examples.network("serviceName: shop-signer", "serviceName: shop:shop").replacing(
+            "http://127.0.0.1:4318/v1/traces", with: "http://127.0.0.1:4318/http:/v1")
+        #expect(
+            faults(in: values.replacing("sampling: 0.1", with: "sampling: 0.1\n  sampling: 0.2")) == [
+                "gateway.yaml:50: tracing.sampling: is given twice, first on line 49; keep one of them."
+            ])
         #expect(faults(in: "{[a]: 1, [a]: 2}") == ["gateway.yaml:1: gives a key twice; keep one of them."])
     }
 }

@@ -36,6 +36,39 @@ struct UnixSocketTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
+    @Test("A symbolic link in the place of a socket redirects neither its mode nor its owner")
+    func redirected() throws {
+        let target = path + ".target"
+        try Data("precious".utf8).write(to: URL(filePath: target))
+        try #require(chmod(target, 0o600) == 0 && symlink(target, path) == 0)
+        defer {
+            unlink(path)
+            unlink(target)
+        }
+        let permissions = SocketPermissions(mode: 0o666, uid: geteuid())
+        let plan = ListenerPlan(.public, address: .unixSocket(path: path), socket: permissions)
+        #expect(throws: ListenerError.self) { try plan.permitSocket() }
+        #expect(try mode(of: target) == 0o600)
+    }
+
+    @Test("A socket gets its mode")
+    func permitted() throws {
+        let descriptor = try listeningSocket()
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        let permissions = SocketPermissions(mode: 0o640, uid: geteuid(), gid: getegid())
+        try ListenerPlan(.public, address: .unixSocket(path: path), socket: permissions).permitSocket()
+        #expect(try mode(of: path) == 0o640)
+    }
+
+    private func mode(of path: String) throws -> mode_t {
+        var status = stat()
+        try #require(lstat(path, &status) == 0)
+        return status.st_mode & 0o7777
+    }
+
     private func listeningSocket() throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()

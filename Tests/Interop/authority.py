@@ -54,9 +54,10 @@ class Authority:
         )
         self.certificate = Identity(directory, name, builder.sign(self.key, hashes.SHA256()), self.key)
 
-    def issue(self, name, usage=CLIENT, expired=False, **names):
+    def issue(self, name, usage=CLIENT, expired=False, seconds=None, **names):
+        """`seconds`: for how long it is valid."""
         key = ec.generate_private_key(ec.SECP256R1())
-        return leaf(self.directory, name, key, self.subject, self.key, usage, expired, **names)
+        return leaf(self.directory, name, key, self.subject, self.key, usage, expired, seconds, **names)
 
     def server(self, name="server"):
         return self.issue(name, SERVER, dns=["localhost"], addresses=["127.0.0.1"])
@@ -67,8 +68,8 @@ def self_signed(directory, name, **names):
     return leaf(directory, name, key, named(name), key, CLIENT, False, **names)
 
 
-def leaf(directory, name, key, issuer, issuer_key, usage, expired, dns=(), uris=(), addresses=()):
-    builder = building(named(name), issuer, key.public_key(), expired)
+def leaf(directory, name, key, issuer, issuer_key, usage, expired, seconds=None, dns=(), uris=(), addresses=()):
+    builder = building(named(name), issuer, key.public_key(), expired, seconds)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
     alternatives = [
@@ -85,7 +86,8 @@ def named(name):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def building(subject, issuer, public_key, expired=False):
+def building(subject, issuer, public_key, expired=False, seconds=None):
+    valid = 30 * DAY if seconds is None else datetime.timedelta(seconds=seconds)
     now = datetime.datetime.now(datetime.timezone.utc)
     return (
         x509.CertificateBuilder()
@@ -94,7 +96,7 @@ def building(subject, issuer, public_key, expired=False):
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - 3 * DAY)
-        .not_valid_after(now - DAY if expired else now + 30 * DAY)
+        .not_valid_after(now - DAY if expired else now + valid)
     )
 
 

@@ -48,6 +48,8 @@ class KeyService(AuditedService):
         for name, token in self.tokens.items():
             write_secret(directory / f"{name}.token", f"{token}\n".encode())
         self.dual_control, self.uris, self.audit = dual_control, dict(more_of_keys), ""
+        # Further members of an administrator, as YAML.
+        self.more_of_administrators = {}
         super().__init__(binary, directory, keys or KeysInFiles(directory))
 
     def configure(self, audit="", more="", extra_clients=(), uri=None, keys=(OLD,), active=OLD):
@@ -57,7 +59,8 @@ class KeyService(AuditedService):
             for key_id in keys
         )
         administrators = "\n".join(
-            f'  - {{name: {name}, administrator: true, tokens: [{{sha256: "{digest(token)}"}}]}}'
+            f'  - {{name: {name}, administrator: true, tokens: [{{sha256: "{digest(token)}"}}]'
+            f"{self.more_of_administrators.get(name, '')}}}"
             for name, token in self.tokens.items()
         )
         self.configuration.write_text(f"""
@@ -68,7 +71,7 @@ listeners:
 drainDelay: 0
 {more}{self.keys.settings}accounts:
   - issuerId: {ISSUER_ID}
-    dualControl: {str(self.dual_control).lower()}
+    dualControl: {self.dual_control if isinstance(self.dual_control, str) else str(self.dual_control).lower()}
     apps: [{{bundleId: {APP}, features: [{FEATURES}]}}]
     keys:
 {declared}
@@ -100,6 +103,12 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
 
     def change(self, action, key_id, by=None, reason="because it is tested", **more):
         return self.admin("POST", f"/v1/keys/{key_id}/{action}", {"reason": reason, **more}, by)
+
+    def approve(self, proposal, by):
+        """As it stands in the overview: (status, what was answered)."""
+        _, overview = self.admin("GET", "/v1/keys")
+        digests = [one.get("digest") for one in overview["proposals"] if one["id"] == proposal]
+        return self.admin("POST", f"/v1/proposals/{proposal}/approve", {"digest": digests[0]} if digests else {}, by)
 
     def states(self):
         status, overview = self.admin("GET", "/v1/keys")

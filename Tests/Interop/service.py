@@ -60,6 +60,9 @@ def write_secret(path, content):
 class Service:
     """`privyseal serve` as its service manager sees it: told when it is ready, and when a reload is over."""
 
+    # More of the command line.
+    options = ()
+
     def __init__(self, binary, directory, configuration, environment=()):
         self.binary = binary
         self.directory = pathlib.Path(directory)
@@ -74,7 +77,7 @@ class Service:
         self.manager.bind(str(notify))
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [self.binary, "serve", "--config", self.configuration],
+                [self.binary, "serve", "--config", self.configuration, *self.options],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**self.environment, "NOTIFY_SOCKET": str(notify)},

@@ -18,6 +18,7 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
+import time
 
 import pytest
 from conftest import BINARY
@@ -343,6 +344,21 @@ def notes_in(text):
 # Archiving
 
 
+def assert_search_tells_the_index(gateway):
+    """The gateway indexes a segment some time after it is full."""
+    wanted = ("audit", "search", "--product", "com.example.product7", "--count", "--format", "json")
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        found = run(*wanted, "--database", gateway.place / "audit.db")
+        answer = json.loads(found.stdout)
+        if answer["index"]["answeredFor"] == SEGMENT:
+            break
+        time.sleep(0.2)
+    assert 0 < answer["index"]["named"] <= answer["count"]
+    assert f"The search index answered for {SEGMENT} of " in found.stderr
+    assert f"it named {answer['index']['named']} of the {answer['count']} that match" in found.stderr
+
+
 def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     gateway = AuditedGateway(tmp_path)
     archive = tmp_path / "archive"
@@ -359,6 +375,7 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         follow.kill()
         follow.wait()
         follow.stdout.close()
+        assert_search_tells_the_index(gateway)
         before = tmp_path / "before"
         before.write_text(gateway.run("checkpoint"))
         gateway.run("archive", "--segments", 1, "--to", archive)

@@ -1,7 +1,6 @@
 """Who may have what: callers of every kind against real gateways, each with the answer that it gets."""
 
 import base64
-import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +10,6 @@ import tempfile
 
 import jwt
 import pytest
-from authority import client_context
 from callers import (
     APP,
     FOREIGN_KEY_ID,
@@ -39,7 +37,7 @@ from callers import (
     text,
 )
 from conftest import BINARY
-from service import REFUSED_CONFIGURATION, exchange, mint, write_key
+from service import REFUSED_CONFIGURATION, mint, write_key
 
 UNAUTHENTICATED, FORBIDDEN = (401, "unauthenticated"), (403, "forbidden")
 V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
@@ -404,18 +402,6 @@ def signatures(world, row, answer):
 def test_the_table_has_forty_rows_or_more_and_no_two_are_the_same():
     assert len(ROWS) >= 40
     assert len(set(map(sentence, ROWS))) == len(ROWS)
-
-
-@pytest.mark.parametrize("version", [V12, V13])
-def test_a_resumed_session_proves_what_its_handshake_did(world, version):
-    service, context = world.services["front"], client_context([world.own], world.identities["kiosk"], version)
-    with contextlib.closing(service.connect(tls=context)) as first:
-        assert exchange(first, "POST", ONE_OFFER.path, ONE_OFFER.body)[0] == 200
-        session = first.sock.session
-    with contextlib.closing(service.connect(tls=context, session=session)) as second:
-        assert second.sock.session_reused
-        assert exchange(second, "POST", ONE_OFFER.path, ONE_OFFER.body)[0] == 200
-    world.signed["front", "kiosk"] += 2
 
 
 def test_keys_signed_for_those_rows_only_that_got_200(world):

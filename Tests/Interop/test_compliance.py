@@ -1,5 +1,6 @@
 """`privyseal compliance`: what it says of keys in a token and in a file, and whether its report can be believed."""
 
+import datetime
 import json
 import os
 import subprocess
@@ -50,6 +51,8 @@ def test_a_key_in_a_token_is_judged_by_its_attributes_and_by_what_the_token_refu
     assert results["attribute.CKA_EXTRACTABLE"] == "pass" and results["attribute.CKA_SENSITIVE"] == "pass"
     assert results["probe.wrap"] == "pass" and results["usage.signOnly"] == "pass"
     assert results["custody"] == "fail" and results["ceremony.record"] == "pass"
+    # PKCS #11 leaves an imported key no other value: there is nothing to pass.
+    assert results["attribute.CKA_LOCAL"] == results["attribute.CKA_NEVER_EXTRACTABLE"] == "notApplicable"
 
 
 def test_a_key_in_a_file_is_told_as_software(report):
@@ -72,3 +75,67 @@ def test_that_it_was_made_stands_in_the_log(beside, report):
     entries = AuditCopy(beside.service.database).of_kind("report")
     assert [(entry["subject"], entry["outcome"]) for entry in entries] == [("compliance", "failed")]
     assert entries[0]["id"] in report[0].name
+
+
+# What the report says of drills and of the second place
+
+
+def installation(report):
+    """Checks of the installation, by ID."""
+    return {check["id"]: check for section in report["report"]["sections"] for check in section["checks"]}
+
+
+def report_now(beside):
+    made = compliance(beside, "report", "--config", beside.service.configuration, "--format", "json")
+    return installation(json.loads(made.stdout))
+
+
+def test_checkpoints_on_the_disk_of_the_log_fail(report):
+    check = installation(report[1])["audit.secondPlace"]
+    assert check["result"] == "fail" and "on the disk of the log" in check["value"]
+
+
+@pytest.fixture
+def drills(beside):
+    directory = beside.service.database.parent / "drills"
+    directory.mkdir(exist_ok=True)
+    return directory
+
+
+def test_a_drill_record_that_was_made_by_hand_does_not_count(beside, drills):
+    end = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    name = "20261121T120000Z-token-loss"
+    head = {"version": 1, "id": name, "scenario": "token-loss", "ended": end, "verdict": "passed"}
+    (drills / f"{name}.json").write_text(json.dumps({**head, "gateway": {"throwAway": False}}))
+    checks = report_now(beside)
+    assert checks["drills.token-loss"]["result"] == "fail"
+    assert checks["drills.token-loss"]["value"] == "1 not in the audit log"
+    assert name in checks["drills.bound"]["detail"]
+    (drills / f"{name}.json").unlink()
+
+
+def test_a_drill_counts_while_its_record_is_the_one_that_the_log_has_the_digest_of(beside, drills):
+    command = [BINARY, "drill", "run", "compromise", "--throw-away", "--config", beside.service.configuration]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    (record,) = drills.glob("*-compromise.json")
+    check = report_now(beside)["drills.compromise"]
+    assert check["result"] == "pass", check
+    assert check["value"] == "passed 0 days ago, on a throw-away gateway"
+    proof = record.with_suffix(".tlog-proof")
+    key = f"{beside.service.database}.key.pub"
+    checked = subprocess.run([BINARY, "audit", "check-proof", proof, "--key", key], capture_output=True, timeout=60)
+    assert checked.returncode == 0, checked.stderr
+
+    kept = record.read_bytes()
+    record.write_bytes(kept.replace(b'"planned":true', b'"planned":false'))
+    assert "was changed since" in report_now(beside)["drills.compromise"]["detail"]
+    record.unlink()
+    assert report_now(beside)["drills.compromise"]["result"] == "fail"
+    record.write_bytes(kept)
+    whole = proof.read_text()
+    proof.write_text(whole.replace("index ", "index 1", 1))
+    check = report_now(beside)["drills.compromise"]
+    assert check["result"] == "fail" and check["value"].startswith("passed"), check
+    proof.write_text(whole)
+    assert report_now(beside)["drills.compromise"]["result"] == "pass"

@@ -84,8 +84,8 @@ def kinds():
     return [urn.removeprefix("urn:privyseal:problem:") for urn in urns]
 
 
-# Below the contract: bytes that are no request; and the admin listener's own.
-BESIDE = {"malformed-request", "reload-refused", "change-refused"}
+# Below the contract: bytes that are no request, or none that is implemented; and the admin listener's own.
+BESIDE = {"malformed-request", "not-implemented", "reload-refused", "change-refused"}
 
 
 def test_every_problem_has_a_page_and_every_page_a_problem():

@@ -233,18 +233,24 @@ def test_one_person_cannot_be_two(two):
     proposal = answer["proposal"]["id"]
     assert two.signer() == OLD
 
-    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ann")
+    status, refused = two.approve(proposal, by="ann")
     assert status == 409
     assert "another administrator has to approve" in refused["detail"]
     status, refused = two.change("activate", NEW, by="ann", **ACTIVATION)
     assert status == 409
     assert f"ann has proposed that already, as {proposal}" in refused["detail"]
-    status, output, errors = two.keys_command("approve", proposal, by="ann")
+    seen = next(one for one in two.admin("GET", "/v1/keys")[1]["proposals"] if one["id"] == proposal)
+    status, output, errors = two.keys_command("approve", proposal, "--digest", seen["digest"], by="ann")
     assert status == 1
     assert "another administrator has to approve" in errors
     assert two.signer() == OLD
 
-    approved = done(two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben"))
+    for wrong in ({}, {"digest": 1}):
+        assert two.admin("POST", f"/v1/proposals/{proposal}/approve", wrong, by="ben")[0] == 422
+    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {"digest": "sha256:00"}, by="ben")
+    assert (status, two.signer()) == (409, OLD)
+    assert seen["digest"] in refused["detail"]
+    approved = done(two.approve(proposal, by="ben"))
     assert approved["outcome"] == "done"
     assert two.signer() == NEW
     change = next(key for key in approved["keys"] if key["keyId"] == NEW)["history"][-1]
@@ -252,7 +258,7 @@ def test_one_person_cannot_be_two(two):
     entry = next(entry for _, entry in changes(AuditCopy(two.database)) if entry["action"] == "activate")
     assert (entry["actor"], entry["approver"]) == ("ann", "ben")
 
-    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")
+    status, refused = two.admin("POST", f"/v1/proposals/{proposal}/approve", {"digest": seen["digest"]}, by="ben")
     assert status == 404
     assert f"There is no proposal {proposal}" in refused["detail"]
 
@@ -270,30 +276,121 @@ def test_a_proposal_that_is_rejected_is_gone(two):
     proposal = two.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
     status, _ = two.admin("POST", f"/v1/proposals/{proposal}/reject", {}, by="ben")
     assert status in (200, 204)
-    assert two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")[0] == 404
+    assert two.admin("POST", f"/v1/proposals/{proposal}/approve", {"digest": "sha256:00"}, by="ben")[0] == 404
     assert [entry["event"] for _, entry in life(AuditCopy(two.database))][-2:] == ["proposed", "rejected"]
     assert two.signer() == OLD
 
 
-def test_a_ceremony_begins_only_when_it_is_approved(two):
-    order = {
-        "action": "import",
+FINGERPRINT = "sha256:" + "5a" * 32
+
+
+def order(action="import", key_id="5A8U7LAJ67", **more):
+    return {
+        "action": action,
         "issuerId": ISSUER_ID,
-        "keyId": "5A8U7LAJ67",
-        "uri": "pkcs11:token=appstore;object=5A8U7LAJ67",
+        "keyId": key_id,
+        "uri": f"pkcs11:token=appstore;object={key_id}?module-path={MODULE}",
+        "fingerprint": FINGERPRINT,
         "reason": "a new key",
-    }
-    status, answer = two.admin("POST", "/v1/ceremonies", order, by="ann")
+    } | more
+
+
+END = {"succeeded": True, "evidence": {"method": "C_UnwrapKey"}}
+
+
+def test_a_job_begins_when_it_is_approved_and_ends_when_the_gateway_sees_the_key(two):
+    status, answer = two.admin("POST", "/v1/ceremonies", order(), by="ann")
     assert (status, answer["outcome"]) == (202, "proposed")
-    proposal = answer["proposal"]["id"]
-    approved = two.admin("POST", f"/v1/proposals/{proposal}/approve", {}, by="ben")
-    assert approved[0] in (200, 202), approved
-    status, answer = two.admin("POST", "/v1/ceremonies", order, by="ann")
+    proposal = answer["proposal"]
+    assert proposal["details"] == {"uri": order()["uri"], "fingerprint": FINGERPRINT}
+    assert two.approve(proposal["id"], by="ben")[0] in (200, 202)
+    # The approver may not carry it out.
+    status, refused = two.admin("POST", "/v1/ceremonies", order(), by="ben")
+    assert (status, "may not carry it out" in refused["detail"]) == (409, True)
+    status, answer = two.admin("POST", "/v1/ceremonies", order(), by="ann")
     assert (status, answer["outcome"]) == (200, "begun")
     assert (answer["ceremony"]["actor"], answer["ceremony"]["approver"]) == ("ann", "ben")
-    end = {"succeeded": True, "evidence": {"method": "C_UnwrapKey"}}
-    record = done(two.admin("POST", f"/v1/ceremonies/{answer['ceremony']['id']}/finish", end, by="ann"))
-    assert (record["state"], record["provenance"]) == ("staged", "imported")
+    job = answer["ceremony"]["id"]
+    status, refused = two.admin("POST", f"/v1/ceremonies/{job}/finish", END, by="ben")
+    assert (status, "ann does this work" in refused["detail"]) == (409, True)
+    # Nothing of the configuration is on that token, so the gateway cannot look.
+    status, answer = two.admin("POST", f"/v1/ceremonies/{job}/finish", END, by="ann")
+    assert (status, answer["outcome"]) == (202, "waiting")
+    assert "5A8U7LAJ67" not in two.states()
+    events = [entry["event"] for _, entry in life(AuditCopy(two.database)) if entry["key"] == "5A8U7LAJ67"]
+    assert events == ["proposed", "approved", "begun", "approved", "reported"]
+
+
+def test_an_older_proposal_does_not_pass_a_destruction_that_has_begun(two):
+    proposal = two.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
+    destruction = order("destroy", NEW, uri=two.keys.uri(KEY_IDS.index(NEW)))
+    del destruction["fingerprint"]
+    status, answer = two.admin("POST", "/v1/ceremonies", destruction, by="ann")
+    assert status == 202, answer
+    assert two.approve(answer["proposal"]["id"], by="ben")[0] in (200, 202)
+    assert two.admin("POST", "/v1/ceremonies", destruction, by="ann")[0] == 200
+    status, refused = two.approve(proposal, by="ben")
+    assert (status, f"The destruction of {NEW} has begun" in refused["detail"]) == (409, True)
+    assert two.states()[NEW] == "staged"
+
+
+def test_one_person_with_two_proofs_or_two_names_does_not_pass_dual_control(two):
+    two.more_of_administrators = {"ann": f", uids: [{os.getuid()}]"}
+    two.configure(keys=KEY_IDS)
+    assert two.reload()[0]
+    # Over the socket, without a token.
+    proposal = two.change("activate", NEW, **ACTIVATION)[1]["proposal"]["id"]
+    assert two.approve(proposal, by="ann")[0] == 409
+    two.tokens = {"anna" if name == "ann" else name: token for name, token in two.tokens.items()}
+    two.more_of_administrators = {}
+    two.configure(keys=KEY_IDS)
+    assert two.reload()[0]
+    status, refused = two.approve(proposal, by="anna")
+    assert (status, "another administrator has to approve" in refused["detail"]) == (409, True)
+    assert two.signer() == OLD
+    done(two.approve(proposal, by="ben"))
+
+
+def test_root_is_no_administrator_where_the_account_says_so(tmp_path):
+    service = KeyService(BINARY, tmp_path, dual_control="{operator: false}").start_with_staged_keys()
+    try:
+        status, refused = service.change("activate", NEW, **ACTIVATION)
+        assert (status, "dualControl: {operator: false}" in refused["detail"]) == (409, True)
+        proposal = service.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
+        assert service.approve(proposal, by=None)[0] == 409
+        done(service.approve(proposal, by="ben"))
+    finally:
+        service.stop()
+
+
+def test_one_administrator_cannot_fill_the_register(two):
+    def propose(number, by="ann", **more):
+        return two.admin("POST", "/v1/ceremonies", order(key_id=f"KEY{number}", **more), by=by)[0]
+
+    assert [propose(number, uri="pkcs11:" + "x" * 65000) for number in range(3)] == [409] * 3
+    answers = [propose(number) for number in range(12)]
+    assert answers == [202] * 8 + [409] * 4
+    for uncertain in ({"fingerprint": "sha256:12"}, {"fingerprint": None}):
+        assert propose(99, by="ben", **uncertain) in (409, 422)
+    two.stop()
+    two.start()
+    _, overview = two.admin("GET", "/v1/keys")
+    assert len(overview["proposals"]) == 8
+
+
+def test_a_compromise_outlives_the_retirement_of_its_key(service):
+    def published():
+        return {key["kid"] for key in json.loads(service.ask("GET", "/.well-known/jwks.json")[2])["keys"]}
+
+    done(service.change("compromise", NEW))
+    assert NEW not in published()
+    done(service.change("retire", NEW, by="ann"))
+    assert published() == {OLD, THIRD}
+    service.stop()
+    service.start()
+    assert published() == {OLD, THIRD}
+    _, overview = service.admin("GET", f"/v1/keys/{NEW}")
+    assert (overview["state"], "compromisedAt" in overview) == ("retired", True)
 
 
 # The command line
@@ -358,10 +455,15 @@ def test_proposals_by_the_command_line(two):
     assert "Nothing has changed yet" in output
     status, output, _ = two.keys_command("proposals")
     assert f"activate {NEW} and retire {OLD} with 1h of overlap" in output
-    proposal = output.splitlines()[1].split()[0]
+    shown = dict(line.split(maxsplit=1) for line in output.splitlines())
+    proposal, digest = shown["proposal"], shown["digest"]
+    assert shown["overlap"] == "3600"
+    assert f"privyseal keys approve {proposal} --digest {digest}" in output
     status, output, _ = two.keys_command("states")
-    assert f"privyseal keys approve {proposal}" in output
+    assert "privyseal keys proposals" in output
     status, output, errors = two.keys_command("approve", proposal, by="ben")
+    assert (status, "--digest" in errors) == (64, True)
+    status, output, errors = two.keys_command("approve", proposal, "--digest", digest, by="ben")
     assert status == 0, errors
     assert "By ann, approved by ben." in output
     assert two.signer() == NEW
@@ -442,14 +544,7 @@ def test_check_says_where_configuration_and_register_differ(service):
 
 
 def test_check_says_what_to_do_about_work_that_did_not_end(service):
-    order = {
-        "action": "import",
-        "issuerId": ISSUER_ID,
-        "keyId": "5A8U7LAJ67",
-        "uri": "pkcs11:token=appstore;object=5A8U7LAJ67",
-        "reason": "a new key",
-    }
-    done(service.admin("POST", "/v1/ceremonies", order, by="ann"))
+    done(service.admin("POST", "/v1/ceremonies", order(), by="ann"))
     service.kill()
     service.start()
     status, found = service.check()

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import BINARY, ISSUER_ID
+from conftest import BINARY, ISSUER_ID, ROOT
 from service import Service, digest, mint, write_key
 
 # What becomes of a library that is cleaned up while another thread uses it.
@@ -35,6 +35,62 @@ def test_a_command_says_what_it_has_to_say_and_ends_with_its_status(environment,
     assert ended.returncode == status
     assert stdout in ended.stdout and bool(stdout) == bool(ended.stdout)
     assert stderr in ended.stderr and bool(stderr) == bool(ended.stderr)
+
+
+EXITING_MODULE = """
+#include <stdlib.h>
+__attribute__((visibility("default"))) unsigned long C_GetFunctionList(void *list) { (void)list; exit(0); }
+"""
+
+
+@pytest.fixture
+def exiting(tmp_path):
+    """A configuration whose PKCS #11 module calls exit(0)."""
+    module = tmp_path / "exiting.so"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-o", module, "-x", "c", "-"], input=EXITING_MODULE, text=True, check=True,
+        capture_output=True,
+    )
+    pin = tmp_path / "pin"
+    pin.write_text("1234\n")
+    pin.chmod(0o600)
+    configuration = tmp_path / "gateway.yaml"
+    configuration.write_text(
+        f"""
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "pkcs11:token=t;object=k?module-path={module}&pin-source=file:{pin}"}}]
+    activeKey: 2X9R4HXF34
+clients:
+  - {{name: shop, tokens: [{{sha256: "{digest(mint())}"}}], allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]}}
+"""
+    )
+    return configuration
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["sign", "promotional-offer", "--app", "com.example.app", "productId=p", "offerIdentifier=o"],
+        ["serve"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_module_that_calls_exit_0_ends_the_process_with_a_message_and_a_failure(exiting, arguments):
+    command = [BINARY, arguments[0], *arguments[1:2], "--config", exiting, *arguments[2:]]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 70
+    assert "a library ended the process by calling exit()" in ended.stderr
+
+
+def test_the_service_is_started_again_whatever_its_status_is_except_for_errors_of_the_configuration():
+    unit = (ROOT / "packaging/systemd/privyseal.service").read_text().splitlines()
+    assert "Restart=always" in unit
+    assert "RestartPreventExitStatus=64 78" in unit
 
 
 def test_a_gateway_that_is_stopped_has_logged_everything_and_ends_with_0(environment, tmp_path):

@@ -34,6 +34,9 @@ struct IntroductoryOfferEligibilityTests {
         FeatureRefusal(#"{"productId":"p","transactionId":"1"}"#, .missing("allowIntroductoryOffer")),
         FeatureRefusal(#"{"productId":"p","allowIntroductoryOffer":true}"#, .missing("transactionId")),
         FeatureRefusal(
+            #"{"productId":"p","allowIntroductoryOffer":true,"transactionId":"\u30001"}"#,
+            .invalid("transactionId", saying: "U+3000")),
+        FeatureRefusal(
             #"{"productId":"p","allowIntroductoryOffers":true,"transactionId":"1"}"#,
             .unknown("allowIntroductoryOffers")),
         FeatureRefusal(

@@ -60,7 +60,8 @@ struct RecordTests {
 
     @Test("As a page it escapes what it is told, and has room for two signatures")
     func page() {
-        let html = DrillPage(Samples.record(), predecessor: Samples.record(begun: -5000)).html
+        let html = DrillPage(Samples.record(), predecessor: Samples.record(begun: -5000), digest: "d1ge57").html
+        #expect(html.contains("SHA-256 is d1ge57"))
         #expect(html.contains("Ask &lt;&quot;why&quot;&gt;"))
         #expect(!html.contains("Ask <"))
         #expect(html.components(separatedBy: "<span>Signature</span>").count == 3)

@@ -17,7 +17,9 @@ struct LegacyPromotionalOfferTests {
         ).run(check)
     }
 
-    @Test("has seven fields whoever the user is", arguments: ["", #","appAccountToken":"\#(token)""#, name])
+    @Test(
+        "has seven fields whoever the user is",
+        arguments: ["", #","appAccountToken":"\#(token)""#, #","appAccountToken":"""#, name])
     func sevenFields(_ user: String) throws {
         #expect(try fields(#"{"productId":"p","offerIdentifier":"o"\#(user)}"#).count == 7)
     }
@@ -32,12 +34,19 @@ struct LegacyPromotionalOfferTests {
 
     @Test("signs a user name as it came: case, spaces, joiners and decomposed letters")
     func verbatimUserName() throws {
-        let name = " Jane\u{200D}DOE e\u{301} \u{200F}"
+        let name = "Jane\u{200D}DOE e\u{301} \u{200F}"
         #expect(try fields(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"\#(name)"}"#)[4] == name)
         // Swift's == takes canonically equivalent strings for equal: the bytes decide.
         let draft = try feature.draft(
             from: Array(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"e\#u{301}"}"#.utf8), for: grant)
         #expect(draft.signingInput.contains(subsequence: [0x65, 0xCC, 0x81]))
+    }
+
+    @Test(
+        "takes an empty appAccountToken for none, as Apple's page has it",
+        arguments: [("", ""), (#","applicationUsername":"""#, ""), (#","applicationUsername":"Jane""#, "Jane")])
+    func emptyAccountToken(_ other: String, _ user: String) throws {
+        #expect(try fields(#"{"productId":"p","offerIdentifier":"o","appAccountToken":""\#(other)}"#)[4] == user)
     }
 
     @Test("answers with a DER signature in padded Base64, and the timestamp in milliseconds as a number")
@@ -99,8 +108,14 @@ struct LegacyPromotionalOfferTests {
             #"{"productId":"p","productIdentifier":"p","offerIdentifier":"o"}"#,
             .invalid("productIdentifier", saying: "one of the two")),
         FeatureRefusal(
-            #"{"productId":"p","offerIdentifier":"o","appAccountToken":""}"#,
+            #"{"productId":"p","offerIdentifier":"o","appAccountToken":" "}"#,
             .invalid("appAccountToken", saying: "UUID")),
+        FeatureRefusal(#"{"productId":" p","offerIdentifier":"o"}"#, .invalid("productId", saying: "U+0020")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o\u3000"}"#, .invalid("offerIdentifier", saying: "U+3000")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","applicationUsername":"Jane "}"#,
+            .invalid("applicationUsername", saying: "ends with white space")),
         FeatureRefusal(
             #"{"productId":"p","offerIdentifier":"o","appAccountToken":"undefined"}"#,
             .invalid("appAccountToken", saying: "UUID")),

@@ -54,6 +54,20 @@ struct RefusedKeyFileTests {
         try await expect(certificate, fails: "holds a certificate")
     }
 
+    @Test(
+        "A URI that cannot be used is not repeated",
+        arguments: [
+            "file:/k.p8?pwd=sesame4711", "file:/k.p8?pw=sesame4711", "file:/k.p8?key=sesame4711",
+            "file:/k.p8?token=sesame4711", "file:/k.p8?sesame4711", "file:/k.p8?sesame4711=x",
+            "file://user:sesame4711@host/k.p8", "file:sesame4711.p8", "file:/k.p8#sesame4711",
+            "file:/k.p8?passphrase-source=sesame4711",
+            "file:/k.p8?passphrase-source=file:/a&passphrase-source=sesame4711",
+        ])
+    func notRepeated(_ text: String) {
+        let error = #expect(throws: KeyError.self) { try P8Backend.address(of: KeyURI(text)) }
+        #expect(!String(reflecting: error).contains("sesame4711"), "\(String(describing: error))")
+    }
+
     @Test("An empty file is refused")
     func empty() async throws {
         try await expect(Data(), fails: "is empty")

@@ -26,7 +26,7 @@ struct URITests {
     @Test(
         "a URI that cannot be read is refused without being repeated",
         arguments: [
-            "file:/x8642", "pkcs11:token=%zz8642", "pkcs11:8642", "8642",
+            "file:/x8642", "pkcs11:token=%zz8642", "pkcs11:8642", "8642", "pkcs11:token=a\u{0}8642",
         ])
     func refused(_ text: String) {
         let error = #expect(throws: PKCS11URIError.self) { try PKCS11URI(text) }

@@ -34,6 +34,8 @@ struct AddressTests {
             ("pkcs11:object=KEY?module-path=/m.so", "name the token"),
             ("pkcs11:slot-id=3;object=KEY?module-path=/m.so", "a slot's number changes"),
             ("pkcs11:token=;object=KEY?module-path=/m.so", "name the token"),
+            ("pkcs11:token=shop?module-path=/m.so&init-args=", "init-args must be 1 to 1024 bytes"),
+            ("pkcs11:token=shop?module-path=/m.so&init-args=a%00b", "init-args holds a NUL"),
             ("pkcs11:token=shop;object=KEY", "module-path"),
             ("pkcs11:token=shop;object=KEY?module-path=m.so", "absolute"),
             ("pkcs11:token=shop;object=KEY?module-name=../m", "module-name"),
@@ -45,12 +47,24 @@ struct AddressTests {
             ("pkcs11:token=shop;type=public?module-path=/m.so", "type must be private"),
             ("pkcs11:token=shop;object=%4?module-path=/m.so", "%XX"),
             ("pkcs11:token=shop;object?module-path=/m.so", "name=value"),
-            ("pkcs11:token=shop?module-path=/m.so&pin-source=/run/pin", "file: or credential:"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=/run/pin", "file:/absolute/path or credential:NAME"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=file:run/pin", "file:/absolute/path"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=file:%00/run/pin", "pin-source holds a NUL"),
+            ("pkcs11:token=shop?module-path=/m.so&pin-source=file:/run/pin%00.old", "pin-source holds a NUL"),
+            ("pkcs11:token=shop?module-path=/m.so%00.old", "module-path holds a NUL"),
+            ("pkcs11:token=shop?module-name=m%00", "module-name holds a NUL"),
+            ("pkcs11:token=%00?module-path=/m.so", "token holds a NUL"),
+            ("pkcs11:token=shop;object=a%00b?module-path=/m.so", "object holds a NUL"),
+            ("pkcs11:token=shop;slot-id=18446744073709551616?module-path=/m.so", "slot-id must be a decimal number"),
+            ("pkcs11:token=shop;slot-id=4294967295?module-path=/m.so", "below 4294967295"),
+            ("pkcs11:token=shop;slot-id=0x1f?module-path=/m.so", "0x1F is 31"),
+            ("pkcs11:token=shop;slot-id=-1?module-path=/m.so", "slot-id must be a decimal number"),
+            ("pkcs11:token=shop;slot-id=?module-path=/m.so", "slot-id must be a decimal number"),
             ("pkcs11:token=shop?module-path=/m.so&pin-source=%7Ccat%20/x", "runs a command"),
             ("pkcs11:token=shop?module-path=/m.so&pin-source=|cat /x", "runs a command"),
             ("pkcs11:token=shop?module-path=/m.so&pin-value=8642", "pin-value"),
             ("pkcs11:token=shop;pin-value=8642?module-path=/m.so", "pin-value"),
-            ("file:/key.p8", "scheme"),
+            ("file:/key.p8", "scheme"), ("pkcs11:token=shop#x;object=KEY?module-path=/m.so", "write %23"),
         ])
     func refused(_ uri: String, _ mention: String) throws {
         let error = #expect(throws: KeyError.self) { try address(uri) }
@@ -63,7 +77,9 @@ struct AddressTests {
 
     @Test("a PIN or a command in a URI is not repeated by the refusal")
     func pinStaysSecret() throws {
-        for attribute in ["pin-value=8642", "pin-source=%7Ccat%208642", "pin-source=8642"] {
+        for attribute in [
+            "pin-value=8642", "pin-source=%7Ccat%208642", "pin-source=8642", "p8642=x", "8642", "pwd=8642",
+        ] {
             let error = #expect(throws: KeyError.self) {
                 try address("pkcs11:token=shop;object=KEY?\(Self.module)&\(attribute)")
             }
@@ -79,9 +95,18 @@ struct AddressTests {
         #expect(!text.contains("/run/pin"))
     }
 
+    @Test("keys whose module is initialized with other arguments have another locator")
+    func arguments() throws {
+        let one = try address("pkcs11:token=shop?\(Self.module)&init-args=configdir%3D%27/etc/nss%27")
+        let other = try address("pkcs11:token=shop?\(Self.module)")
+        #expect(one.locator != other.locator)
+        #expect(one.locator.uri.text.contains("init-args=configdir%3D%27/etc/nss%27"))
+    }
+
     @Test("a slot's number may narrow a token down, a credential may hold the PIN")
     func accepted() throws {
         _ = try address("pkcs11:token=shop;slot-id=3;object=KEY?\(Self.module)&pin-source=credential:shop-pin")
         _ = try address("pkcs11:serial=1?module-name=softhsm2")
+        _ = try address("pkcs11:token=shop;slot-id=4294967294;id=%00%01?\(Self.module)")
     }
 }

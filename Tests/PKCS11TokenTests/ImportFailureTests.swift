@@ -55,10 +55,15 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 0)
     }
 
-    @Test("a token that cannot unwrap gets the key in the clear, and that is said")
+    @Test("a token that cannot unwrap gets nothing, unless a key in the clear is allowed, and that is said")
     func clear() async throws {
-        try module.follow("C_GetMechanismInfo rv=0x70")
-        let placed = try await importKey(.plain(material(key)), uri)
+        try module.follow("C_GetMechanismInfo mechanism=0x210a rv=0x70")
+        let refused = await sentence { try await importKey(.plain(material(key)), uri) }
+        #expect(refused?.contains("--allow-clear-import") == true)
+        #expect(refused?.contains("CKM_AES_KEY_WRAP_KWP or CKM_AES_KEY_WRAP_PAD") == true)
+        #expect(module.count("C_CreateObject") == 0)
+        #expect(try token.objectCount() == 0)
+        let placed = try await importKey(.plain(material(key)), uri, allowsClear: true)
         #expect(placed.method == .created)
         #expect(placed.warnings.contains { $0.contains("in the clear") })
         #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })

@@ -54,7 +54,7 @@ struct ImportTests {
     @Test("a package that was made elsewhere is opened in the token, and in no other one")
     func wrapped() async throws {
         let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector)
+            try await workshop.makeWrappingKey(as: selector).der
         }
         let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
         #expect(package.wrappingKey == PublicKeyFingerprint(ofDER: der))
@@ -75,7 +75,7 @@ struct ImportTests {
     @Test("a package that was changed, or that tells another public key, leaves nothing in the token")
     func forged() async throws {
         let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector)
+            try await workshop.makeWrappingKey(as: selector).der
         }
         let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
         var bytes = package.encryptedKey
@@ -94,7 +94,7 @@ struct ImportTests {
     @Test("a key on another curve in a package is refused")
     func curve() async throws {
         let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector)
+            try await workshop.makeWrappingKey(as: selector).der
         }
         let other = P384.Signing.PrivateKey()
         let foreign = KeyMaterial(

@@ -65,7 +65,7 @@ struct LoginTests {
     @Test("a token that warns of a lock sees no login at all", arguments: ["0x20000", "0x40000"])
     func warning(_ flag: String) async throws {
         try module.follow("C_GetTokenInfo flags=\(flag)")
-        guard case .loginRefused(let sentence) = await refusal(of: uri) else {
+        guard case .loginBlocked(let sentence) = await refusal(of: uri) else {
             Issue.record("a login was tried")
             return
         }
@@ -73,15 +73,149 @@ struct LoginTests {
         #expect(module.count("C_Login") == 0)
     }
 
-    @Test("a PIN typed on the token itself takes none from here")
+    @Test("Without a configured PIN a token with its own keypad is logged in to with none, and its refusal is final")
     func protectedPath() async throws {
-        // SoftHSM has no keypad; what counts is that a refusal there is a refusal too.
+        let bare = "pkcs11:token=\(token.label);object=KEY?module-path=\(module.path)"
         try module.follow("C_GetTokenInfo flags=0x100", "C_Login rv=0xA0")
-        guard case .loginRefused = await refusal(of: uri), case .loginRefused = await refusal(of: uri) else {
-            Issue.record("the keypad's refusal was not heard")
-            return
+        for _ in 0..<2 {
+            guard case .loginBlocked(let sentence) = await refusal(of: bare) else {
+                Issue.record("the keypad's refusal was not heard")
+                return
+            }
+            #expect(!sentence.contains("the PIN"), "\(sentence)")
+        }
+        #expect(module.count("login user=0x1 pin=none rv=0xa0") == 1)
+        #expect(module.count("C_Login") == 1)
+    }
+
+    @Test("A configured PIN is used on a token that says CKF_PROTECTED_AUTHENTICATION_PATH")
+    func configuredPINOnProtectedPath() async throws {
+        try module.follow("C_GetTokenInfo flags=0x100")
+        try await withKey(uri) { _, key in #expect(await fault(key) == nil) }
+        #expect(module.count("login user=0x1 pin=given rv=0x0") == 1)
+    }
+
+    @Test(
+        "A login that ends without a known reason is not repeated until a person orders it",
+        arguments: ["0x5", "0x6", "0x7", "0x30", "0x31", "0x2", "0x50", "0xB0", "0x32", "0xA3", "0x103", "0x80000001"])
+    func unclearLogin(_ answer: String) async throws {
+        try module.follow("C_Login rv=\(answer)")
+        for _ in 0..<3 {
+            guard case .loginBlocked(let sentence) = await refusal(of: uri) else {
+                Issue.record("the login was not taken, and may have cost a try")
+                return
+            }
+            #expect(sentence.contains("reload"), "\(sentence)")
         }
         #expect(module.count("C_Login") == 1)
+        try module.follow()
+        let order = ContinuousClock.now
+        #expect(await refusal(of: uri, orderedAt: order) == nil)
+        #expect(module.count("C_Login") == 2)
+        // A login that was taken settles the matter for all.
+        #expect(await refusal(of: uri) == nil)
+    }
+
+    @Test("One order of a person allows one attempt")
+    func oneAttemptForAnOrder() async throws {
+        try module.follow("C_Login rv=0x30")
+        _ = await refusal(of: uri)
+        let order = ContinuousClock.now
+        for _ in 0..<3 { _ = await refusal(of: uri, orderedAt: order) }
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test("After a locked token was unlocked, an order of a person makes one more attempt with the same PIN")
+    func unlocked() async throws {
+        try module.follow("C_Login rv=0xA4")
+        for _ in 0..<2 {
+            guard case .loginBlocked = await refusal(of: uri) else {
+                Issue.record("a locked token was logged in to")
+                return
+            }
+        }
+        #expect(module.count("C_Login") == 1)
+        try module.follow()
+        #expect(await refusal(of: uri, orderedAt: .now) == nil)
+    }
+
+    @Test("A wrong PIN is not shown again by order of a person either")
+    func wrongPINByOrder() async throws {
+        let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: try token.pinFile(holding: "no-such-pin"))
+        for _ in 0..<3 {
+            guard case .loginRefused = await refusal(of: wrong, orderedAt: .now) else {
+                Issue.record("a wrong PIN was accepted")
+                return
+            }
+        }
+        #expect(module.count("C_Login") == 1)
+    }
+
+    @Test(
+        "A login whose answer proves that the token did not look at the PIN is made again",
+        arguments: ["0xB3", "0xE0", "0x190"])
+    func uncheckedLogin(_ answer: String) async throws {
+        try module.follow("C_Login to=1 rv=\(answer)")
+        guard case .unavailable = await refusal(of: uri) else {
+            Issue.record("no session is logged in")
+            return
+        }
+        #expect(await refusal(of: uri) == nil)
+        #expect(module.count("C_Login") == 2)
+    }
+
+    @Test(
+        "A login for a signature that ends without a known reason is not repeated",
+        arguments: ["0x5", "0x30", "0x80000001"])
+    func unclearContextLogin(_ answer: String) async throws {
+        try makeCarefulKeys("CAREFUL")
+        let uri = token.uri("object=CAREFUL", modulePath: module.path)
+        try await withKey(uri) { _, key in
+            try module.follow("C_Login rv=\(answer)")
+            for _ in 0..<3 {
+                guard case .loginBlocked = await fault(key) else {
+                    Issue.record("the login was not taken, and may have cost a try")
+                    return
+                }
+            }
+        }
+        #expect(module.count("C_Login") == 2)
+        try module.follow()
+        let (backend, key) = try await open(uri, orderedAt: .now)
+        #expect(await fault(key) == nil)
+        await backend.close()
+    }
+
+    @Test("The user that logs in can be one that the vendor defined, such as Luna's Crypto User")
+    func vendorUser() async throws {
+        try await withKey(uri, ["userType": .integer(0x8000_0001)]) { _, key in #expect(await fault(key) == nil) }
+        #expect(module.count("login user=0x80000001 pin=given rv=0x0") == 1)
+    }
+
+    @Test("Sessions that may change the token are opened where it refuses others, as AWS CloudHSM does")
+    func readOnlySessionsRefused() async throws {
+        try module.follow("C_OpenSession readonly rv=0x6")
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            #expect(await fault(key) == nil)
+            // One refusal is enough to know: the anchor's.
+            #expect(module.count("C_OpenSession") == 4)
+            try module.follow("C_OpenSession readonly rv=0x6", "C_SignInit to=1 rv=0xB3")
+            #expect(await fault(key) == nil)
+            try await eventually("it is ready") { await backend.health() == .ready }
+        }
+    }
+
+    @Test("A key that always asks is not logged in to for new sessions, but for signatures alone")
+    func noProofWithPIN() async throws {
+        try makeCarefulKeys("CAREFUL")
+        try await withKey(token.uri("object=CAREFUL", modulePath: module.path), ["sessions": .integer(2)]) {
+            backend, key in
+            #expect(key.asksForEachSignature)
+            try module.follow("C_SignInit to=1 rv=0xB3")
+            #expect(await fault(key) == nil)
+            try await eventually("it is ready") { await backend.health() == .ready }
+            #expect(module.count("C_Login") == 2)
+        }
     }
 
     @Test("already logged in is success")
@@ -200,7 +334,7 @@ struct LoginTests {
         try makeCarefulKeys("CAREFUL")
         try await withKey(token.uri("object=CAREFUL", modulePath: module.path)) { backend, key in
             try module.follow("C_GetTokenInfo flags=\(flag)")
-            guard case .loginRefused(let sentence) = await fault(key) else {
+            guard case .loginBlocked(let sentence) = await fault(key) else {
                 Issue.record("a login was tried")
                 return
             }

@@ -54,6 +54,42 @@ struct LookupTests {
         #expect(sentence.contains("object=PRESENT, id=%C5"))
     }
 
+    @Test("a token whose texts are padded with NUL is found by its label and serial number")
+    func nulPadding() async throws {
+        let module = try FaultyModule.shared.get()
+        let padded = try hsm.makeToken(modulePath: module.path)
+        try padded.generateKey(label: "KEY", id: [1])
+        try module.fresh()
+        try module.follow("C_GetTokenInfo nulpad")
+        try await withKey(padded.uri("serial=\(padded.serial);object=KEY")) { _, key in
+            #expect(await fault(key) == nil)
+        }
+        try module.follow()
+    }
+
+    @Test("a module without a token that is initialized is told from one that shows no slot")
+    func uninitialized() async throws {
+        try hsm.removeTokens()
+        guard case .notFound(let sentence) = await refusal(of: token.uri("object=KEY")) else {
+            Issue.record("a token was found where there is none")
+            return
+        }
+        #expect(sentence.contains("None of the module's 1 slots holds a token that is initialized"), "\(sentence)")
+    }
+
+    @Test("a library that does not lock is refused with the cure, and not tried again")
+    func cannotLock() async throws {
+        let module = try FaultyModule.shared.get()
+        try module.fresh()
+        try module.follow("C_Initialize rv=0xa")
+        guard case .unfit(let sentence) = await refusal(of: token.uri("object=KEY", modulePath: module.path)) else {
+            Issue.record("a library that does not lock was taken")
+            return
+        }
+        #expect(sentence.contains("CKR_CANT_LOCK") && sentence.contains("CKF_OS_LOCKING_OK"), "\(sentence)")
+        try module.follow()
+    }
+
     @Test("a token that is missing is answered with those that there are, and two that fit with their serials")
     func tokens() async throws {
         let uri = "pkcs11:token=absent;object=KEY?module-path=\(token.modulePath)"

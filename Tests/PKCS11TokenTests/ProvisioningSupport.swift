@@ -32,9 +32,11 @@ func withWorkshop<Answer>(
 }
 
 @discardableResult
-func importKey(_ key: IncomingKey, _ uri: String, isResumed: Bool = false) async throws -> PlacedKey {
+func importKey(
+    _ key: IncomingKey, _ uri: String, isResumed: Bool = false, allowsClear: Bool = false
+) async throws -> PlacedKey {
     try await withWorkshop(uri) { workshop, selector in
-        try await workshop.take(key, as: selector, isResumed: isResumed, tell: { _ in })
+        try await workshop.take(key, as: selector, isResumed: isResumed, allowsClear: allowsClear, tell: { _ in })
     }
 }
 

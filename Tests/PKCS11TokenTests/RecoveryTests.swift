@@ -46,24 +46,46 @@ struct RecoveryTests {
     }
 
     @Test(
-        "after an error of the device or the session the session is opened again",
-        arguments: [
-            "0x30", "0x31", "0x32", "0xB3", "0xB0", "0xE0", "0xE1", "0x101", "0x190", "0x60", "0x82", "0x05", "0x06",
-        ])
+        "after an error of the device or the session the request is tried on another session, and the session replaced",
+        arguments: ["0x30", "0x31", "0x32", "0xB3", "0xB0", "0xE0", "0xE1", "0x101", "0x190", "0x05", "0x06"])
     func deviceError(_ answer: String) async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
             for function in ["C_SignInit", "C_Sign"] {
+                let opened = module.count("C_OpenSession")
                 try module.follow("\(function) to=1 rv=\(answer)")
-                guard case .unavailable(let sentence) = await fault(key) else {
-                    Issue.record("\(answer) is not a signature")
-                    return
-                }
-                #expect(sentence.contains(function))
-                try await eventually("it is ready") { await backend.health() == .ready }
                 #expect(await fault(key) == nil)
+                try await eventually("it is ready") { await backend.health() == .ready }
+                #expect(module.count("C_OpenSession") == opened + 1)
             }
         }
         #expect(module.count("C_Login") == 1)
+        #expect(module.count("C_Initialize") == 1)
+    }
+
+    @Test("without another session a request that met an error of the session is told which call failed")
+    func onlySession() async throws {
+        try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
+            try module.follow("C_Sign to=1 rv=0x30")
+            guard case .unavailable(let sentence) = await fault(key) else {
+                Issue.record("there was no session to sign with")
+                return
+            }
+            #expect(sentence.contains("C_Sign answered CKR_DEVICE_ERROR"))
+            try await eventually("it signs again") { await fault(key) == nil }
+        }
+    }
+
+    @Test("a key handle that the token does not know any more is found again", arguments: ["0x60", "0x82"])
+    func handleLost(_ answer: String) async throws {
+        try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
+            try module.follow("C_SignInit to=1 rv=\(answer)")
+            guard case .unavailable = await fault(key) else {
+                Issue.record("the key was not known")
+                return
+            }
+            try await eventually("it is ready") { await backend.health() == .ready }
+            #expect(await fault(key) == nil)
+        }
         #expect(module.count("C_Initialize") == 1)
     }
 

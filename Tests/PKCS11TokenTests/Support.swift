@@ -18,7 +18,8 @@ struct FileSecrets: SecretSource {
 
 /// Opens the key at `uri`, as the gateway does.
 func open(
-    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
+    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    orderedAt: ContinuousClock.Instant? = nil
 ) async throws(KeyError) -> (PKCS11TokenBackend, any SigningKey) {
     var address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     if let publicKey {
@@ -26,7 +27,8 @@ func open(
         address = KeyAddress(locator: address.locator, selector: selector)
     }
     let environment = KeyBackendEnvironment(
-        settings: try KeyBackendSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets())
+        settings: try KeyBackendSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets(),
+        orderedAt: orderedAt)
     let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
     do throws(KeyError) {
         return (backend, try await backend.key(address.selector))
@@ -53,10 +55,11 @@ func withKey(
 
 /// Why the key at `uri` is refused.
 func refusal(
-    of uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil
+    of uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    orderedAt: ContinuousClock.Instant? = nil
 ) async -> KeyError? {
     do {
-        let (backend, _) = try await open(uri, settings, publicKey: publicKey)
+        let (backend, _) = try await open(uri, settings, publicKey: publicKey, orderedAt: orderedAt)
         await backend.close()
         return nil
     } catch {

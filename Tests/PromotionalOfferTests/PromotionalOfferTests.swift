@@ -34,6 +34,11 @@ struct PromotionalOfferTests {
         FeatureRefusal("{}", .missing("productId")),
         FeatureRefusal(#"{"productId":"p"}"#, .missing("offerIdentifier")),
         FeatureRefusal(#"{"productId":"p","offerId":"o"}"#, .unknown("offerId")),
+        FeatureRefusal(#"{"productId":"p\u00a0","offerIdentifier":"o"}"#, .invalid("productId", saying: "U+00A0")),
+        FeatureRefusal(#"{"productId":"p","offerIdentifier":" "}"#, .invalid("offerIdentifier", saying: "white space")),
+        FeatureRefusal(
+            #"{"productId":"p","offerIdentifier":"o","transactionId":"1\u20032"}"#,
+            .invalid("transactionId", saying: "U+2003")),
         FeatureRefusal(#"{"productId":"p","offerIdentifier":"o","TransactionId":"1"}"#, .unknown("TransactionId")),
         FeatureRefusal(
             #"{"productId":"p","offerIdentifier":"o","transactionId":null}"#,

@@ -159,7 +159,7 @@ struct ReaderTests {
             return try log.read().search(query) { _ in
                 seen += 1
                 return seen < count
-            }
+            }.missing
         }
         #expect(try visit(.max) == nil)
         try log.tamper("DROP TRIGGER entry_remains", "DELETE FROM entry WHERE idx BETWEEN 400 AND 402 OR idx = 128")

@@ -92,9 +92,26 @@ struct SearchTests {
         let missing = try log.read().search(query) { entry in
             found.append(entry.index)
             return true
-        }
+        }.missing
         #expect(found == hits.filter { $0 != gone })
         #expect(missing?.first == gone && missing?.count == 1)
+    }
+
+    @Test("A search says for how many entries the index answered, and how many matching entries the index named")
+    func coverage() throws {
+        var query = AuditQuery()
+        query.terms[.user] = "user-7"
+        let hits = expected(query)
+        let unindexed = try log.read().search(query) { _ in true }
+        #expect(unindexed.byIndex == 0 && unindexed.byReading == bodies.count)
+        #expect(unindexed.foundByIndex == 0 && unindexed.found == hits.count)
+        #expect(unindexed.sentence == nil)
+        try store.index()
+        let indexed = try log.read().search(query) { _ in true }
+        #expect(indexed.byIndex == 2 * AuditSegment.size && indexed.byReading == 200)
+        #expect(indexed.foundByIndex == hits.count { $0 < 2 * AuditSegment.size })
+        #expect(indexed.found == hits.count)
+        #expect(indexed.sentence?.contains("answered for 8192 of 8392 entries") == true)
     }
 
     @Test("Counts are those of the entries, whatever is indexed")

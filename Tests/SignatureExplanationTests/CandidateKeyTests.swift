@@ -39,6 +39,44 @@ struct CandidateKeyTests {
         #expect(keys.first?.publicKey.rawRepresentation == Self.key.rawRepresentation)
     }
 
+    /// A SubjectPublicKeyInfo around a point of P-256, with other parameters than P-256's name.
+    private static func info(parameters: [UInt8], point: [UInt8]) -> [UInt8] {
+        let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+        let algorithm = ecPublicKey + parameters
+        let bits = [0x03, UInt8(point.count + 1), 0x00] + point
+        let content = [0x30, UInt8(algorithm.count)] + algorithm + bits
+        return [0x30] + (content.count < 0x80 ? [] : [0x81]) + [UInt8(content.count)] + content
+    }
+
+    private static let p256: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
+
+    @Test("a P-256 point under another curve's name, or under explicit parameters, is no P-256 key")
+    func otherParameters() throws {
+        let point = Array(Self.key.x963Representation)
+        for (parameters, name) in [
+            ([0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x0A], "a key on secp256k1"),
+            ([0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22], "a key on P-384"),
+            ([0x06, 0x09, 0x2B, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], "a key on another curve"),
+            ([0x30, 0x03, 0x02, 0x01, 0x01], "a key with explicit curve parameters"),
+            (Self.p256 + [0x05, 0x00], "a damaged P-256 key"),
+        ] as [([UInt8], String)] {
+            let der = Self.info(parameters: parameters, point: point)
+            #expect(throws: CandidateKeyError.notP256(name)) { try CandidateKey.read(der, label: "k") }
+            let pem = "-----BEGIN PUBLIC KEY-----\n\(LegacyFixture.base64(der))\n-----END PUBLIC KEY-----"
+            #expect(throws: CandidateKeyError.notP256(name)) { try CandidateKey.read(Array(pem.utf8), label: "k") }
+        }
+    }
+
+    @Test("a compressed point is read, and one that is not on the curve is refused")
+    func compressed() throws {
+        let der = Self.info(parameters: Self.p256, point: Array(Self.key.compressedRepresentation))
+        let keys = try CandidateKey.read(der, label: "k")
+        #expect(keys.map(\.publicKey.rawRepresentation) == [Self.key.rawRepresentation])
+        // No point of P-256 has this x.
+        let wrong = Self.info(parameters: Self.p256, point: [0x02] + [UInt8](repeating: 0xFF, count: 32))
+        #expect(throws: CandidateKeyError.notP256("a damaged P-256 key")) { try CandidateKey.read(wrong, label: "k") }
+    }
+
     private static func jwk(_ more: String = "", curve: String = "P-256") -> String {
         let raw = Array(key.rawRepresentation)
         let (x, y) = (TokenFixture.part(raw[..<32]), TokenFixture.part(raw[32...]))

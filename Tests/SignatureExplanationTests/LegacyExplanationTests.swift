@@ -132,6 +132,39 @@ struct LegacyExplanationTests {
         #expect(explanation.findings.map(\.code) == [code])
     }
 
+    @Test(
+        "white space that is signed is a warning with the field's name",
+        arguments: [
+            (LegacyFixture(bundleID: "com.Example.app\u{A0}"), "appBundleID"),
+            (LegacyFixture(productID: " "), "productIdentifier"),
+            (LegacyFixture(offerID: "win\u{2003}ter"), "offerIdentifier"),
+            (LegacyFixture(user: .applicationUsername("Zoë\u{3000}")), "applicationUsername"),
+        ])
+    func whiteSpace(_ fixture: LegacyFixture, _ field: String) throws {
+        let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.fieldWhiteSpace])
+        #expect(explanation.findings.map(\.severity) == [.warning])
+        #expect(explanation.findings.map(\.field) == [field])
+    }
+
+    @Test("a raw signature without a leading zero is found in a legacy answer, too", arguments: [0, 32])
+    func leadingZero(_ half: Int) throws {
+        var raw: [UInt8] = []
+        let answer = try {
+            while true {
+                let answer = try LegacyFixture().answer { signature in
+                    raw = Array(signature.rawRepresentation)
+                    return LegacyFixture.base64(Array(raw.enumerated().filter { $0.offset != half }.map(\.element)))
+                }
+                if raw[half] == 0 { return answer }
+            }
+        }()
+        let explanation = LegacyFixture.examine(answer)
+        #expect(explanation.findings.map(\.code) == [.signatureLeadingZero, .signatureRaw])
+        #expect(explanation.outcome == .explained)
+    }
+
     @Test("what should have been signed is shown with its separators")
     func picture() throws {
         let fixture = LegacyFixture()

@@ -7,6 +7,7 @@ import SignatureExplanation
 enum LegacyMistakes {
     static let all = identifiers + times + fields + joins + texts + digests + signatures
 
+    private static let mail = LegacyFixture(user: .applicationUsername("zoë@example.com"))
     private static let named = LegacyFixture(user: .applicationUsername("Zoë+o'Neil /x"))
 
     private static let identifiers: [LegacyMistake] = [
@@ -43,6 +44,16 @@ enum LegacyMistakes {
         .field(.timestampDate, 6) { _ in "2023-10-24T12:01:40.123Z" },
         .field(.timestampReferenceDate, 6) { _ in "719841700" },
         .field(.timestampTimeZone, 6) { _ in String(1_698_148_900_123 + 7_200_000) },
+        .field(.timestampTimeZone, 6, "India") { _ in String(1_698_148_900_123 + 19_800_000) },
+        .field(.timestampTimeZone, 6, "Newfoundland") { _ in String(1_698_148_900_123 - 12_600_000) },
+        .field(.timestampTimeZone, 6, "Nepal") { _ in String(1_698_148_900_123 + 20_700_000) },
+        .field(.timestampFiner, 6, "real microseconds") { "\($0)457" },
+        .field(.timestampFiner, 6, "answered in microseconds", in: LegacyFixture(timestamp: "1698148900123457")) {
+            String($0.dropLast(3))
+        },
+        .field(.timestampFiner, 6, "answered in nanoseconds", in: LegacyFixture(timestamp: "1698148900123457891")) {
+            String($0.dropLast(6))
+        },
     ]
 
     private static let fields: [LegacyMistake] = [
@@ -65,6 +76,13 @@ enum LegacyMistakes {
         .field(.fieldWhiteSpace, 3) { " \($0)" },
         .field(.fieldQuoted, 2) { "\"\($0)\"" },
         .field(.fieldURLEncoded, 4, in: named) { _ in "Zo%C3%AB%2Bo%27Neil%20%2Fx" },
+        .field(.fieldURLEncoded, 4, "encodeURI", in: mail) { _ in "zo%C3%AB@example.com" },
+        .field(.fieldURLEncoded, 4, "encodeURIComponent", in: named) { _ in "Zo%C3%AB%2Bo'Neil%20%2Fx" },
+        .field(.fieldURLEncoded, 4, "form", in: named) { _ in "Zo%C3%AB%2Bo%27Neil+%2Fx" },
+        .field(.fieldURLEncoded, 4, "twice", in: named) { _ in "Zo%25C3%25AB%252Bo%2527Neil%2520%252Fx" },
+        .field(.fieldURLEncoded, 4, "encodeURI twice", in: mail) { _ in "zo%25C3%25AB@example.com" },
+        .field(.fieldURLDecoded, 4, "twice", in: LegacyFixture(user: .applicationUsername("a%2520b"))) { _ in "a b" },
+        .field(.fieldJSONEscaped, 4, "given", in: LegacyFixture(user: .applicationUsername(#"a\/b"#))) { _ in "a/b" },
         .field(.fieldURLDecoded, 4, in: named) { _ in "Zoë o'Neil /x" },
         .field(.fieldURLDecoded, 4, "percent", in: LegacyFixture(user: .applicationUsername("a%20b"))) { _ in "a b" },
         .field(.fieldJSONEscaped, 4, in: named) { _ in "Zo\\u00eb+o'Neil \\/x" },
@@ -132,6 +150,11 @@ enum LegacyMistakes {
         .rewriting(.signatureURLEncoded, holding: ["/"]) {
             $0.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
         },
+        .rewriting(.signatureURLEncoded, "twice", holding: ["/"]) {
+            $0.replacing("+", with: "%252B").replacing("/", with: "%252F").replacing("=", with: "%253D")
+        },
+        .rewriting(.signatureJSONEscaped, "PHP", holding: ["/"]) { $0.replacing("/", with: #"\/"#) },
+        .rewriting(.signatureJSONEscaped, "Gson", holding: ["="]) { $0.replacing("=", with: #"\u003d"#) },
         .rewriting(.signatureUnpadded, holding: ["="]) { $0.replacing("=", with: "") },
         .writing(.signatureWhiteSpace) { LegacyFixture.base64(Array($0.derRepresentation)) + "\n" },
         .writing(.signatureDERLax) { LegacyFixture.base64(Array($0.derRepresentation) + [0, 0]) },
@@ -161,10 +184,10 @@ extension LegacyMistake {
 
     /// The signature's Base64 rewritten; signed again until it holds the characters that matter.
     static func rewriting(
-        _ code: FindingCode, holding: [Character],
+        _ code: FindingCode, _ detail: String = "", holding: [Character],
         _ rewrite: @escaping @Sendable (String) -> String
     ) -> LegacyMistake {
-        LegacyMistake(code) {
+        LegacyMistake(code, detail) {
             let fixture = LegacyFixture()
             var answer = try fixture.answer(signing: fixture.fields)
             while !holding.allSatisfy(answer.signature.contains) {

@@ -54,6 +54,13 @@ struct TokenExplanationTests {
         #expect(!explanation.isValid)
     }
 
+    @Test("a token for the decomposed form of the expected bundle ID is not valid")
+    func otherUnicodeForm() throws {
+        let fixture = TokenFixture().replacing("com.example.app", "com.example.cafe\u{301}")
+        let explanation = TokenFixture.examine(try fixture.token(), app: "com.example.caf\u{E9}")
+        #expect(explanation.findings.map(\.code) == [.appDiffers])
+    }
+
     @Test("a signature of another key altogether ends with an honest answer")
     func unexplained() throws {
         let token = try TokenFixture().token(key: P256.Signing.PrivateKey())
@@ -83,6 +90,39 @@ struct TokenExplanationTests {
         let explanation = TokenFixture.examine(try TokenFixture().replacing("1698148900", "1698149900").token())
         #expect(explanation.isValid)
         #expect(explanation.findings.map(\.code) == [.issuedInFuture])
+    }
+
+    @Test("a token as Apple's Swift library writes it is valid, with warnings that name their source")
+    func appleSwift() throws {
+        let fixture = TokenFixture().replacing(TokenFixture.nonce, TokenFixture.nonce.uppercased())
+            .replacing("1698148900", "1698148900.4213529")
+        let explanation = TokenFixture.examine(try fixture.token())
+        #expect(explanation.isValid)
+        #expect(Set(explanation.findings.map(\.code)) == [.nonceUpperCase, .issuedAtFraction])
+        #expect(explanation.findings.allSatisfy { $0.severity == .warning })
+        #expect(
+            explanation.findings.allSatisfy { $0.message.contains("Apple's Swift library (JWSSignatureCreator.swift)") }
+        )
+    }
+
+    @Test(
+        "white space that is signed is a warning with the claim's name",
+        arguments: [
+            (TokenFixture().replacing("premium", "premium\u{A0}"), "productId"),
+            (TokenFixture().replacing("winter50", " winter50"), "offerIdentifier"),
+            (TokenFixture().replacing("\"42\"", "\"4\u{2003}2\""), "transactionId"),
+            (TokenFixture().replacing("com.example.app", "\u{3000}com.example.app"), "bid"),
+            (
+                TokenFixture.encodedRequest(TokenFixture.request.replacing("{}", with: #"{"a":[{"SKU":"s "}]}"#)),
+                "request.requestInfo.a[0].SKU"
+            ),
+        ])
+    func whiteSpace(_ fixture: TokenFixture, _ field: String) throws {
+        let explanation = TokenFixture.examine(try fixture.token())
+        #expect(explanation.isValid)
+        #expect(explanation.findings.map(\.code) == [.fieldWhiteSpace])
+        #expect(explanation.findings.map(\.severity) == [.warning])
+        #expect(explanation.findings.map(\.field) == [field])
     }
 
     @Test("an issuer ID that is no UUID and an unusual key ID are warnings")

@@ -46,11 +46,12 @@ enum TokenMistakes {
     static let all = claims + audiences + requests + headers + texts + inputs
 
     private static let claims: [TokenMistake] = [
-        .claim(.nonceUpperCase, TokenFixture.nonce, TokenFixture.nonce.uppercased()),
         .claim(.nonceNotUUID, TokenFixture.nonce, "once"),
-        .claim(.issuedAtFraction, "1698148900", "1698148900.123"),
-        .claim(.issuedAtFraction, "1698148900", "1.6981489e9"),
         .claim(.issuedAtMilliseconds, "1698148900", "1698148900123"),
+        .claim(.issuedAtMilliseconds, "1698148900", "1698148900123.5"),
+        .claim(.issuedAtFiner, "1698148900", "1698148900123456"),
+        .claim(.issuedAtFiner, "1698148900", "1698148900123456789"),
+        .claim(.issuedAtRange, "1698148900", "1e300"), .claim(.issuedAtRange, "1698148900", "-1.5"),
         .claim(.issuedAtText, "1698148900", "\"1698148900\""), .claim(.issuedAtRange, "1698148900", "719841700"),
         .claim(.claimExpiration, "{", "{\"exp\":1698149200,"), .claim(.claimUnknown, "{", "{\"jti\":\"x\","),
         .claim(.claimMissing, "\"productId\":\"premium\",", ""),
@@ -101,6 +102,20 @@ enum TokenMistakes {
             #expect(TokenFixture.examine(try fixture.token(), keys: [key]).findings.first?.code == .keyIssuerSwapped)
             return try fixture.token()
         },
+        TokenMistake(.keyIssuerSwapped, "with the key's ID known") {
+            var fixture = TokenFixture().replacing("57246542-96fe-1a63-e053-0824d011072a", "2X9R4HXF34")
+            fixture.header = fixture.header.replacing("2X9R4HXF34", with: "57246542-96fe-1a63-e053-0824d011072a")
+            #expect(TokenFixture.examine(try fixture.token()).findings.first?.code == .keyIssuerSwapped)
+            return try fixture.token()
+        },
+        TokenMistake(.headerAlgorithm, "none") {
+            TokenFixture().withHeader(#"{"alg":"none","kid":"2X9R4HXF34","typ":"JWT"}"#).signingInput + "."
+        },
+        TokenMistake(.headerAlgorithm, "HS256") {
+            let input = TokenFixture().withHeader(#"{"alg":"HS256","kid":"2X9R4HXF34","typ":"JWT"}"#).signingInput
+            let code = HMAC<SHA256>.authenticationCode(for: Array(input.utf8), using: SymmetricKey(size: .bits256))
+            return input + "." + TokenFixture.part(Array(code))
+        },
     ]
 
     private static let texts: [TokenMistake] = [
@@ -123,6 +138,18 @@ enum TokenMistakes {
                 return TokenFixture.part(raw[32...] + raw[..<32])
             }
         },
+        TokenMistake(.signatureLeadingZero, "r") { try withoutLeadingZero(at: 0) },
+        TokenMistake(.signatureLeadingZero, "s") { try withoutLeadingZero(at: 32) },
+        TokenMistake(.signatureLeadingZero, "in hexadecimal") {
+            while true {
+                let token = try TokenFixture().token { LegacyFixture.hex($0.rawRepresentation) }
+                let digits = token.suffix(128)
+                // Single zeros go, too.
+                guard digits.first == "0" || digits.dropFirst(64).first == "0" else { continue }
+                let numbers = [digits.prefix(64), digits.suffix(64)].map { $0.drop { $0 == "0" } }
+                return String(token.dropLast(128)) + numbers.joined()
+            }
+        },
         TokenMistake(.tokenPartPadded) {
             try signed(LegacyFixture.base64(Array(#"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT"}"#.utf8)))
         },
@@ -134,6 +161,20 @@ enum TokenMistakes {
         },
         TokenMistake(.tokenPartUnreadable) { try signed("!!!") },
     ]
+
+    /// Signed again until r or s begins with a zero byte, which is left out.
+    private static func withoutLeadingZero(at half: Int) throws -> String {
+        while true {
+            var isShorter = false
+            let token = try TokenFixture().token { signature in
+                var raw = Array(signature.rawRepresentation)
+                isShorter = raw[half] == 0 && raw[half + 1] != 0
+                if isShorter { raw.remove(at: half) }
+                return TokenFixture.part(raw)
+            }
+            if isShorter { return token }
+        }
+    }
 
     private static func signed(_ header: String, _ payload: String = TokenFixture.part(TokenFixture().claims)) throws
         -> String

@@ -42,6 +42,18 @@ struct DispatcherTests {
         }
     }
 
+    @Test("Two apps whose bundle IDs differ only in their Unicode form are both served, each under its own bytes")
+    func unicodeForms() async throws {
+        let forms = ["com.example.caf\u{E9}", "com.example.cafe\u{301}"]
+        let gateway = try await TestGateway { plan in
+            plan.accounts[0].apps = forms.map { AppPlan(bundleID: $0, features: ["promotional-offer"]) }
+        }
+        for form in forms {
+            let route = try gateway.dispatcher.route(for: .operator, app: form, feature: "promotional-offer")
+            #expect(Array(route.app.bundleID.utf8) == Array(form.utf8))
+        }
+    }
+
     @Test("A bad request never reaches the key")
     func badRequest() async throws {
         let gateway = try await TestGateway()

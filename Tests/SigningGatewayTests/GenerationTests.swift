@@ -97,6 +97,39 @@ struct GenerationTests {
         #expect(try gateway.isValid(try await gateway.sign(), by: "active"), "what serves goes on")
     }
 
+    @Test("A login that is blocked is tried once more at each reload, with the same PIN")
+    func blockedLogin() async throws {
+        let secrets = SecretShelf("right")
+        let gateway = try await TestGateway(isOpen: false)
+        gateway.place.openingFault = .loginBlocked("The token is locked.")
+        gateway.place.secretReference = "file:/pin"
+        var generation = TestGateway.generation(gateway.plan, secrets: secrets)
+        for attempt in 1...3 {
+            await generation.ring.openMissing()
+            await generation.ring.openMissing()
+            #expect(generation.ring.slots.allSatisfy { $0.state == .refused(.loginBlocked("The token is locked.")) })
+            #expect(gateway.place.counts.openings == attempt)
+            generation = TestGateway.generation(gateway.plan, secrets: secrets, inheriting: generation)
+        }
+        gateway.place.openingFault = nil
+        await generation.ring.openMissing()
+        #expect(generation.ring.slots.allSatisfy { $0.publicKey != nil })
+    }
+
+    @Test("A login that is blocked while the token serves is tried once more at a reload, and the others stay open")
+    func blockedLoginWhileServing() async throws {
+        let gateway = try await TestGateway()
+        gateway.place.outage = .loginBlocked("The token is locked.")
+        await gateway.ring.prove()
+        #expect(gateway.active.state == .refused(.loginBlocked("The token is locked.")))
+        gateway.place.outage = nil
+        let next = TestGateway.generation(gateway.plan, inheriting: gateway.live.current)
+        await next.ring.openMissing()
+        await next.ring.prove()
+        #expect(gateway.place.counts.openings == 2)
+        #expect(next.ring.slots.allSatisfy { $0.state == .ready })
+    }
+
     @Test("A client goes on with what it has used up")
     func usage() async throws {
         let rule = RulePlan(

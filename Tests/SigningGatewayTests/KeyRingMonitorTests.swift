@@ -39,6 +39,34 @@ struct KeyRingMonitorTests {
         }
     }
 
+    @Test("Idle keys are proved in the interval of the configuration")
+    func interval() async throws {
+        let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(20) }
+        try await withMonitor(gateway) { monitor in
+            while gateway.place.counts.signatures < 4 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    @Test("A key that asks for a PIN each time is proved once, and then by requests alone")
+    func asksForEachSignature() async throws {
+        let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(10) }
+        gateway.place.asksForEachSignature = true
+        try await withMonitor(gateway) { monitor in
+            while await !monitor.report().allSatisfy({ $0.state == .ready }) { await Task.yield() }
+            let proofs = gateway.place.counts.signatures
+            #expect(proofs == 2)
+            // Longer than the freshness of a look, so that each question asks for another one.
+            for _ in 0..<3 {
+                try await Task.sleep(for: .milliseconds(1100))
+                #expect(await monitor.report().allSatisfy { $0.state == .ready })
+            }
+            #expect(gateway.place.counts.signatures == proofs)
+            gateway.place.failNext(.loginRefused("wrong PIN"))
+            _ = try? await gateway.sign()
+            #expect(gateway.active.state == .refused(.loginRefused("wrong PIN")))
+        }
+    }
+
     @Test("What is thrown after the first opening ends the monitor")
     func afterOpening() async throws {
         struct Refusal: Error {}

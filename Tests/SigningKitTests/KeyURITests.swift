@@ -21,6 +21,11 @@ struct KeyURITests {
             ("pkcs11:pin-value=1234;object=o", "pkcs11:object=o"),
             ("pkcs11:object=o?module-path=/m.so;pin-value=1234", "pkcs11:object=o"),
             ("file:/etc/pinguin/k.p8", "file:/etc/pinguin/k.p8"),
+            // Names that do not look like those of secrets
+            ("file:/k.p8?pwd=1234", "file:/k.p8"), ("file:/k.p8?pw=1234", "file:/k.p8"),
+            ("file:/k.p8?key=1234", "file:/k.p8"), ("file:/k.p8?token=1234", "file:/k.p8"),
+            ("file:/k.p8?1234", "file:/k.p8"), ("file:/k.p8;pwd=1234", "file:/k.p8"),
+            ("file://user:1234@host/k.p8", "file://host/k.p8"), ("vault://a@b:1234@host/k", "vault://host/k"),
             ("FILE:/k.p8", "file:/k.p8"),
         ])
     func redaction(_ text: String, _ description: String) throws {
@@ -46,7 +51,9 @@ struct KeyURITests {
 
     @Test(
         "begins with a scheme and goes on",
-        arguments: ["", ":", "/etc/key.p8", "file:", "1file:/a", "fi le:/a", "fílé:/a", ":a"])
+        arguments: [
+            "", ":", "/etc/key.p8", "file:", "1file:/a", "fi le:/a", "fílé:/a", ":a", "file:/a#b", "pkcs11:token=a#b",
+        ])
     func invalid(_ text: String) {
         #expect { try KeyURI(text) } throws: {
             if case .invalidURI = $0 as? KeyError { true } else { false }

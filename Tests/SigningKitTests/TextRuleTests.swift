@@ -37,10 +37,48 @@ struct TextRuleTests {
 
     @Test(
         "visible characters of all scripts are taken",
-        arguments: ["com.example.app", "a b", " ", "~!@#$%^&*()", "日本語", "é", "e\u{301}", "नि", "😀", "\u{A0}"])
+        arguments: ["com.example.app", "a b", "~!@#$%^&*()", "日本語", "é", "e\u{301}", "नि", "😀"])
     func visible(_ text: String) {
         #expect(throws: Never.self) { try TextRule.identifier.check(text) }
         #expect(throws: Never.self) { try TextRule.userName.check(text) }
+    }
+
+    /// Every character with Unicode's property White_Space that is no control character.
+    static let whiteSpace: [UInt32] =
+        [0x20, 0xA0, 0x1680] + Array(0x2000...0x200A) + [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
+
+    @Test("white space at either end is refused in every text", arguments: whiteSpace)
+    func whiteSpaceAtEnds(_ value: UInt32) throws {
+        let space = String(Character(try #require(Unicode.Scalar(value))))
+        for rule in [TextRule.identifier, .userName] {
+            for text in ["p\(space)", "\(space)p", space, "\(space)\(space)", "\(space)é"] {
+                #expect(throws: JSONReadError.self, "\(rule) U+\(String(value, radix: 16))") { try rule.check(text) }
+            }
+        }
+    }
+
+    @Test("white space inside is refused in an identifier, except for the ordinary space", arguments: whiteSpace)
+    func whiteSpaceInside(_ value: UInt32) throws {
+        let text = "a\(Character(try #require(Unicode.Scalar(value))))b"
+        if value == 0x20 {
+            #expect(throws: Never.self) { try TextRule.identifier.check(text) }
+        } else {
+            #expect(throws: JSONReadError.self) { try TextRule.identifier.check(text) }
+        }
+        #expect(throws: Never.self) { try TextRule.userName.check(text) }
+    }
+
+    @Test("an error about white space names the member and the character")
+    func whiteSpaceNaming() {
+        #expect(throws: JSONReadError(.invalid("ends with white space (U+00A0); remove it"), at: "productId")) {
+            try TextRule.identifier.checked("p\u{A0}", "productId") as String
+        }
+        #expect(throws: JSONReadError(.invalid("begins with white space (U+0020); remove it"), at: "name")) {
+            try TextRule.userName.checked(" p", "name") as String
+        }
+        #expect(throws: JSONReadError(.invalid("holds the white space U+2003 at character 2; remove it"), at: "SKU")) {
+            try TextRule.identifier.checked("a\u{2003}b", "SKU") as String
+        }
     }
 
     @Test("an identifier has 1 to 255 bytes of UTF-8, a user name 0 to 255")

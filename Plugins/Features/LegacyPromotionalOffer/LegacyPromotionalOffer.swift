@@ -13,7 +13,8 @@ public struct LegacyPromotionalOffer: SigningFeature {
                 "productId", .string, isRequired: true,
                 "The subscription's product identifier; productIdentifier, as Apple's page has it, is understood too"),
             FeatureField("offerIdentifier", .string, isRequired: true, "The offer's identifier in App Store Connect"),
-            FeatureField("appAccountToken", .string, isRequired: false, "A UUID; it is signed in lower case"),
+            FeatureField(
+                "appAccountToken", .string, isRequired: false, "A UUID, signed in lower case; empty if there is none"),
             FeatureField(
                 "applicationUsername", .string, isRequired: false,
                 "Any string, signed as it is; not together with appAccountToken"),

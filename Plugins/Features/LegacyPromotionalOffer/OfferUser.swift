@@ -22,13 +22,16 @@ public enum OfferUser: Sendable {
     }
 
     init(from object: JSONObject) throws(JSONReadError) {
-        let token = try object.optional("appAccountToken") { value throws(JSONReadError) in
-            try AppAccountToken(value.string())
+        // Apple's page allows the empty string, which means that there is none.
+        let token = try object.optional("appAccountToken") { value throws(JSONReadError) -> AppAccountToken? in
+            let text = try value.string()
+            return text.isEmpty ? nil : try AppAccountToken(text)
         }
-        let name = try object.optional("applicationUsername") { value throws(JSONReadError) in
-            try Username(value.string())
+        let name = try object.optional("applicationUsername") { value throws(JSONReadError) -> Username? in
+            let text = try value.string()
+            return text.isEmpty ? nil : try Username(text)
         }
-        switch (token, name) {
+        switch (token ?? nil, name ?? nil) {
         case (nil, nil): self = .nobody
         case (let token?, nil): self = .account(token)
         case (nil, let name?): self = .username(name)
@@ -49,7 +52,9 @@ public struct AppAccountToken: Sendable {
     public init(_ text: String) throws(JSONReadError) {
         guard Self.isUUID(text) else {
             throw JSONReadError(
-                .invalid("must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43; leave it out if there is none"))
+                .invalid(
+                    "must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43; leave it out or empty if there is none"
+                ))
         }
         // ASCII only, as was just seen: no locale has a say.
         self.text = text.lowercased()

@@ -14,6 +14,8 @@ struct DERReader {
     static let sequence: UInt8 = 0x30
     /// Context-specific, constructed.
     static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+    /// Context-specific, primitive.
+    static func primitiveContext(_ number: UInt8) -> UInt8 { 0x80 | number }
 
     private let bytes: UnsafeRawBufferPointer
     private var position = 0

@@ -8,6 +8,10 @@ enum EncryptedKey {
         case wrongPassphrase
         /// libcrypto does not offer one of its algorithms, such as RC2.
         case unsupported
+        /// The parameters of its encryption cannot be read.
+        case damaged
+        /// Deriving the key would take too long: the cost and the limit.
+        case tooExpensive(String)
         /// The secure heap is full.
         case noRoom
     }

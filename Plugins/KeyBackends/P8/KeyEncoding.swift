@@ -1,12 +1,14 @@
 /// What the DER of a key file turns out to be.
 enum KeyEncoding {
-    /// A private key on P-256: its scalar, big-endian, and the public point if the file has it (SEC 1 §2.3.3).
-    case p256(scalar: UnsafeRawBufferPointer, point: UnsafeRawBufferPointer?)
+    /// A private key on P-256: its scalar, big-endian, and every public point in the file (SEC 1 §2.3.3).
+    case p256(scalar: UnsafeRawBufferPointer, points: [UnsafeRawBufferPointer])
     /// EncryptedPrivateKeyInfo (RFC 5958 §3) under PBES2.
     case encrypted
     /// EncryptedPrivateKeyInfo under an older scheme, by name.
     case encryptedWithOldScheme(String)
     case otherCurve(String)
+    /// A PKCS #8 structure that names P-256, around a key that names another curve.
+    case twoCurves(String)
     case rsa
     /// A private key of a kind that is neither EC nor RSA, by name.
     case otherAlgorithm(String)
@@ -31,7 +33,7 @@ enum KeyEncoding {
         }
     }
 
-    /// `PrivateKeyInfo` (RFC 5208 §5), and `OneAsymmetricKey` (RFC 5958 §2), which is the same with more behind it.
+    /// `PrivateKeyInfo` (RFC 5208 §5), and `OneAsymmetricKey` (RFC 5958 §2), which adds a public key.
     private static func privateKeyInfo(_ elements: [DERReader.Element]) -> KeyEncoding {
         var algorithm = DERReader(elements[1].content)
         guard let identifier = algorithm.next(DERReader.objectIdentifier), elements.count >= 3,
@@ -41,34 +43,74 @@ enum KeyEncoding {
         guard identifier.content.elementsEqual(ObjectIdentifier.ecPublicKey) else {
             return .otherAlgorithm(ObjectIdentifier.name(of: identifier))
         }
-        guard let curve = algorithm.next() else { return .unreadable }
-        guard let inner = DERReader.elements(of: elements[2].content), inner.count >= 2 else { return .unreadable }
-        return ecPrivateKey(inner, curve: curve)
+        guard let curve = algorithm.next(), algorithm.isAtEnd,
+            let outerPoint = publicKeyOfInfo(elements),
+            let inner = DERReader.elements(of: elements[2].content), inner.count >= 2
+        else { return .unreadable }
+        let encoding = ecPrivateKey(inner, curve: curve)
+        guard case .p256(let scalar, let points) = encoding else { return encoding }
+        return .p256(scalar: scalar, points: points + outerPoint)
     }
 
-    /// `ECPrivateKey` (RFC 5915 §3). Inside PKCS#8 the curve stands outside, else in `parameters`.
+    /// The members behind the private key: attributes, and `[1] IMPLICIT BIT STRING`, which version 2 alone may have.
+    ///
+    /// - Returns: the public key, or an empty list without one; nil for a structure that RFC 5958 §2 does not allow.
+    private static func publicKeyOfInfo(_ elements: [DERReader.Element]) -> [UnsafeRawBufferPointer]? {
+        var rest = elements.dropFirst(3)
+        if rest.first?.tag == DERReader.context(0) { rest = rest.dropFirst() }
+        // An INTEGER of 0 is version 1, an INTEGER of 1 is version 2.
+        if elements[0].content.elementsEqual([0]) { return rest.isEmpty ? [] : nil }
+        guard elements[0].content.elementsEqual([1]), rest.count <= 1 else { return nil }
+        guard let element = rest.first else { return [] }
+        guard element.tag == DERReader.primitiveContext(1), let point = point(element.content) else { return nil }
+        return [point]
+    }
+
+    /// `ECPrivateKey` (RFC 5915 §3). Within PKCS #8 the structure around it names the curve, else `parameters` does.
     private static func ecPrivateKey(_ elements: [DERReader.Element], curve outer: DERReader.Element?) -> KeyEncoding {
         let version = elements[0], scalar = elements[1]
         guard version.content.elementsEqual([1]), scalar.tag == DERReader.octetString else { return .unreadable }
-        var curve = outer
-        var point: UnsafeRawBufferPointer?
-        for element in elements.dropFirst(2) {
-            var inside = DERReader(element.content)
-            if element.tag == DERReader.context(0), curve == nil { curve = inside.next() }
-            // The first byte of a BIT STRING counts unused bits.
-            if element.tag == DERReader.context(1), let bits = inside.next(DERReader.bitString), bits.content.count > 1
-            {
-                point = UnsafeRawBufferPointer(rebasing: bits.content.dropFirst())
+        var rest = elements.dropFirst(2)
+        var inner: DERReader.Element?
+        var points: [UnsafeRawBufferPointer] = []
+        if let parameters = rest.first, parameters.tag == DERReader.context(0) {
+            guard let curve = only(in: parameters) else { return .unreadable }
+            inner = curve
+            rest = rest.dropFirst()
+        }
+        if let publicKey = rest.first, publicKey.tag == DERReader.context(1) {
+            guard let bits = only(in: publicKey), bits.tag == DERReader.bitString, let point = point(bits.content)
+            else {
+                return .unreadable
             }
+            points = [point]
+            rest = rest.dropFirst()
         }
-        guard let curve else { return .unreadable }
-        guard curve.tag == DERReader.objectIdentifier else { return .otherCurve("explicit parameters") }
-        guard curve.content.elementsEqual(ObjectIdentifier.p256) else {
-            return .otherCurve(ObjectIdentifier.name(of: curve))
-        }
+        guard rest.isEmpty, let curve = outer ?? inner else { return .unreadable }
+        if let other = otherCurve(curve) { return .otherCurve(other) }
+        if let inner, let other = otherCurve(inner) { return .twoCurves(other) }
         // RFC 5915 wants 32 bytes; some old tools leave out leading zeros.
         guard (1...32).contains(scalar.content.count) else { return .unreadable }
-        return .p256(scalar: scalar.content, point: point)
+        return .p256(scalar: scalar.content, points: points)
+    }
+
+    /// The curve's name if it is not P-256.
+    private static func otherCurve(_ curve: DERReader.Element) -> String? {
+        guard curve.tag == DERReader.objectIdentifier else { return "explicit parameters" }
+        return curve.content.elementsEqual(ObjectIdentifier.p256) ? nil : ObjectIdentifier.name(of: curve)
+    }
+
+    /// The element within an explicit tag, or nil unless there is exactly one.
+    private static func only(in outer: DERReader.Element) -> DERReader.Element? {
+        var reader = DERReader(outer.content)
+        guard let element = reader.next(), reader.isAtEnd else { return nil }
+        return element
+    }
+
+    /// The content of a BIT STRING that holds a point. Its first byte counts unused bits (X.690 §8.6.2): a point has none.
+    private static func point(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard content.count > 1, content[0] == 0 else { return nil }
+        return UnsafeRawBufferPointer(rebasing: content.dropFirst())
     }
 
     private static func encryptedPrivateKeyInfo(_ elements: [DERReader.Element]) -> KeyEncoding {

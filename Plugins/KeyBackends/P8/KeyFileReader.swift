@@ -53,17 +53,18 @@ struct KeyFileReader {
 
     private func key(fromDER der: SecureBytes) throws(KeyError) -> LibCryptoKey {
         guard case .encrypted = KeyEncoding(der.bytes) else { return try key(fromPlainDER: der) }
-        let passphrase = try passphrase.read(for: path)
         let opened: SecureBytes
+        do throws(EncryptedKey.Failure) { try KeyDerivation.check(der.bytes) } catch { throw unreadable(error) }
+        let passphrase = try passphrase.read(for: path)
         do { opened = try EncryptedKey.decrypt(der.bytes, with: passphrase) } catch { throw unreadable(error) }
         return try key(fromPlainDER: opened)
     }
 
     private func key(fromPlainDER der: SecureBytes) throws(KeyError) -> LibCryptoKey {
         switch KeyEncoding(der.bytes) {
-        case .p256(let scalar, let point):
+        case .p256(let scalar, let points):
             guard let key = LibCryptoKey(scalar: scalar) else { throw unfit("holds no valid P-256 private key") }
-            if let point, !key.hasPoint(point) {
+            guard points.allSatisfy(key.hasPoint) else {
                 throw unfit("holds a public key that does not belong to its private key")
             }
             return key
@@ -72,6 +73,7 @@ struct KeyFileReader {
             throw unfit(
                 "is encrypted with \(name); only PBES2 is read. Convert it with: openssl pkcs8 -topk8 -v2 aes-256-cbc")
         case .otherCurve(let name): throw unfit("holds a key on \(name); App Store keys are on P-256 (prime256v1)")
+        case .twoCurves(let name): throw unfit("names two curves: P-256 (prime256v1) and, in the key itself, \(name)")
         case .rsa: throw unfit(rsa)
         case .otherAlgorithm(let name): throw unfit("holds a key for \(name); App Store keys are for ECDSA on P-256")
         case .publicKey: throw unfit(publicKey)
@@ -96,6 +98,11 @@ struct KeyFileReader {
             unfit(
                 "is encrypted with an algorithm that libcrypto does not offer. Convert it with:"
                     + " openssl pkcs8 -topk8 -v2 aes-256-cbc")
+        case .damaged: unfit("is cut off or damaged")
+        case .tooExpensive(let cost):
+            unfit(
+                "is encrypted at a cost of \(cost). Convert it with:"
+                    + " openssl pkcs8 -topk8 -v2 aes-256-cbc -iter 600000")
         case .noRoom: .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
         }
     }

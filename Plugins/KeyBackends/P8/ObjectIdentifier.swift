@@ -11,6 +11,11 @@ enum ObjectIdentifier {
     /// 1.2.840.113549.1.5.13 id-PBES2 (RFC 8018 appendix A.4).
     static let pbes2: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0D]
 
+    /// 1.2.840.113549.1.5.12 id-PBKDF2 (RFC 8018 appendix A.2).
+    static let pbkdf2: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0C]
+    /// 1.3.6.1.4.1.11591.4.11 id-scrypt (RFC 7914 §7).
+    static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
+
     /// The name that libcrypto knows, such as `secp256k1`, or the number in dots.
     static func name(of element: DERReader.Element) -> String {
         var address = element.whole.baseAddress?.assumingMemoryBound(to: UInt8.self)

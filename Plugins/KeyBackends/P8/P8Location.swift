@@ -17,7 +17,7 @@ struct P8Location {
             if path.hasPrefix("localhost/") { path = path.dropFirst("localhost".count) }
         }
         guard path.hasPrefix("/") else {
-            throw .invalidURI("\(uri) must name an absolute path, as in file:/etc/privyseal/AuthKey.p8")
+            throw .invalidURI("it must name an absolute path on this machine, as in file:/etc/privyseal/AuthKey.p8")
         }
         self.path = try Self.decode(path)
         passphraseSource = try Self.passphraseSource(uri)
@@ -28,9 +28,9 @@ struct P8Location {
         for attribute in uri.query {
             let name = attribute.prefix { $0 != "=" }
             guard name == "passphrase-source" else {
-                throw .invalidURI("\(uri) has the attribute \"\(name)\"; a file: URI has passphrase-source only")
+                throw .invalidURI("it has an attribute that is not known; a file: URI has passphrase-source only")
             }
-            guard source == nil else { throw .invalidURI("\(uri) has passphrase-source twice") }
+            guard source == nil else { throw .invalidURI("it has passphrase-source twice; keep one of them") }
             let reference = try decode(attribute.dropFirst(name.count + 1))
             guard reference.hasPrefix("file:/") || reference.hasPrefix("credential:") else {
                 throw .invalidURI(

@@ -3,15 +3,13 @@ internal import SigningKit
 
 /// The one place where errors of a token become errors of a key.
 extension PKCS11Error {
-    /// Whether the session, or more than it, is of no use after this. That is so for everything but a complaint about
+    /// Whether the session, or more than it, may be of no use after this. That is so for everything but a complaint about
     /// what was asked, and for a key that is gone.
-    var endsSession: Bool { !losesKey && !returnValue.complains }
+    var endsSession: Bool { !losesKey && returnValue.recovery != .never }
 
     /// Whether the token does not know the key by its handle any more; by another one it may. From `C_Sign` the same
     /// answer says nothing certain: whether the operation is over is not known then.
-    var losesKey: Bool {
-        function == .signInit && (returnValue == .keyHandleInvalid || returnValue == .objectHandleInvalid)
-    }
+    var losesKey: Bool { function == .signInit && returnValue.recovery == .handle }
 
     func whileSigning(with key: String) -> KeyError {
         endsSession || losesKey
@@ -24,35 +22,13 @@ extension PKCS11Error {
         switch function {
         case .loadModule:
             return .notFound("\(description.prefix(1).uppercased())\(description.dropFirst()).")
+        // A later attempt does not help: a person has to change the URI or the library.
+        case .initialize where detail != nil:
+            return .unfit("\(description.prefix(1).uppercased())\(description.dropFirst()).")
         default:
             return endsSession
                 ? .unavailable("The token \(token) does not answer now: \(self).")
                 : .failed("The token \(token) cannot be used: \(self).")
-        }
-    }
-}
-
-extension ReturnValue {
-    /// Whether it is about what was asked, and not about the one who was.
-    var complains: Bool {
-        switch self {
-        case .argumentsBad, .attributeTypeInvalid, .attributeSensitive, .attributeValueInvalid, .dataInvalid,
-            .dataLenRange, .functionNotSupported, .keyFunctionNotPermitted, .keySizeRange, .keyTypeInconsistent,
-            .mechanismInvalid, .mechanismParamInvalid:
-            true
-        default:
-            false
-        }
-    }
-
-    /// Whether a login was refused because of its PIN, so that trying again would count against it.
-    var refusesPIN: Bool {
-        switch self {
-        case .pinIncorrect, .pinInvalid, .pinLenRange, .pinExpired, .pinLocked, .userPINNotInitialized,
-            .userTypeInvalid:
-            true
-        default:
-            false
         }
     }
 }

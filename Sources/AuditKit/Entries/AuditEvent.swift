@@ -1,3 +1,5 @@
+public import SigningKit
+
 /// Everything that a log tells.
 public enum AuditEvent: Sendable {
     /// A signature that was released.
@@ -29,13 +31,19 @@ public enum AuditEvent: Sendable {
     /// The log could not be written for a while; so many requests were refused for it, and so many events were not
     /// recorded because too many were waiting.
     case outage(milliseconds: Int, reason: String, refused: Int, lostEvents: Int)
+    /// The wall clock was set.
+    ///
+    /// - Parameters:
+    ///   - before: what it would show otherwise, or the time of the entry before.
+    ///   - milliseconds: how far; negative when it was set back.
+    case clock(before: Timestamp, milliseconds: Int64)
     /// Nothing happened since the checkpoint before.
     case idle
 
     /// What entries have as their `kind`.
     public static let kinds = [
         "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
-        "verification", "archive", "outage", "idle",
+        "verification", "archive", "outage", "clock", "idle",
     ]
 }
 

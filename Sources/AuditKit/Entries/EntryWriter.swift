@@ -62,6 +62,11 @@ struct EntryWriter {
             writer.member("reason", reason)
             writer.member("refused", refused)
             timeAndVersion(&writer)
+        case .clock(let before, let milliseconds):
+            writer.member("before", unescaped: before.rfc3339)
+            kind("clock", &writer)
+            writer.member("milliseconds", milliseconds)
+            timeAndVersion(&writer)
         case .idle: bare("idle", &writer)
         }
     }

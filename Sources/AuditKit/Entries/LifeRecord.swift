@@ -10,6 +10,8 @@ public struct LifeRecord: Sendable {
         case proposed, approved, rejected
         /// Work on a token.
         case begun, failed
+        /// The worker says that it is done; the gateway has not seen that yet.
+        case reported
     }
 
     public var event: Event

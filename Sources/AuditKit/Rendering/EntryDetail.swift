@@ -37,7 +37,8 @@ public enum EntryDetail {
     }
 
     private static let labels = [
-        "actor": "Actor", "app": "App", "change": "Change", "changes": "Changes", "client": "Client",
+        "actor": "Actor", "app": "App", "before": "Clock before", "change": "Change", "changes": "Changes",
+        "client": "Client",
         "configuration": "Configuration's SHA-256", "counts": "Refused", "digest": "Signing input's SHA-256",
         "event": "Event", "feature": "Feature", "fingerprint": "Key's fingerprint", "from": "From entry",
         "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token",

@@ -30,11 +30,11 @@ public protocol AuditReader: AnyObject {
     /// The entries that match, the latest first when the query says so.
     ///
     /// - Parameter visit: returns whether to go on.
-    /// - Returns: those that it met on the way and that were not there: damage, or archived meanwhile. Nil when there were none.
+    /// - Returns: what was read, and what was missing.
     @discardableResult
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> MissingEntries?
+    ) throws(AuditStoreError) -> SearchCoverage
 
     /// Counts of signatures and refusals.
     ///

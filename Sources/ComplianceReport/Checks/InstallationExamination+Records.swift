@@ -1,8 +1,6 @@
-internal import SigningKit
-
-/// What is on record: the audit log, and drills.
+/// The audit log.
 extension InstallationExamination {
-    private static let log: [Requirement] = [.nist130("8.2"), .nist57("8.2"), .pci("3.6.1")]
+    private static let log: [Requirement] = []
 
     var audit: ComplianceReport.Section {
         var facts: [ComplianceReport.Fact] = []
@@ -42,6 +40,12 @@ extension InstallationExamination {
         _ verified: AuditFindings.Verified, _ id: String, _ asks: String, _ expected: String
     ) -> ComplianceCheck {
         let isIntact = verified.faultCount == 0
+        if isIntact, verified.entries == 0 {
+            return ComplianceCheck(
+                id, asks, Self.log, value: "no entry", expected: expected, .unavailable,
+                detail: "A log without entries may be a new one in the place of another.",
+                evidence: "the log's database")
+        }
         return ComplianceCheck(
             id, asks, Self.log,
             value: isIntact ? "intact, \(verified.entries) entries" : "\(verified.faultCount) faults",
@@ -51,56 +55,33 @@ extension InstallationExamination {
                 ?? "verified; it has no entry yet")
     }
 
-    /// An older copy of a whole log is right in itself.
+    /// An older copy of a whole log is right in itself: only a checkpoint that is kept elsewhere shows that it is old.
     private func secondPlace(_ verified: AuditFindings.Verified) -> ComplianceCheck {
-        ComplianceCheck(
-            "audit.secondPlace", "Was it compared with checkpoints that are kept apart from it?", Self.log,
-            value: "\(verified.externalChecked) compared", expected: "1 or more",
-            verified.externalChecked > 0 ? .pass : .unavailable,
-            detail: verified.externalChecked > 0
-                ? "Whether the file of checkpoints is out of reach for who can write the log is not seen from here."
-                : "Without one, an older copy of the whole log cannot be told from a newer one. A file in the log's own directory is none.",
-            evidence: "the file of audit.checkpoints")
-    }
-
-    // MARK: Drills
-
-    /// In days: what a rehearsal is good for (PCI DSS 4.0.1 §12.10.2 wants incident response tested each year).
-    private static let drillAge = 365
-
-    var drills: ComplianceReport.Section {
-        ComplianceReport.Section(
-            id: "drills", title: "Drills", facts: [], checks: DrillFinding.scenarios.map(drill) + complaints)
-    }
-
-    private func drill(_ scenario: String) -> ComplianceCheck {
-        let (id, asks) = ("drills.\(scenario)", "Was \(scenario) rehearsed?")
-        let expected = "passed, at most \(Self.drillAge) days ago"
-        let requirements: [Requirement] = [.nist130("10"), .pci("3.7.5")]
-        guard case .read(let directory, let drills, _) = findings.drills else {
-            return ComplianceCheck(
-                id, asks, requirements, value: nil, expected: expected, .unavailable,
-                detail: "The configuration names no directory for the records of drills.", evidence: "none")
-        }
-        guard let last = drills.filter({ $0.scenario == scenario }).max(by: { $0.ended < $1.ended }) else {
-            return ComplianceCheck(
-                id, asks, requirements, value: "never", expected: expected, .fail,
-                detail: "Run privyseal drill run \(scenario).", evidence: directory)
-        }
-        let age = max(last.ended.days(until: now), 0)
-        let isGood = last.isPassed && age <= Self.drillAge
+        let compared = "\(verified.externalChecked) compared"
+        let (value, result, detail): (String, ComplianceCheck.Result, String) =
+            switch verified.secondPlace {
+            case .otherDisk where verified.externalChecked > 0:
+                (
+                    compared, .pass,
+                    "The file is on another disk. Whether a person who can write the log can write the file, too, is not "
+                        + "seen from here."
+                )
+            case .otherDisk: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
+            case .sameDisk:
+                (
+                    "\(compared), on the disk of the log", .fail,
+                    "A person who puts back an older copy of the disk puts back both. Name a file on another disk in "
+                        + "audit.checkpoints, or send checkpoints to another machine."
+                )
+            case .sent(let place):
+                (
+                    "sent to \(place)", .unavailable,
+                    "What arrived there is not seen from here. Compare it there: privyseal audit verify --checkpoints."
+                )
+            }
         return ComplianceCheck(
-            id, asks, requirements, value: "\(last.isPassed ? "passed" : "failed") \(age) days ago", expected: expected,
-            isGood ? .pass : .fail, detail: "Drill \(last.id), ended \(last.ended.text).", evidence: last.file)
-    }
-
-    private var complaints: [ComplianceCheck] {
-        guard case .read(let directory, _, let complaints) = findings.drills, !complaints.isEmpty else { return [] }
-        return [
-            ComplianceCheck(
-                "drills.readable", "Can all records of drills be read?", [.nist130("10")],
-                value: "\(complaints.count) cannot", expected: "all of them", .unavailable,
-                detail: complaints.joined(separator: " "), evidence: directory)
-        ]
+            "audit.secondPlace", "Was it compared with checkpoints that are kept apart from it?", Self.log,
+            value: value, expected: "1 or more, on another disk", result, detail: detail,
+            evidence: "the file of audit.checkpoints")
     }
 }

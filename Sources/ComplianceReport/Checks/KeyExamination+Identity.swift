@@ -7,7 +7,7 @@ extension KeyExamination {
         let expected = key.pinned ?? key.life?.fingerprint
         let source = key.pinned != nil ? "configuration" : "register"
         return seen(
-            "identity.pin", "Is it the key that was pinned?", [.pci("3.7.7"), .nist57("5.4")],
+            "identity.pin", "Is it the key that was pinned?", [.pci("3.7.7")],
             expected: expected.map { "\($0) (\(source))" } ?? "a pinned fingerprint"
         ) { inspection in
             guard let found = inspection.fingerprint else {
@@ -29,13 +29,13 @@ extension KeyExamination {
         guard isInFile else { return nil }
         return seen(
             "identity.curve", "Is it a key on P-256?", [.nist57("5.6"), .pci("3.7.1")], expected: "P-256"
-        ) { _ in ("P-256", .pass, nil) }
+        ) { _ in ("P-256", .notApplicable, "A file with a key on another curve is refused when it is read.") }
     }
 
     /// In which kind of module it lives.
     var custody: ComplianceCheck {
         seen(
-            "custody", "Is it in a cryptographic module in hardware?", [.pci("3.6.1.2"), .fips("7.1")],
+            "custody", "Is it in a cryptographic module in hardware?", [.pci("3.6.1.2")],
             expected: "a token in hardware"
         ) { inspection in
             let kind = CustodyKind(inspection)

@@ -11,30 +11,32 @@ extension KeyExamination {
             pin(
                 "token.pinToBeChanged", "Is the PIN not the one that it was delivered with?",
                 "CKF_USER_PIN_TO_BE_CHANGED"),
-            flag("token.login", "Does the token want a login?", "CKF_LOGIN_REQUIRED", [.fips("7.4"), .pci("3.6.1.3")]),
-            flag("token.rng", "Has it a random number generator of its own?", "CKF_RNG", [.pci("3.7.1")]),
+            flag("token.login", "Does the token want a login?", "CKF_LOGIN_REQUIRED"),
+            flag("token.rng", "Has it a random number generator of its own?", "CKF_RNG"),
             module,
         ]
     }
 
     /// Flags that must not be there.
     private func pin(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
-        if case .unseen(.loginRefused(let sentence)) = key.inspection {
+        switch key.inspection {
+        case .unseen(.loginRefused(let sentence)), .unseen(.loginBlocked(let sentence)):
             // The login tells what the flags would.
             return ComplianceCheck(
-                id, asks, [.fips("7.4"), .pci("3.6.1.3")], value: "no login was tried or taken",
+                id, asks, [], value: "no login was tried or taken",
                 expected: "not \(flag)",
                 .fail, detail: sentence, evidence: "the token's flags and answer")
+        default: break
         }
-        return seen(id, asks, [.fips("7.4"), .pci("3.6.1.3")], expected: "not \(flag)") { inspection in
+        return seen(id, asks, [], expected: "not \(flag)") { inspection in
             guard let token = inspection.token else { return (nil, .unavailable, nil) }
             guard token.flags.contains(flag) else { return ("not \(flag)", .pass, nil) }
             return (flag, .fail, "Find out who tried: as it was before this report logged in.")
         }
     }
 
-    private func flag(_ id: String, _ asks: String, _ flag: String, _ requirements: [Requirement]) -> ComplianceCheck {
-        seen(id, asks, requirements, expected: flag) { inspection in
+    private func flag(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
+        seen(id, asks, [], expected: flag) { inspection in
             guard let token = inspection.token else { return (nil, .unavailable, nil) }
             let has = token.flags.contains(flag)
             return (has ? flag : "not \(flag)", has ? .pass : .fail, nil)
@@ -44,7 +46,7 @@ extension KeyExamination {
     /// Told, so that an auditor can compare it with what the vendor publishes.
     private var module: ComplianceCheck {
         seen(
-            "token.module", "Which library speaks for the token?", [.fips("7.5"), .nist130("8.2")],
+            "token.module", "Which library speaks for the token?", [],
             expected: "the digest that its vendor publishes"
         ) { inspection in
             guard let module = inspection.token?.module else { return (nil, .unavailable, nil) }
@@ -58,7 +60,7 @@ extension KeyExamination {
     var fileChecks: [ComplianceCheck] {
         guard isInFile else { return [] }
         return [
-            seen("file.mode", "Can only its owner read it?", [.pci("3.6.1.3")], expected: "600 or 400") {
+            seen("file.mode", "Can only its owner read it?", [], expected: "600 or 400") {
                 guard let mode = $0.file?.mode else {
                     return (nil, .unavailable, "The file is not there any more, or cannot be looked at.")
                 }

@@ -1,7 +1,7 @@
 internal import SigningKit
 
 extension KeyExamination {
-    private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3"), .fips("7.9")]
+    private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3")]
 
     /// What the token does when somebody tries to take the key away.
     var probeChecks: [ComplianceCheck] {
@@ -44,7 +44,7 @@ extension KeyExamination {
     private func count(
         _ id: String, _ asks: String, _ number: (KeyInspection.Objects) -> Int?
     ) -> ComplianceCheck {
-        seen(id, asks, [.pci("3.7.7"), .nist130("6.2")], expected: "1 private key") { inspection in
+        seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { inspection in
             guard let count = inspection.objects.flatMap(number) else {
                 return (nil, .unavailable, "It has none, or there is not exactly one key of this name.")
             }
@@ -66,7 +66,7 @@ extension KeyExamination {
             }
         return ComplianceCheck(
             "selftest.pairwise", "Do private and public key belong together?",
-            [.fips("7.10"), .nist57("5.4"), .pci("3.7.7")], value: value, expected: "the signature verifies", result,
+            [], value: value, expected: "the signature verifies", result,
             detail: detail, evidence: evidence)
     }
 }

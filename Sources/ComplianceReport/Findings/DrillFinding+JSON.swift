@@ -3,7 +3,9 @@ public import StrictJSON
 
 extension DrillFinding {
     /// Reads the head of a drill's record; its other members are passed over.
-    public init(from value: JSONValue, file: String) throws(JSONReadError) {
+    ///
+    /// - Parameter digest: SHA-256 of the file, in Base64url.
+    public init(from value: JSONValue, file: String, digest: String) throws(JSONReadError) {
         let object = try value.anyObject()
         func text(_ name: String) throws(JSONReadError) -> String {
             try object.required(name) { value throws(JSONReadError) in try value.string() }
@@ -13,8 +15,14 @@ extension DrillFinding {
         guard let ended = Timestamp(rfc3339: Array(try text("ended").utf8)) else {
             throw JSONReadError(.invalid("has no time of its end"))
         }
+        let isThrowAway = try object.required("gateway") { value throws(JSONReadError) in
+            try value.anyObject().required("throwAway") { value throws(JSONReadError) in try value.boolean() }
+        }
+        let checkpoint = try object.optional("audit") { value throws(JSONReadError) in
+            try value.anyObject().required("checkpoint") { value throws(JSONReadError) in try value.string() }
+        }
         self.init(
             id: try text("id"), scenario: try text("scenario"), ended: ended, isPassed: try text("verdict") == "passed",
-            file: file)
+            isThrowAway: isThrowAway, checkpoint: checkpoint, file: file, digest: digest)
     }
 }

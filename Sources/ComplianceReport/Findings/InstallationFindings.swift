@@ -1,5 +1,4 @@
 public import SigningGateway
-public import SigningKit
 
 /// What the register of key life says besides the keys' records.
 public enum RegisterFindings: Sendable {
@@ -71,18 +70,33 @@ public enum AuditFindings: Sendable {
         public var faultCount: Int
         /// The first of them.
         public var faults: [String]
-        /// Checkpoints from a second place that were compared.
+        /// Checkpoints from the file of `audit.checkpoints` that were compared.
         public var externalChecked: Int
+        public var secondPlace: SecondPlace
 
         public init(
-            anchor: ComplianceReport.Anchor?, entries: Int, faultCount: Int, faults: [String], externalChecked: Int
+            anchor: ComplianceReport.Anchor?, entries: Int, faultCount: Int, faults: [String], externalChecked: Int,
+            secondPlace: SecondPlace
         ) {
             self.anchor = anchor
             self.entries = entries
             self.faultCount = faultCount
             self.faults = faults
             self.externalChecked = externalChecked
+            self.secondPlace = secondPlace
         }
+    }
+
+    /// Where the checkpoints of the log are kept.
+    public enum SecondPlace: Sendable, Equatable {
+        /// In a file on another disk than the log.
+        case otherDisk
+        /// Nowhere but on the disk of the log.
+        case sameDisk
+        /// On the disk of the log, and sent to a place that this machine cannot read.
+        ///
+        /// - Parameter place: such as `syslog`.
+        case sent(place: String)
     }
 
     public var anchor: ComplianceReport.Anchor? {
@@ -91,35 +105,5 @@ public enum AuditFindings: Sendable {
         case .unverified(let anchor): anchor
         case .verified(let verified): verified.anchor
         }
-    }
-}
-
-public enum DrillFindings: Sendable {
-    /// There is no directory for their records.
-    case none
-    /// - Parameter complaints: about files that are no records, a sentence each.
-    case read(directory: String, [DrillFinding], complaints: [String])
-}
-
-/// The head of a drill's record.
-public struct DrillFinding: Sendable {
-    /// Those that there are.
-    public static let scenarios = [
-        "scheduled-rotation", "compromise", "token-loss", "wrong-key-imported", "operator-mistake",
-        "restore-from-backup-token",
-    ]
-
-    public var id: String
-    public var scenario: String
-    public var ended: Timestamp
-    public var isPassed: Bool
-    public var file: String
-
-    public init(id: String, scenario: String, ended: Timestamp, isPassed: Bool, file: String) {
-        self.id = id
-        self.scenario = scenario
-        self.ended = ended
-        self.isPassed = isPassed
-        self.file = file
     }
 }

@@ -117,6 +117,8 @@ extension ComplianceReport {
                 "That the machine on which it was made is sound: who controls it has the key that signs the report.",
                 "When it was made, but that it was after its checkpoint.",
                 "That two names are two people.",
+                "That a standard applies: PCI DSS 3.6 and 3.7 apply to keys that protect stored account data, and FIPS 140-3 "
+                    + "to cryptographic modules. A reference names the rule that a check follows.",
             ])
         ])
 
@@ -143,7 +145,7 @@ extension ComplianceReport {
     private static func table(_ checks: [ComplianceCheck]) -> PageTable {
         var table = PageTable([
             .init("Check", width: 24), .init("Found", width: 28), .init("Expected", width: 17),
-            .init("Serves", width: 17),
+            .init("Follows", width: 17),
             .init("Result", .mark),
         ])
         for check in checks {
@@ -151,9 +153,10 @@ extension ComplianceReport {
             var found = show(check.value ?? "—")
             if let detail = check.detail { found += .small(detail) }
             found += .small("Evidence: \(check.evidence)")
-            let serves = HTML(check.requirements.map { "<div>\($0.description)</div>" })
+            let follows: HTML =
+                check.requirements.isEmpty ? "—" : HTML(check.requirements.map { "<div>\($0.description)</div>" })
             table.add(
-                [question, found, show(check.expected), serves, check.result.mark.html], isLoud: check.result == .fail)
+                [question, found, show(check.expected), follows, check.result.mark.html], isLoud: check.result == .fail)
         }
         return table
     }

@@ -15,6 +15,7 @@ extension GatewayConfiguration {
                 .setting("logging.format", logging.format.rawValue, needsRestart: true),
                 .setting("drainDelay", drainDelay.outline, needsRestart: true),
                 .setting("shutdownGracePeriod", shutdownGracePeriod.outline, needsRestart: true),
+                .setting("proofInterval", proofInterval.outline),
                 .group("backends", backendOutline),
                 .group("accounts", accounts.map { .element($0.issuerID, $0.outline) }),
             ] + (tracing.map { [.group("tracing", $0.outline)] } ?? [])
@@ -62,7 +63,10 @@ extension GatewayConfiguration.Limits {
         [
             .setting("connections", connections.description), .setting("requestTimeout", requestTimeout.outline),
             .setting("handshakeTimeout", handshakeTimeout.outline), .setting("idleTimeout", idleTimeout.outline),
-            .setting("headerBytes", headerBytes.description), .setting("batchBodyBytes", batchBodyBytes.description),
+            .setting("connectionAge", connectionAge.outline), .setting("headerBytes", headerBytes.description),
+            .setting("batchBodyBytes", batchBodyBytes.description),
+            .setting("clientBodyBytes", clientBodyBytes.description),
+            .setting("totalBodyBytes", totalBodyBytes.description),
         ]
     }
 }
@@ -83,7 +87,7 @@ extension GatewayConfiguration.Account {
             .group("apps", apps.map { .element($0.bundleID, [.set("features", $0.features)]) }),
             .group("keys", keys.map { .element($0.keyID, $0.outline) }),
             .setting("activeKey", activeKeyID),
-            .setting("dualControl", hasDualControl.description),
+            .setting("dualControl", hasDualControl && !countsOperator ? "true without operator" : "\(hasDualControl)"),
             .setting("proposalLifetime", proposalLifetime.outline),
         ]
     }

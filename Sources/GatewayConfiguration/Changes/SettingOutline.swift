@@ -1,3 +1,5 @@
+import SigningKit
+
 /// A configuration as names and texts: what two of them are compared by, and what is shown of them.
 indirect enum SettingOutline {
     /// What is compared may be more than what is shown.
@@ -43,7 +45,7 @@ extension SettingOutline {
     static func changes(from old: Self, to new: Self, at path: String) -> [ConfigurationChange] {
         switch (old, new) {
         case (.text(let before, let comparedBefore, let restart), .text(let after, let comparedAfter, _)):
-            guard comparedBefore != comparedAfter else { return [] }
+            guard !comparedBefore.hasSameBytes(as: comparedAfter) else { return [] }
             return [ConfigurationChange(path: path, kind: .changed, old: before, new: after, needsRestart: restart)]
         case (.members(let before), .members(let after)):
             let (before, after) = (unique(before), unique(after))
@@ -65,12 +67,13 @@ extension SettingOutline {
     }
 
     /// Two accounts may have one issuer ID, and two rules may say the same: the second is another thing.
-    private static func unique(_ members: [Member]) -> [(String, Member)] {
-        var counts: [String: Int] = [:]
+    private static func unique(_ members: [Member]) -> [(ExactText, Member)] {
+        var counts: [ExactText: Int] = [:]
         return members.map { member in
-            let count = counts[member.identity, default: 0]
-            counts[member.identity] = count + 1
-            return (count == 0 ? member.identity : "\(member.identity)\0\(count)", member)
+            let identity = ExactText(member.identity)
+            let count = counts[identity, default: 0]
+            counts[identity] = count + 1
+            return (count == 0 ? identity : ExactText("\(member.identity)\0\(count)"), member)
         }
     }
 

@@ -1,3 +1,5 @@
+import SigningKit
+
 /// Reads the accounts, and knows what the ones before have taken.
 struct AccountReader {
     /// What `proposalLifetime` may be, in seconds.
@@ -8,7 +10,7 @@ struct AccountReader {
     private let vocabulary: Vocabulary
     private let findings: Findings
     private var keys: KeyReader
-    private var bundleIDs: [String: ConfigurationOrigin] = [:]
+    private var bundleIDs: [ExactText: ConfigurationOrigin] = [:]
     private var issuerIDs: [String: ConfigurationOrigin] = [:]
 
     init(_ vocabulary: Vocabulary, _ findings: Findings) {
@@ -26,7 +28,9 @@ struct AccountReader {
         let keyNodes = mapping.required("keys", "a list with the keyId and uri of each key")?.list(of: "key", findings)
         let keys = keyNodes?.map { self.keys.read($0) }
         let activeKeyID = activeKeyID(in: mapping, keys?.map(\.keyID))
-        let dualControl = mapping.optional("dualControl").map { $0.boolean(findings) } ?? false
+        let dualControl =
+            mapping.optional("dualControl").map { readDualControl($0) }
+            ?? (isWanted: false, countsOperator: true)
         let proposalLifetime =
             mapping.optional("proposalLifetime").map { $0.seconds(in: Self.proposalLifetimes, findings) }
             ?? Self.standardProposalLifetime
@@ -35,12 +39,23 @@ struct AccountReader {
         }
         return GatewayConfiguration.Account(
             issuerID: issuerID, apps: apps, keys: keys.compactMap(\.key), activeKeyID: activeKeyID,
-            hasDualControl: dualControl, proposalLifetime: proposalLifetime, origin: node.origin)
+            hasDualControl: dualControl.isWanted, countsOperator: dualControl.countsOperator,
+            proposalLifetime: proposalLifetime, origin: node.origin)
+    }
+
+    /// `true`, `false`, or a mapping, which wants two administrators and says whether `operator` may be one of them.
+    private func readDualControl(_ node: SettingNode) -> (isWanted: Bool, countsOperator: Bool)? {
+        guard case .mapping = node.content else {
+            return node.boolean(findings).map { (isWanted: $0, countsOperator: true) }
+        }
+        guard let mapping = MappingReader(node, keys: ["operator"], findings) else { return nil }
+        return mapping.required("operator", "whether root and the gateway's own user count as an administrator")?
+            .boolean(findings).map { (isWanted: true, countsOperator: $0) }
     }
 
     private mutating func issuerID(in mapping: MappingReader) -> String? {
         let what = "the account's issuer ID in App Store Connect, such as 57246542-96fe-1a63-e053-0824d011072a"
-        guard let node = mapping.required("issuerId", what), let issuerID = node.identifier(findings) else {
+        guard let node = mapping.required("issuerId", what), let issuerID = node.assignedIdentifier(findings) else {
             return nil
         }
         if !IdentifierShape.isUUID(issuerID) {
@@ -68,12 +83,12 @@ struct AccountReader {
         guard let node = mapping.required("bundleId", "the app's bundle ID, such as com.example.app"),
             let bundleID = node.identifier(findings)
         else { return nil }
-        if let first = bundleIDs[bundleID] {
+        if let first = bundleIDs[ExactText(bundleID)] {
             let what = "the bundle ID \(Excerpt.quoted(bundleID))"
             findings.fault(.alreadyTaken(what: what, first: first), at: node.origin)
             return nil
         }
-        bundleIDs[bundleID] = node.origin
+        bundleIDs[ExactText(bundleID)] = node.origin
         if !IdentifierShape.isBundleID(bundleID) {
             findings.warn("has other characters than letters, digits, hyphens and periods; check it", at: node.origin)
         }
@@ -102,7 +117,7 @@ struct AccountReader {
     /// - Parameter keyIDs: of the account's keys; nil for a key whose ID could not be read, and for no keys.
     private func activeKeyID(in mapping: MappingReader, _ keyIDs: [String?]?) -> String? {
         guard let node = mapping.required("activeKey", "the keyId of the key that signs"),
-            let keyID = node.identifier(findings)
+            let keyID = node.assignedIdentifier(findings)
         else { return nil }
         guard let keyIDs, !keyIDs.contains(nil) else { return keyID }
         let known = keyIDs.compactMap(\.self)

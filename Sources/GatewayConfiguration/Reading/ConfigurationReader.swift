@@ -13,7 +13,7 @@ struct ConfigurationReader {
     private static let keys = [
         "listen", "listeners", "anonymous", "clients", "limits", "tracing", "audit", "drills", "verification",
         "validation",
-        "logging", "drainDelay", "shutdownGracePeriod", "backends", "accounts",
+        "logging", "drainDelay", "shutdownGracePeriod", "proofInterval", "backends", "accounts",
     ]
 
     func read(
@@ -69,6 +69,7 @@ struct ConfigurationReader {
         mapping.optional("validation").map { process.validation($0, &configuration) }
         mapping.optional("logging").map { process.logging($0, &configuration) }
         mapping.optional("drainDelay").map { process.drainDelay($0, &configuration) }
+        mapping.optional("proofInterval").map { process.proofInterval($0, &configuration) }
         mapping.optional("shutdownGracePeriod").map { process.shutdownGracePeriod($0, &configuration) }
     }
 }

@@ -17,25 +17,31 @@ struct DualControlRules {
 
     /// What can be seen only when clients and listeners are known, too.
     func look(_ configuration: GatewayConfiguration) {
-        let administrators = Self.administrators(configuration)
-        guard administrators.count < 2, configuration.accounts.contains(where: \.hasDualControl) else { return }
-        let found = administrators.first.map { "there is only \($0)" } ?? "there is none"
-        let cure =
-            configuration.adminListener == nil
-            ? "give listeners.admin, and another client administrator: true"
-            : "give another client administrator: true"
         for account in configuration.accounts where account.hasDualControl {
+            let administrators = Self.administrators(configuration, countsOperator: account.countsOperator)
+            guard administrators.count < 2 else { continue }
+            let found = administrators.first.map { "there is only \($0)" } ?? "there is none"
+            let cure =
+                configuration.adminListener == nil
+                ? "give listeners.admin, and another client administrator: true"
+                : "give another client administrator: true"
             findings.warn(
                 "wants two administrators, but \(found), so nobody could approve; \(cure)",
                 at: account.origin.child("dualControl"))
         }
     }
 
-    /// By name, as the gateway knows them. On a Unix socket, root and the gateway's own user are `operator` together.
-    private static func administrators(_ configuration: GatewayConfiguration) -> [String] {
+    /// By name, as the gateway knows them. On a Unix socket, root and the gateway's own user are `operator` together, and the
+    /// same person as a client that has root's uid.
+    private static func administrators(
+        _ configuration: GatewayConfiguration, countsOperator: Bool
+    ) -> [String] {
         // Without a listener there is only who asks on the command line while the gateway does not run.
-        guard let listener = configuration.adminListener else { return ["operator"] }
-        let clients = configuration.clients.filter(\.isAdministrator).map(\.name)
-        return clients + (listener.address.isUnixSocket ? ["operator"] : [])
+        guard let listener = configuration.adminListener else { return countsOperator ? ["operator"] : [] }
+        let clients = configuration.clients.filter(\.isAdministrator)
+        let hasOperator =
+            countsOperator && listener.address.isUnixSocket
+            && !clients.contains { client in client.uids.contains { $0.number == 0 } }
+        return clients.map(\.name) + (hasOperator ? ["operator"] : [])
     }
 }

@@ -54,7 +54,7 @@ struct KeyReader {
 
     private mutating func keyID(in mapping: MappingReader) -> String? {
         guard let node = mapping.required("keyId", "the key's ID in App Store Connect, such as 2X9R4HXF34"),
-            let keyID = node.identifier(findings)
+            let keyID = node.assignedIdentifier(findings)
         else { return nil }
         if let first = keyIDs[keyID] {
             findings.fault(.alreadyTaken(what: "the key ID \(Excerpt.quoted(keyID))", first: first), at: node.origin)

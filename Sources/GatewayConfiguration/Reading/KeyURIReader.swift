@@ -23,7 +23,7 @@ struct KeyURIReader {
             let uri = try KeyURI(text)
             if let backend = vocabulary.backend(uri.scheme) { return (uri, try backend.address(of: uri)) }
             let schemes = vocabulary.schemes.joined(separator: ", ")
-            throw .invalidURI("no backend serves its scheme, \(uri.scheme); the schemes are \(schemes)")
+            throw .invalidURI("no backend serves its scheme; the schemes are \(schemes)")
         } catch {
             throw InvalidValue("cannot be used: \(Self.sentence(error))")
         }
@@ -44,7 +44,9 @@ struct KeyURIReader {
             guard let equals = attribute.firstIndex(of: "=") else { continue }
             let name = Self.decoded(attribute[..<equals])
             let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
-            let isSecret = ["pin", "pass", "secret"].contains { name.contains($0) } && !name.hasSuffix("-source")
+            let isSecret =
+                (name == "pw" || ["pin", "pass", "pwd", "secret"].contains { name.contains($0) })
+                && !name.hasSuffix("-source")
             guard isWord, isSecret else { continue }
             throw InvalidValue(
                 "holds a PIN or a passphrase; put it into a file that only the gateway reads, and name the file with "

@@ -5,6 +5,9 @@ struct ProcessReader {
     /// What `drainDelay` may be, in seconds.
     static let drainDelays = 0...3600
 
+    /// What `proofInterval` may be, in seconds.
+    static let proofIntervals = 1...86_400
+
     private let findings: Findings
 
     init(_ findings: Findings) {
@@ -65,6 +68,10 @@ struct ProcessReader {
 
     func drainDelay(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
         if let delay = node.seconds(in: Self.drainDelays, findings) { configuration.drainDelay = delay }
+    }
+
+    func proofInterval(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {
+        if let interval = node.seconds(in: Self.proofIntervals, findings) { configuration.proofInterval = interval }
     }
 
     func shutdownGracePeriod(_ node: SettingNode, _ configuration: inout GatewayConfiguration) {

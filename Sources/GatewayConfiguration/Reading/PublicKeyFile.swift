@@ -21,11 +21,16 @@ enum PublicKeyFile {
         if text.contains("BEGIN CERTIFICATE-----") {
             throw InvalidValue("names a certificate; take the public key out of it with openssl x509 -pubkey -noout")
         }
-        guard let key = try? P256.Signing.PublicKey(pemRepresentation: text) else {
+        // swift-crypto takes a point under another curve's name; the same key written anew has the right one.
+        guard let key = try? P256.Signing.PublicKey(pemRepresentation: text),
+            compact(text) == compact(key.pemRepresentation)
+        else {
             throw InvalidValue(
                 "names a file that is not a P-256 public key in PEM, from -----BEGIN PUBLIC KEY----- to "
                     + "-----END PUBLIC KEY----- and nothing else")
         }
         return key
     }
+
+    private static func compact(_ pem: String) -> [UInt8] { pem.utf8.filter { $0 > 0x20 } }
 }

@@ -3,6 +3,9 @@ import StrictJSON
 
 /// Each returns nil, with a fault in `findings`, when the node is not such a value.
 extension SettingNode {
+    /// In elements.
+    static let longestList = 10_000
+
     /// Any scalar, as it is written: also one that looks like a number.
     func text(_ findings: Findings) -> String? {
         guard !isNull else { return refuse(.noValue(expected: .text), findings) }
@@ -15,14 +18,25 @@ extension SettingNode {
     /// A text that goes into signatures, or names what does: visible characters, no white space.
     func identifier(_ findings: Findings) -> String? {
         guard let text = text(findings) else { return nil }
+        guard !text.unicodeScalars.contains(where: \.properties.isWhitespace) else {
+            return refuse(.notAllowed("holds white space; remove it"), findings)
+        }
         do {
             try TextRule.identifier.check(text)
         } catch {
             guard case .invalid(let sentence) = error.reason else { return nil }
             return refuse(.notAllowed(sentence), findings)
         }
-        guard !text.contains(where: \.isWhitespace) else {
-            return refuse(.notAllowed("holds white space; remove it"), findings)
+        return text
+    }
+
+    /// An identifier that App Store Connect makes: ASCII only.
+    func assignedIdentifier(_ findings: Findings) -> String? {
+        guard let text = identifier(findings) else { return nil }
+        if let position = text.unicodeScalars.enumerated().first(where: { !$0.element.isASCII })?.offset {
+            let sentence =
+                "holds a character at position \(position + 1) that is not ASCII; copy it from App Store Connect"
+            return refuse(.notAllowed(sentence), findings)
         }
         return text
     }
@@ -113,6 +127,10 @@ extension SettingNode {
         }
         guard !elements.isEmpty else {
             return refuse(.notAllowed("is an empty list; give at least one \(what)"), findings)
+        }
+        guard elements.count <= Self.longestList else {
+            let sentence = "is a list of \(elements.count) elements; at most \(Self.longestList) are taken"
+            return refuse(.notAllowed(sentence), findings)
         }
         return elements
     }

@@ -11,6 +11,8 @@ extension GatewayConfiguration {
         public let activeKeyID: String
         /// Whether what brings a key in, into force or out of existence wants two administrators.
         public let hasDualControl: Bool
+        /// Whether `operator`, root and the gateway's own user, counts as an administrator for that.
+        public let countsOperator: Bool
         /// How long a proposal waits for the second administrator.
         public let proposalLifetime: Duration
         public let origin: ConfigurationOrigin

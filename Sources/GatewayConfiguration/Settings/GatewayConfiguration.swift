@@ -31,6 +31,8 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var drainDelay: Duration = .seconds(1)
     /// How long requests in flight may take once the gateway was asked to stop.
     public internal(set) var shutdownGracePeriod: Duration = .seconds(30)
+    /// Between two proofs of an idle key.
+    public internal(set) var proofInterval: Duration = .seconds(10)
     /// The settings of every backend that the program has, by scheme: what was given, and the defaults for the rest.
     public internal(set) var backends: [String: KeyBackendSettings] = [:]
     /// The same as text, by scheme and name, for those who show it.

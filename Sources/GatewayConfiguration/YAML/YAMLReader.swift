@@ -12,6 +12,7 @@ struct YAMLReader {
     private let findings: Findings
     private let file: ConfigurationOrigin
     private var repeatedKeys = RepeatedKeys()
+    private var exclamationMarks: Set<Place> = []
 
     init(_ file: ConfigurationOrigin, _ findings: Findings) {
         self.file = file
@@ -22,12 +23,12 @@ struct YAMLReader {
     /// left out of the nodes.
     mutating func read(_ source: YAMLSource) -> SettingNode? {
         var text = source.text
+        exclamationMarks = Place.exclamationMarks(in: text)
         while true {
             do {
                 return try document(text)
-            } catch .duplicatedKeysInMapping(let names, let context) {
-                let marked = names.first.flatMap { repeatedKeys.mark($0, at: context.mark, in: text) }
-                guard let marked else {
+            } catch .duplicatedKeysInMapping(_, let context) {
+                guard let marked = repeatedKeys.mark(text) else {
                     findings.fault(.syntax("gives a key twice; keep one of them"), at: place(context.mark, ""))
                     return nil
                 }
@@ -70,13 +71,10 @@ struct YAMLReader {
             let cure = "anchors are not taken here, so remove the word that begins with &"
             return refuse("has an anchor; \(cure)", at: origin)
         }
-        let tag = Self.tag(of: node)
-        guard ["", Tag.Name.nonSpecific.rawValue, Self.ownTag(of: node).rawValue].contains(tag) else {
-            return refuse("has a tag; tags are not taken here, so remove the word that begins with !", at: origin)
-        }
+        guard !hasTag(node) else { return refuse(Self.tagFault, at: origin) }
         switch node {
         case .scalar(let scalar):
-            return .scalar(scalar.string, isPlain: scalar.style == .plain && tag.isEmpty)
+            return .scalar(repeatedKeys.original(of: scalar.string), isPlain: scalar.style == .plain)
         case .sequence(let sequence):
             let elements = sequence.enumerated().map { index, element in
                 self.node(element, at: place(element.mark, origin.child(index).path), depth: depth + 1)
@@ -99,8 +97,12 @@ struct YAMLReader {
                 findings.fault(.syntax("has a key that is not a name; write each key as one word"), at: place)
                 return nil
             }
-            let name = repeatedKeys.name(of: written)
+            let name = repeatedKeys.original(of: written)
             let keyOrigin = place(key.mark, origin.child(Excerpt.name(name)).path)
+            guard !hasTag(key) else {
+                findings.fault(.syntax(Self.tagFault), at: keyOrigin)
+                return nil
+            }
             if let first = lines[name] {
                 findings.fault(.duplicateKey(firstLine: first), at: keyOrigin)
                 return nil
@@ -116,22 +118,36 @@ struct YAMLReader {
         return .faulty
     }
 
-    /// As written, before it is resolved; empty when there is none.
-    private static func tag(of node: Node) -> String {
-        switch node {
-        case .scalar(let scalar): scalar.tag.rawValue
-        case .sequence(let sequence): sequence.tag.rawValue
-        case .mapping(let mapping): mapping.tag.rawValue
-        case .alias: ""
-        }
+    private static let tagFault = "has a tag; tags are not taken here, so remove the word that begins with !"
+
+    /// Whether a tag is written before the value, or Yams knows of one. Yams gives text in quotes the tag of all text
+    /// (YAML 1.2.2 §10.1), so that tag alone says nothing; libyaml's mark of a value with a tag is where the tag begins.
+    private func hasTag(_ node: Node) -> Bool {
+        let (tag, own): (Tag, Tag.Name) =
+            switch node {
+            case .scalar(let scalar): (scalar.tag, .str)
+            case .sequence(let sequence): (sequence.tag, .seq)
+            case .mapping(let mapping): (mapping.tag, .map)
+            case .alias: (.implicit, .implicit)
+            }
+        if !["", Tag.Name.implicit.rawValue, own.rawValue].contains(tag.rawValue) { return true }
+        guard let mark = node.mark else { return false }
+        return exclamationMarks.contains(Place(line: mark.line, column: mark.column))
     }
 
-    /// The tag that says nothing new (YAML 1.2.2 §10.1); Yams also gives it to text in quotes.
-    private static func ownTag(of node: Node) -> Tag.Name {
-        switch node {
-        case .scalar, .alias: .str
-        case .sequence: .seq
-        case .mapping: .map
+    /// Of a character, counted from 1.
+    private struct Place: Hashable {
+        let line: Int
+        let column: Int
+
+        static func exclamationMarks(in text: String) -> Set<Place> {
+            var places: Set<Place> = []
+            var (line, column) = (1, 1)
+            for scalar in text.unicodeScalars {
+                if scalar == "!" { places.insert(Place(line: line, column: column)) }
+                (line, column) = scalar == "\n" ? (line + 1, 1) : (line, column + 1)
+            }
+            return places
         }
     }
 

@@ -59,13 +59,13 @@ struct AuditRoutes {
         let query = try AuditQueryParameters(request, allowing: ["limit", "order", "after", "before"])
         let (found, isComplete, archived) = try await read { reader in
             var found: [StoredEntry] = []
-            let missing = try reader.search(query.query) { (entry) throws(AuditStoreError) in
+            let coverage = try reader.search(query.query) { (entry) throws(AuditStoreError) in
                 // One more tells that there are more.
                 found.append(entry)
                 return found.count <= query.limit
             }
             let archived = try reader.archived(before: query.query)
-            let isComplete = found.count <= query.limit && missing == nil && archived == nil
+            let isComplete = found.count <= query.limit && coverage.missing == nil && archived == nil
             return (Array(found.prefix(query.limit)), isComplete, archived)
         }
         var writer = JSONWriter(capacity: 640 * (found.count + 1))

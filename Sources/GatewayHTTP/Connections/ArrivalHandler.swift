@@ -12,6 +12,12 @@ final class ArrivalHandler: ChannelInboundHandler {
     /// Of the present request's first line, as far as it has come.
     private var lineBytes = 0
     private var isLineComplete = false
+    /// The first bytes of the present request, at most `startLimit`.
+    private var start: [UInt8] = []
+    private var isDiscarding = false
+
+    /// In bytes: enough for any method.
+    private static let startLimit = 32
 
     /// - Parameters:
     ///   - lineLimit: what a request's first line may have, in bytes.
@@ -25,10 +31,23 @@ final class ArrivalHandler: ChannelInboundHandler {
     /// Tells a long line from long fields.
     var isLineTooLong: Bool { lineBytes > lineLimit }
 
+    /// Whether the request begins with a token (RFC 9110 §5.6.2) and a space, as far as it has come: a method, known or not.
+    /// Of a request behind another one that is not answered yet, it is not known.
+    var beginsWithMethod: Bool {
+        guard !clock.isAnswering else { return false }
+        let token = start.prefix { $0 != UInt8(ascii: " ") }
+        return !token.isEmpty && token.allSatisfy(Self.isTokenByte)
+    }
+
+    /// From now on, what arrives is read and thrown away.
+    func discardRest() { isDiscarding = true }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isDiscarding { return }
         if clock.phase == .idle {
             lineBytes = 0
             isLineComplete = false
+            start.removeAll(keepingCapacity: true)
         }
         clock.noteBytes()
         if !isLineComplete { measure(unwrapInboundIn(data).readableBytesView) }
@@ -43,7 +62,17 @@ final class ArrivalHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
     private func measure(_ bytes: ByteBufferView) {
+        start += bytes.prefix(Self.startLimit - start.count)
         if let newline = bytes.firstIndex(of: UInt8(ascii: "\n")) {
             lineBytes += newline - bytes.startIndex
             isLineComplete = true

@@ -1,6 +1,5 @@
 import NIOCore
 import Synchronization
-import X509
 
 /// Every connection that is open, on whatever listener.
 public final class ConnectionRegistry: Sendable {
@@ -9,6 +8,8 @@ public final class ConnectionRegistry: Sendable {
 
     private let open = Mutex<[ObjectIdentifier: Entry]>([:])
     private let limits: Mutex<ConnectionBounds>
+    /// Of the requests on all listeners.
+    let bodies = BodyBudget()
 
     private struct Entry {
         let channel: any Channel
@@ -37,6 +38,9 @@ public final class ConnectionRegistry: Sendable {
         open.withLock { open in open.values.reduce(into: [:]) { $0[$1.connection.listener, default: 0] += 1 } }
     }
 
+    /// Of the request bodies that are in flight.
+    public var bodyBytes: Int { bodies.total }
+
     /// - Returns: false when there are as many as may be.
     func enter(_ channel: any Channel, _ connection: Connection, limit: Int) -> Bool {
         open.withLock { open in
@@ -53,16 +57,14 @@ public final class ConnectionRegistry: Sendable {
         open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
     }
 
-    /// Asks connections to end whose client certificates the listener may not believe any more: at once where nothing is
-    /// under way, else after the answer.
-    func endDistrusted(_ listener: ListenerName, roots: [Certificate]) {
+    /// Ends the connections of a listener that its new trust roots do not allow. Requests that are under way are answered
+    /// first, and handshakes that have begun have a moment to end: their certificates are compared then.
+    func noteTrust(_ listener: ListenerName, of identity: TLSIdentity) {
         let entries = open.withLock { open in open.values.filter { $0.connection.listener == listener } }
         for entry in entries {
-            guard let certificate = entry.connection.knownPeer.certificate, !certificate.isSigned(byOneOf: roots) else {
-                continue
-            }
-            entry.connection.forgetCertificate()
-            entry.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            let isTrusted = identity.trusts(entry.connection.knownPeer.certificate)
+            if !isTrusted { entry.connection.forgetCertificate() }
+            entry.channel.pipeline.fireUserInboundEventTriggered(TrustChange(isDistrusted: !isTrusted))
         }
     }
 }

@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 import NIOSSL
 import SigningKit
@@ -18,6 +19,7 @@ struct GatewayChannel: ServerChildChannel {
     /// Nil for a listener without TLS.
     let identity: TLSIdentity?
     let responder: HTTPChannelHandler.Responder
+    let drain: Drain
     let observer: ListenerObserver
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -25,7 +27,10 @@ struct GatewayChannel: ServerChildChannel {
             let connection = Connection(listener, peer: Connection.Peer(uid: uid))
             return channel.eventLoop.makeCompletedFuture { try configure(channel, connection) }
                 .flatMap { $0.setup(channel: channel, logger: logger) }
-                .map { Value(http: $0, connection: connection) }
+                .flatMapThrowing { http in
+                    try checkHeads(of: channel)
+                    return Value(http: http, connection: connection)
+                }
         }
     }
 
@@ -41,6 +46,7 @@ struct GatewayChannel: ServerChildChannel {
 
     private func configure(_ channel: any Channel, _ connection: Connection) throws -> HTTP1Channel {
         let bounds = registry.bounds(of: listener)
+        // Register before the TLS context is taken: from here on, the connection hears of changed trust roots.
         let isWelcome = registry.enter(channel, connection, limit: bounds.connections)
         if isWelcome {
             channel.closeFuture.whenComplete { _ in registry.leave(channel) }
@@ -48,22 +54,38 @@ struct GatewayChannel: ServerChildChannel {
             observer.noteRefused()
         }
         let clock = ExchangeClock(bounds, isSecure: identity != nil)
+        let tls = try identity?.forConnection()
         let arrival = ArrivalHandler(clock, lineLimit: bounds.headerBytes) { channel in
             if let certificate = PeerCertificate(of: channel) { connection.note(certificate) }
+            // Note the certificate before the comparison: a later change of the trust roots then finds it.
+            guard let identity, identity.trustGeneration != tls?.trustGeneration,
+                !identity.trusts(connection.knownPeer.certificate)
+            else { return }
+            connection.forgetCertificate()
+            channel.close(promise: nil)
         }
         let pipeline = channel.pipeline.syncOperations
-        if let identity {
-            try pipeline.addHandlers(NIOSSLServerHandler(context: identity.context), RecordGatherer())
+        if let tls {
+            try pipeline.addHandlers(NIOSSLServerHandler(context: tls.context), RecordGatherer())
         }
         try pipeline.addHandler(arrival)
         let exchange = NIOLoopBound(
             ExchangeHandler(
-                clock, arrival, connection, refusal: isWelcome ? nil : .tooManyConnections, observer: observer),
+                clock, arrival, connection, refusal: isWelcome ? nil : .tooManyConnections, drain: drain,
+                age: bounds.connectionAge, observer: observer),
             eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [exchange.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderListSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderFieldCount = 100
         return HTTP1Channel(responder: responder, configuration: configuration)
+    }
+
+    /// Puts the check of heads behind the HTTP parser.
+    private func checkHeads(of channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let arrival = try pipeline.handler(type: ArrivalHandler.self)
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(RequestHeadHandler(arrival), position: .after(parser))
     }
 }

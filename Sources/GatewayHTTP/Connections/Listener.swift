@@ -11,6 +11,7 @@ public struct Listener: Service {
     public let plan: ListenerPlan
     private let responder: RouterResponder<GatewayContext>
     private let registry: ConnectionRegistry
+    private let drain: Drain
     private let observer: ListenerObserver
     private let onRunning: @Sendable (ServerAddress) -> Void
 
@@ -24,6 +25,7 @@ public struct Listener: Service {
         self.plan = plan
         responder = routes.buildResponder()
         registry = router.registry
+        drain = router.drain
         observer = ListenerObserver(listener: plan.name, log: router.exchange.log, metrics: router.exchange.metrics)
         self.onRunning = onRunning
     }
@@ -35,9 +37,9 @@ public struct Listener: Service {
         let failure = Mutex<ListenerError?>(nil)
         let application = Application(
             responder: responder,
-            server: HTTPServerBuilder { [plan, registry, observer] responder in
+            server: HTTPServerBuilder { [plan, registry, drain, observer] responder in
                 GatewayChannel(
-                    listener: plan.name, registry: registry, identity: plan.tls, responder: responder,
+                    listener: plan.name, registry: registry, identity: plan.tls, responder: responder, drain: drain,
                     observer: observer)
             },
             configuration: ApplicationConfiguration(address: plan.address.bindAddress, backlog: 1024),

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Where a listener listens, and how.
 public struct ListenerPlan: Sendable {
     public let name: ListenerName
@@ -22,15 +20,7 @@ public struct ListenerPlan: Sendable {
     /// nobody slips in before.
     func permitSocket() throws(ListenerError) {
         guard case .unixSocket(let path) = address else { return }
-        if socket.uid != nil || socket.gid != nil {
-            // -1 leaves it as it is (chown(2)).
-            guard chown(path, socket.uid ?? uid_t.max, socket.gid ?? gid_t.max) == 0 else {
-                throw .unusable("\(path) cannot be given to its owner: \(String(cString: strerror(errno)))")
-            }
-        }
-        guard chmod(path, socket.mode) == 0 else {
-            throw .unusable("the mode of \(path) cannot be set: \(String(cString: strerror(errno)))")
-        }
+        try UnixSocket.permit(socket, at: path)
     }
 }
 

@@ -20,6 +20,35 @@ enum UnixSocket {
         if result == 0 { throw .occupied("another process listens on \(path)") }
     }
 
+    /// Gives a socket its owner and mode. The path is resolved once, and without following a symbolic link in its last
+    /// part: another user who may write to the directory cannot have another file's owner and mode changed.
+    static func permit(_ permissions: SocketPermissions, at path: String) throws(ListenerError) {
+        let descriptor = open(path, openPath | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unusable("\(path) cannot be opened: \(reason())") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+            throw .unusable("\(path) is not the socket that the gateway has made; check who may write to its directory")
+        }
+        if permissions.uid != nil || permissions.gid != nil {
+            // -1 leaves it as it is (chown(2)).
+            let (uid, gid) = (permissions.uid ?? uid_t.max, permissions.gid ?? gid_t.max)
+            guard fchownat(descriptor, "", uid, gid, emptyPath) == 0 else {
+                throw .unusable("\(path) cannot be given to its owner: \(reason())")
+            }
+        }
+        // fchmod(2) refuses such a descriptor; its name in /proc leads to the same inode (proc_pid_fd(5)).
+        guard chmod("/proc/self/fd/\(descriptor)", permissions.mode) == 0 else {
+            throw .unusable("the mode of \(path) cannot be set: \(reason())")
+        }
+    }
+
+    /// `O_PATH` and `AT_EMPTY_PATH` (open(2)), which only GNU's headers show.
+    private static let openPath: Int32 = 0o10000000
+    private static let emptyPath: Int32 = 0x1000
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+
     private static func address(of path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -19,6 +19,8 @@ public final class Exchange: Sendable {
 
     struct Notes: Sendable {
         var client: String?
+        /// On the admin listener.
+        var administrator: Administrator?
         var app: String?
         var feature: String?
         var keyID: String?
@@ -27,6 +29,8 @@ public final class Exchange: Sendable {
         var problem: ProblemKind?
         /// What the connection answered meanwhile, because this took too long.
         var ending: ProblemKind?
+        /// What the body has taken of the bytes in flight.
+        var body: BodyReservation?
         /// Where the client stands, when it is limited.
         var limit: RateLimitStatus?
     }

@@ -26,7 +26,10 @@ struct ExchangeMiddleware: RouterMiddleware {
         var context = context
         context.exchange = exchange
         context.connection.begin(exchange)
-        defer { context.connection.finish() }
+        defer {
+            context.connection.finish()
+            exchange.known.body?.end()
+        }
         var response = try await Exchange.$current.withValue(exchange) {
             guard let span else { return try await next(request, context) }
             return try await span.contain { try await next(request, context) }

@@ -1,5 +1,6 @@
 import Hummingbird
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 /// The life of keys, for administrators: what is known, changes, proposals, and work on tokens.
@@ -54,8 +55,12 @@ struct KeyRoutes {
 
     @Sendable private func approve(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let (id, actor) = (try context.parameters.require("id"), Self.actor(context))
+        let digest = try await Self.read(request) { value throws(JSONReadError) in
+            try value.object(members: ["digest"]).text("digest")
+        }
         return Self.response(
-            try await answering { () throws(KeyLifeRefusal) in try await office.approve(id, by: actor) })
+            try await answering { () throws(KeyLifeRefusal) in try await office.approve(id, digest: digest, by: actor) }
+        )
     }
 
     @Sendable private func reject(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -78,14 +83,17 @@ struct KeyRoutes {
         let id = try context.parameters.require("id")
         let end = try await Self.read(request, KeyCeremonyEnd.init(from:))
         let actor = Self.actor(context)
-        return .json(
-            try await answering { () throws(KeyLifeRefusal) in try await office.finish(id, end, by: actor) }.jsonBytes()
-        )
+        let outcome = try await answering { () throws(KeyLifeRefusal) in try await office.finish(id, end, by: actor) }
+        if case .waiting = outcome { return .json(outcome.jsonBytes(), status: .accepted) }
+        return .json(outcome.jsonBytes())
     }
 
     // MARK: Parts
 
-    private static func actor(_ context: GatewayContext) -> String { context.exchange.known.client ?? "" }
+    private static func actor(_ context: GatewayContext) -> Administrator {
+        let known = context.exchange.known
+        return known.administrator ?? Administrator(name: known.client ?? "")
+    }
 
     private static func read<Value>(
         _ request: Request, _ read: (JSONValue) throws(JSONReadError) -> Value

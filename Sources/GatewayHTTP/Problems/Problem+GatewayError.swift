@@ -49,7 +49,7 @@ extension Problem {
         case .unavailable, .notFound, .cancelled, .closed:
             self.init(.keyUnavailable, "The key \(keyID) does not answer now; try again in a moment.")
             retryAfter = 2
-        case .loginRefused, .secretUnavailable, .ambiguous, .unfit, .invalidURI, .invalidSetting:
+        case .loginRefused, .loginBlocked, .secretUnavailable, .ambiguous, .unfit, .invalidURI, .invalidSetting:
             // A person has to change something first.
             self.init(.keyUnavailable, "The key \(keyID) cannot be used as it is configured.")
             retryAfter = 60

@@ -27,10 +27,12 @@ enum ProblemKind: String, CaseIterable {
     case reloadRefused = "reload-refused"
     case signingFailed = "signing-failed"
     case internalError = "internal-error"
+    case notImplemented = "not-implemented"
     case busy
     case keyUnavailable = "key-unavailable"
     case auditUnavailable = "audit-unavailable"
     case tooManyConnections = "too-many-connections"
+    case tooManyBytes = "too-many-bytes"
     case deadlineExceeded = "deadline-exceeded"
 
     /// Whether it is only counted in the audit log: turned away at the door, before anything was read.
@@ -72,10 +74,12 @@ enum ProblemKind: String, CaseIterable {
         case .reloadRefused: "The configuration stays as it is"
         case .signingFailed: "The signature could not be made"
         case .internalError: "Something went wrong inside the gateway"
+        case .notImplemented: "The gateway does not implement this part of HTTP"
         case .busy: "The key has too much to do"
         case .keyUnavailable: "The key does not answer"
         case .auditUnavailable: "The record cannot be written"
         case .tooManyConnections: "Too many connections are open"
+        case .tooManyBytes: "Too many bytes of bodies are in flight"
         case .deadlineExceeded: "The answer took too long"
         }
     }
@@ -96,7 +100,9 @@ enum ProblemKind: String, CaseIterable {
         case .rateLimited, .quotaExceeded: .tooManyRequests
         case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
         case .signingFailed, .internalError: .internalServerError
-        case .busy, .keyUnavailable, .noKeyInUse, .auditUnavailable, .tooManyConnections: .serviceUnavailable
+        case .notImplemented: .notImplemented
+        case .busy, .keyUnavailable, .noKeyInUse, .auditUnavailable, .tooManyConnections, .tooManyBytes:
+            .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         }
     }

@@ -15,6 +15,8 @@ struct ProblemMiddleware: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
+            // The router skips empty segments; another server in front of it may not.
+            guard !Self.hasEmptySegment(request.uri.path) else { throw HTTPError(.notFound) }
             return try await next(request, context)
         } catch {
             var problem = problem(for: error, request, context)
@@ -41,7 +43,7 @@ struct ProblemMiddleware: RouterMiddleware {
     private func problem(for error: any HTTPResponseError, _ request: Request) -> Problem {
         switch error.status {
         case .notFound:
-            let allowed = methods.methods(for: request.uri.path)
+            let allowed = Self.hasEmptySegment(request.uri.path) ? [] : methods.methods(for: request.uri.path)
             guard allowed.isEmpty || allowed.contains(request.method) else {
                 let names = allowed.map(\.rawValue).joined(separator: ", ")
                 var problem = Problem(.methodNotAllowed, "\(request.uri.path) has \(names), not \(request.method).")
@@ -51,6 +53,10 @@ struct ProblemMiddleware: RouterMiddleware {
             return Problem(.notFound, "There is nothing at \(request.uri.path); docs/http-api.md lists what there is.")
         default: return Problem(.malformedBody, "The request cannot be used as it came.")
         }
+    }
+
+    private static func hasEmptySegment(_ path: String) -> Bool {
+        path.utf8.count > 1 && (path.utf8.last == UInt8(ascii: "/") || path.contains("//"))
     }
 
     /// Callers learn little of what is wrong with a key; the operator learns all. A key that is down has said so once, in

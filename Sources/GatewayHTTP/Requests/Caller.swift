@@ -11,10 +11,14 @@ enum Caller {
         _ request: Request, _ context: GatewayContext, in generation: GatewayGeneration
     ) throws(Problem) -> Client {
         let peer = context.connection.knownPeer
+        let now = GrantIssuer.systemTime()
         do throws(AccessError) {
+            if let certificate = peer.certificate, !certificate.isValid(at: now) {
+                throw .unauthenticated(.certificateOutOfDate)
+            }
             let evidence = CallerEvidence(
                 bearerToken: token(in: request), certificate: peer.certificate?.facts, uid: peer.uid)
-            let client = try generation.clients.identify(evidence, at: GrantIssuer.systemTime())
+            let client = try generation.clients.identify(evidence, at: now)
             context.exchange.note { $0.client = client.name }
             return client
         } catch {

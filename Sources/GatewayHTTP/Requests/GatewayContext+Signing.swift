@@ -33,14 +33,26 @@ extension GatewayContext {
     }
 
     /// Takes from the client's rate and quota.
+    ///
+    /// - Parameter taken: requests that were taken before, and are part of `count`.
     func admit(
-        _ client: Client, count: Int = 1, along route: SigningRoute, in generation: GatewayGeneration
+        _ client: Client, count: Int = 1, taken: Int = 0, along route: SigningRoute, in generation: GatewayGeneration
     ) throws(GatewayError) {
-        let standing = try generation.dispatcher.admit(client, count: count, feature: route.featureID)
+        let standing = try generation.dispatcher.admit(client, count: count, taken: taken, feature: route.featureID)
         exchange.note {
             $0.isAdmitted = true
             if let standing { $0.limit = standing }
         }
+    }
+
+    /// Reads the body. Its bytes are in flight until the request is answered.
+    func body(
+        of request: Request, upTo limit: Int = RequestBody.maximumLength, in registry: ConnectionRegistry
+    ) async throws -> [UInt8] {
+        let reservation = BodyReservation(
+            registry.bodies, client: exchange.known.client ?? "", within: registry.bounds)
+        exchange.note { $0.body = reservation }
+        return try await RequestBody.read(request, upTo: limit, reservation)
     }
 
     private func segment(_ name: String) throws -> String {

@@ -22,6 +22,8 @@ struct QueryString {
         }
     }
 
+    subscript(name: String) -> String? { values[name] }
+
     func required(_ name: String) throws(Problem) -> String {
         guard let value = values[name] else {
             throw Problem(.missingParameter, "The parameter \"\(name)\" is missing; it is required.", field: name)

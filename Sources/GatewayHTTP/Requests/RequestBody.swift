@@ -7,18 +7,28 @@ enum RequestBody {
     /// Of a single request, in bytes.
     static let maximumLength = 64 << 10
 
-    /// - Parameter limit: in bytes.
-    static func read(_ request: Request, upTo limit: Int = maximumLength) async throws -> [UInt8] {
+    /// - Parameters:
+    ///   - limit: in bytes.
+    ///   - reservation: what is in flight counts here; nil where the listener bounds it.
+    static func read(
+        _ request: Request, upTo limit: Int = maximumLength, _ reservation: BodyReservation? = nil
+    ) async throws -> [UInt8] {
         try requireJSON(request.headers[.contentType])
+        var bytes: [UInt8] = []
         // A length that is said to be too large is refused before the first byte is read.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            throw tooLarge(limit)
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length {
+            guard length <= limit else { throw tooLarge(limit) }
+            try reservation?.take(length)
+            bytes.reserveCapacity(length)
         }
         do {
-            let buffer = try await request.body.collect(upTo: limit)
-            return Array(buffer.readableBytesView)
-        } catch let error as any HTTPResponseError where error.status == .contentTooLarge {
-            throw tooLarge(limit)
+            for try await part in request.body {
+                guard part.readableBytes <= limit - bytes.count else { throw tooLarge(limit) }
+                if length == nil { try reservation?.take(part.readableBytes) }
+                bytes += part.readableBytesView
+            }
+            return bytes
         } catch {
             // Why it did not arrive whole, where the connection knows.
             throw error as? Problem ?? .incompleteBody

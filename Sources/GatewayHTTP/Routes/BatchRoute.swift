@@ -16,9 +16,11 @@ struct BatchRoute {
         let generation = gateway.current
         let client = try Caller.identify(request, context, in: generation)
         let route = try context.route(for: client, in: generation)
-        let body = try await RequestBody.read(request, upTo: registry.bounds.batchBodyBytes)
+        // One request is taken before the body is read, the others when the body says how many there are.
+        try context.admit(client, along: route, in: generation)
+        let body = try await context.body(of: request, upTo: registry.bounds.batchBodyBytes, in: registry)
         let requests = try requests(in: body)
-        try context.admit(client, count: requests.count, along: route, in: generation)
+        try context.admit(client, count: requests.count, taken: 1, along: route, in: generation)
         let results = await generation.dispatcher.sign(requests, along: route)
         return .json(write(results, context.exchange.requestID))
     }

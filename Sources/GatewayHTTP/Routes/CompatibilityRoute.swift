@@ -21,15 +21,33 @@ struct CompatibilityRoute {
                 field: unknown)
         }
         let values = try Self.parameters.map { name throws(Problem) in try query.required(name) }
+        try refuseWordsForNothing(values)
         let route = try context.route(
             for: client, app: values[0], feature: "legacy-promotional-offer", keyID: values[1], in: generation)
         try context.admit(client, along: route, in: generation)
         return .json(try await generation.dispatcher.sign(body(values), along: route))
     }
 
+    private static let userParameter = "applicationUsername"
     private static let parameters = [
-        "appBundleID", "keyIdentifier", "productIdentifier", "offerIdentifier", "applicationUsername",
+        "appBundleID", "keyIdentifier", "productIdentifier", "offerIdentifier", userParameter,
     ]
+
+    /// What JavaScript and Objective-C write into a text for a value that is absent.
+    private static let wordsForNothing = ["undefined", "null", "(null)"]
+
+    private func refuseWordsForNothing(_ values: [String]) throws(Problem) {
+        for (name, value) in zip(Self.parameters, values).dropFirst(2) where Self.wordsForNothing.contains(value) {
+            let cure =
+                name == Self.userParameter
+                ? "when there is no user, send it empty: \(name)=" : "send the value, and look for it in the app"
+            throw Problem(
+                .invalidRequest,
+                "The parameter \"\(name)\" is the text \"\(value)\", which a program writes for a value that it does not have; "
+                    + "\(cure).",
+                field: name)
+        }
+    }
 
     /// The same request as JSON, so that there is one way to a signature.
     private func body(_ values: [String]) -> [UInt8] {

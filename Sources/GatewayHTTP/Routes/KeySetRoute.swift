@@ -16,8 +16,7 @@ struct KeySetRoute {
             writer.name("keys")
             writer.array { writer in
                 for slot in gateway.current.ring.slots {
-                    // What somebody else may have signed with proves nothing.
-                    guard slot.lifeState != .compromised, let publicKey = slot.publicKey else { continue }
+                    guard slot.isTrustworthy, let publicKey = slot.publicKey else { continue }
                     write(publicKey, slot.plan.keyID, to: &writer)
                 }
             }

@@ -2,6 +2,8 @@
 public enum TLSError: Error, Equatable, CustomStringConvertible {
     /// Not there, not readable, or not PEM.
     case unreadable(path: String)
+    /// A FIFO, a device or a directory; or longer than any certificate chain or key.
+    case unfit(path: String)
     /// A file of certificates without one.
     case empty(path: String)
     /// The key is not the one that the certificate is for, or of a kind that TLS cannot use.
@@ -11,6 +13,8 @@ public enum TLSError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .unreadable(let path):
             "\(path) cannot be read, or is not PEM; check the path, its permissions and its content."
+        case .unfit(let path):
+            "\(path) is not a regular file of at most \(TLSFile.limit >> 20) MiB; give a file in PEM."
         case .empty(let path): "\(path) holds no certificate; give certificates in PEM."
         case .unusable(let certificate, let key):
             "The key in \(key) does not belong to the first certificate in \(certificate), or TLS cannot use it."

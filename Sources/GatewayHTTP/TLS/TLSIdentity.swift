@@ -11,6 +11,8 @@ public final class TLSIdentity: Sendable {
         var material: TLSMaterial
         /// Of the files when they were read.
         var marks: FileMarks
+        /// Grows by one when other client certificates are believed.
+        var trustGeneration = 0
         /// What was said of them last.
         var complaint: TLSError?
     }
@@ -40,7 +42,22 @@ public final class TLSIdentity: Sendable {
         }
     }
 
-    var context: NIOSSLContext { state.withLock { $0.material.context } }
+    /// What a new connection uses.
+    ///
+    /// - Returns: the context, and the generation of the trust roots that it verifies with.
+    func forConnection() throws -> (context: NIOSSLContext, trustGeneration: Int) {
+        let (material, generation) = state.withLock { ($0.material, $0.trustGeneration) }
+        return (try material.context(), generation)
+    }
+
+    var trustGeneration: Int { state.withLock { $0.trustGeneration } }
+
+    /// Whether a connection with this certificate, or without one, is allowed by the trust roots of the moment.
+    func trusts(_ certificate: PeerCertificate?) -> Bool {
+        let (plan, roots) = state.withLock { ($0.plan, $0.material.roots) }
+        guard let certificate else { return plan.clientCertificates != .required }
+        return certificate.isSigned(byOneOf: roots)
+    }
 
     /// Files that have been read and fit together, and are not in use yet.
     public struct Renewal {
@@ -55,10 +72,13 @@ public final class TLSIdentity: Sendable {
         @discardableResult
         public func commit(_ name: ListenerName, _ registry: ConnectionRegistry) -> Bool {
             let hasNewTrust = identity.state.withLock { state in
-                defer { state = State(plan: plan, material: material, marks: marks) }
-                return state.material.trust != material.trust
+                let hasNewTrust = state.material.trust != material.trust
+                state = State(
+                    plan: plan, material: material, marks: marks,
+                    trustGeneration: state.trustGeneration + (hasNewTrust ? 1 : 0))
+                return hasNewTrust
             }
-            if hasNewTrust { registry.endDistrusted(name, roots: material.roots) }
+            if hasNewTrust { registry.noteTrust(name, of: identity) }
             return hasNewTrust
         }
     }

@@ -1,11 +1,14 @@
 import Crypto
+import Glibc
 import NIOSSL
 import SwiftASN1
 import X509
 
 /// A listener's TLS files, read and found to fit together.
 struct TLSMaterial: Sendable {
-    let context: NIOSSLContext
+    private let configuration: TLSConfiguration
+    /// For all connections; nil where each has one of its own.
+    private let shared: NIOSSLContext?
     /// When the leaf ends, in seconds since 1970.
     let expiry: Int
     /// Of everything that decides whose client certificate is believed.
@@ -15,8 +18,7 @@ struct TLSMaterial: Sendable {
 
     init(_ plan: TLSPlan) throws(TLSError) {
         let chain = try Self.certificates(plan.certificate)
-        let key: NIOSSLPrivateKey
-        do { key = try NIOSSLPrivateKey(file: plan.key, format: .pem) } catch { throw .unreadable(path: plan.key) }
+        let key = try Self.privateKey(plan.key)
         let roots: [NIOSSLCertificate] = if let path = plan.trustRoots { try Self.certificates(path) } else { [] }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -30,15 +32,26 @@ struct TLSMaterial: Sendable {
             case .optional: .optionalVerification
             case .required: .noHostnameVerification
             }
+        let context: NIOSSLContext
         do { context = try NIOSSLContext(configuration: configuration) } catch {
             throw .unusable(certificate: plan.certificate, key: plan.key)
         }
+        self.configuration = configuration
+        shared = plan.clientCertificates == .none ? context : nil
         expiry = Int(chain.first?.notValidAfter ?? 0)
         trust = Self.digest(roots, plan)
         self.roots = roots.compactMap { root in
             guard let bytes = try? root.toDERBytes() else { return nil }
             return try? Certificate(derEncoded: bytes)
         }
+    }
+
+    /// A session that is resumed proves a client certificate again without verifying it. NIOSSL cannot turn resumption off,
+    /// but a session is resumed only in the context that made it: where certificates are asked for, each connection has a
+    /// context of its own.
+    func context() throws -> NIOSSLContext {
+        if let shared { return shared }
+        return try NIOSSLContext(configuration: configuration)
     }
 
     /// TLS 1.2 with forward secrecy and authenticated encryption only (RFC 9325 §4.2); TLS 1.3 has nothing else.
@@ -50,10 +63,21 @@ struct TLSMaterial: Sendable {
     ]
 
     private static func certificates(_ path: String) throws(TLSError) -> [NIOSSLCertificate] {
+        let bytes = try TLSFile.read(path)
         let certificates: [NIOSSLCertificate]
-        do { certificates = try NIOSSLCertificate.fromPEMFile(path) } catch { throw .unreadable(path: path) }
+        do { certificates = try NIOSSLCertificate.fromPEMBytes(bytes) } catch { throw .unreadable(path: path) }
         guard !certificates.isEmpty else { throw .empty(path: path) }
         return certificates
+    }
+
+    private static func privateKey(_ path: String) throws(TLSError) -> NIOSSLPrivateKey {
+        var bytes = try TLSFile.read(path)
+        defer {
+            bytes.withUnsafeMutableBytes { buffer in
+                if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+            }
+        }
+        do { return try NIOSSLPrivateKey(bytes: bytes, format: .pem) } catch { throw .unreadable(path: path) }
     }
 
     private static func digest(_ roots: [NIOSSLCertificate], _ plan: TLSPlan) -> SHA256Digest {

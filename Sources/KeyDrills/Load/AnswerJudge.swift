@@ -52,8 +52,9 @@ public struct AnswerJudge: Sendable {
         let claims = try JSONDocument(parsing: token.payload).root.anyObject()
         let keyID = try header.text("kid")
         guard try header.text("alg") == "ES256" else { throw Fault("Its header does not say ES256.") }
-        guard try claims.text("bid") == request.bundleID, try claims.text("productId") == request.productID,
-            try claims.text("offerIdentifier") == request.offerID
+        guard try claims.text("bid").hasSameBytes(as: request.bundleID),
+            try claims.text("productId").hasSameBytes(as: request.productID),
+            try claims.text("offerIdentifier").hasSameBytes(as: request.offerID)
         else { throw Fault("It is for something else than was asked for.") }
         try verify(token.signingInput, keyID) { try P256.Signing.ECDSASignature(rawRepresentation: token.signature) }
         return keyID

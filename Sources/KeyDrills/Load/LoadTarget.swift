@@ -68,6 +68,8 @@ public struct LoadTarget: Sendable {
 
     private func ask(_ path: String, body: [UInt8]?, timeout: Duration) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
+        // Over a Unix socket the library sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
+        if address.hasPrefix("unix:") { request.headers.add(name: "Host", value: "localhost") }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
             request.method = .POST

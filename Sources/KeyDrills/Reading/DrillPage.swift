@@ -5,11 +5,15 @@ import SigningKit
 public struct DrillPage {
     private let record: DrillRecord
     private let predecessor: DrillRecord?
+    private let digest: String
 
-    /// - Parameter predecessor: the drill of the same scenario before this one.
-    public init(_ record: DrillRecord, predecessor: DrillRecord?) {
+    /// - Parameters:
+    ///   - predecessor: the drill of the same scenario before this one.
+    ///   - digest: SHA-256 of the record's file, in hexadecimal digits.
+    public init(_ record: DrillRecord, predecessor: DrillRecord?, digest: String) {
         self.record = record
         self.predecessor = predecessor
+        self.digest = digest
     }
 
     public var html: String {
@@ -21,7 +25,7 @@ public struct DrillPage {
             kind: "Drill record", title: record.scenario.title, subject: record.scenario.summary,
             verdict: Self.mark(record.verdict), verdictText: record.verdict.rawValue, facts: facts,
             reference: record.id,
-            closing: "Drill \(record.id). The record itself is \(record.id).json; this page is made from it alone.",
+            closing: "Drill \(record.id). This page was made from \(record.id).json, whose SHA-256 is \(digest).",
             parts
         ).html.text
     }
@@ -81,7 +85,8 @@ public struct DrillPage {
             failures: load.intervals.map { Double($0.failed) },
             bands: record.keySpans.map { span in
                 Timeline.Band(
-                    span.keyID, span.state, from: max(0, seconds(span.begin)), to: min(end, seconds(span.end)))
+                    span.keyID, span.state, from: max(0, seconds(span.begin)), to: min(end, seconds(span.end)),
+                    isHollow: span.state == DrillRecord.KeySpan.down)
             },
             events: record.steps.enumerated().map { number, step in
                 Timeline.Event(at: max(0, seconds(step.begun)), "\(number + 1)")
@@ -161,6 +166,9 @@ public struct DrillPage {
             }
             parts.append(table)
         }
+        var file = Facts([("Record", "\(record.id).json")])
+        file.add("Its SHA-256", code: digest)
+        parts.append(file)
         if let audit = record.audit {
             var facts = Facts([("Audit log", "entries \(audit.first) to \(audit.last)")])
             let lines = audit.checkpoint.split(separator: "\n").map { HTML.code(String($0)) + "<br>" }

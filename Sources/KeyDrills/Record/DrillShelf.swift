@@ -1,7 +1,8 @@
+import Crypto
 import Foundation
 import StrictJSON
 
-/// The directory in which drill records are kept: `ID.json`, with `ID.html` beside it.
+/// The directory in which drill records are kept: `ID.json`, with `ID.html` and `ID.tlog-proof` beside it.
 public struct DrillShelf: Sendable {
     public let directory: String
 
@@ -11,16 +12,36 @@ public struct DrillShelf: Sendable {
 
     public func path(_ id: String, _ ending: String) -> String { "\(directory)/\(id).\(ending)" }
 
-    /// - Parameter page: the record as HTML.
+    /// Of the file that proves that the audit log has an entry of the record (C2SP tlog-proof).
+    public static let proofEnding = "tlog-proof"
+
+    /// What stands in a record's file.
+    public static func bytes(of record: DrillRecord) -> [UInt8] {
+        record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")]
+    }
+
+    /// SHA-256 of a record's file, in hexadecimal digits.
+    public static func digest(of bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// - Parameters:
+    ///   - page: the record as HTML.
+    ///   - proof: that the audit log has an entry of the record; nil where there is none.
     /// - Returns: the paths of both files.
-    public func keep(_ record: DrillRecord, page: String) throws -> (json: String, html: String) {
+    public func keep(_ record: DrillRecord, page: String, proof: String?) throws -> (json: String, html: String) {
         do {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
             let (json, html) = (path(record.id, "json"), path(record.id, "html"))
-            try Data(record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")])
-                .write(to: URL(filePath: json), options: [.atomic])
+            try Data(Self.bytes(of: record)).write(to: URL(filePath: json), options: [.atomic])
             try Data(page.utf8).write(to: URL(filePath: html), options: [.atomic])
+            if let proof {
+                try Data(proof.utf8).write(to: URL(filePath: path(record.id, Self.proofEnding)), options: [.atomic])
+            }
             return (json, html)
         } catch {
             throw DrillError("The record cannot be kept in \(directory): \(error)")
@@ -29,16 +50,24 @@ public struct DrillShelf: Sendable {
 
     /// - Throws: a sentence, when there is no such record or it cannot be read.
     public func record(_ id: String) throws(DrillError) -> DrillRecord {
+        let bytes = try contents(of: id)
+        do {
+            return try DrillRecord(from: JSONDocument(parsing: bytes).root)
+        } catch {
+            throw DrillError("\(path(id, "json")) is not a drill record: \(error)")
+        }
+    }
+
+    /// SHA-256 of the file of a record, in hexadecimal digits.
+    public func digest(of id: String) throws(DrillError) -> String { Self.digest(of: try contents(of: id)) }
+
+    private func contents(of id: String) throws(DrillError) -> [UInt8] {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
         guard let data = FileManager.default.contents(atPath: path(id, "json")) else {
             throw DrillError(
                 "There is no drill \(id) in \(directory); privyseal drill list shows those that are there.")
         }
-        do {
-            return try DrillRecord(from: JSONDocument(parsing: Array(data)).root)
-        } catch {
-            throw DrillError("\(path(id, "json")) is not a drill record: \(error)")
-        }
+        return Array(data)
     }
 
     /// All of them, the last one first, and what could not be read, a sentence each.

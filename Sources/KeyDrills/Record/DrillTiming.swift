@@ -21,6 +21,15 @@ public enum DrillTiming: String, CaseIterable, Sendable {
         }
     }
 
+    /// In milliseconds: a longer span is a deviation. Nil where the span depends on the scenario.
+    public var limit: Int? {
+        switch self {
+        case .changeOver, .stop: 1000
+        case .detection, .recovery: nil
+        case .restoration: 5000
+        }
+    }
+
     /// From what to what it was measured.
     public var meaning: String {
         switch self {

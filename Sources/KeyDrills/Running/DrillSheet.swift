@@ -61,6 +61,22 @@ public final class DrillSheet {
         timings[timing] = Int(max(0, end.milliseconds - begin.milliseconds))
     }
 
+    /// Notes what took longer than it should, or failed for longer.
+    ///
+    /// - Parameters:
+    ///   - load: of the whole drill.
+    ///   - excused: milliseconds for which the drill itself kept the token away.
+    public func judgeSpans(_ load: LoadSummary, excused: Int) {
+        for timing in DrillTiming.allCases {
+            guard let span = timings[timing], let limit = timing.limit, span > limit else { continue }
+            deviate("\(timing.title) took \(span) ms, \(timing.meaning); at most \(limit) ms are expected.")
+        }
+        let longest = load.outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0
+        let limit = LoadSummary.longestOutage + excused
+        guard longest > limit else { return }
+        deviate("No request was served for \(longest) ms; at most \(limit) ms are expected.")
+    }
+
     public func prove(_ kind: String, _ subject: String, _ detail: String) {
         proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
     }

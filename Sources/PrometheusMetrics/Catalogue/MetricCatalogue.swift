@@ -52,6 +52,7 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_unauthenticated_total", .counter, by: ["listener"], "Requests of nobody who is known."),
         MetricDescription("privyseal_connections", .gauge, by: ["listener"], "Open connections."),
+        MetricDescription("privyseal_body_bytes", .gauge, "Bytes of request bodies in flight."),
         MetricDescription(
             "privyseal_connections_refused_total", .counter, by: ["listener", "reason"],
             "Connections that were not taken or cut off: over the limit, no TLS handshake, or too slow."),
@@ -93,6 +94,10 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_tls_certificate_expiry_timestamp_seconds", .gauge, by: ["listener"],
             "When the listener's certificate expires, in seconds since 1970."),
+        MetricDescription("privyseal_clock_steps_total", .counter, "Times that the wall clock was set."),
+        MetricDescription(
+            "privyseal_clock_offset_seconds", .gauge,
+            "How far the wall clock is from where it would be if it had not been set since the start."),
         MetricDescription(
             "privyseal_spans_dropped_total", .counter, by: [],
             "Spans that were not delivered: there was no room for them, or no answer."),

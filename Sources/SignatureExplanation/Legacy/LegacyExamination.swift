@@ -14,24 +14,36 @@ struct LegacyExamination {
         }
         let text = LegacyText(answer)
         let ranking = KeyRanking(keys, named: answer.keyID)
-        let verifier = Verifier(keys: keys, maximum: maximumVerifications)
-        var search = LegacySearch(text, reading.signature, ranking: ranking, verifier: verifier)
-        if let key = search.direct() {
-            return direct(key, reading, form, count: search.verifier.count)
+        var verifier = Verifier(keys: keys, maximum: maximumVerifications)
+        for candidate in reading.candidates {
+            var search = LegacySearch(text, candidate, ranking: ranking, verifier: verifier)
+            if let key = search.direct() {
+                return direct(key, reading, form, count: search.verifier.count)
+            }
+            verifier = search.verifier
         }
         guard isSearching else {
-            return explanation(.unverified, form + reading.findings, key: nil, count: search.verifier.count)
+            return explanation(.unverified, form + reading.findings, key: nil, count: verifier.count)
         }
-        guard let hit = search.search(LegacySlips(answer, keys: keys)) else {
-            let last = Unexplained.finding(keys: keys, named: answer.keyID, verifier: search.verifier)
-            return explanation(
-                .unexplained, form + reading.findings + [last], key: nil, count: search.verifier.count)
+        for candidate in reading.candidates {
+            var search = LegacySearch(text, candidate, ranking: ranking, verifier: verifier)
+            if let hit = search.search(LegacySlips(answer, keys: keys)) {
+                return found(hit, reading, form, count: search.verifier.count)
+            }
+            verifier = search.verifier
         }
+        let last = Unexplained.finding(keys: keys, named: answer.keyID, verifier: verifier)
+        return explanation(.unexplained, form + reading.findings + [last], key: nil, count: verifier.count)
+    }
+
+    private func found(
+        _ hit: LegacySearch.Hit, _ reading: SignatureReading, _ form: [Finding], count: Int
+    ) -> Explanation {
         let proven = hit.slips.map(\.finding) + [hit.halves].compactMap { $0 }
         return explanation(
             .explained,
             proven + reading.findings.map { $0.with(.proven) } + keyFindings(hit.key) + remaining(form, after: proven),
-            key: hit.key, count: search.verifier.count)
+            key: hit.key, count: count)
     }
 
     /// The right text; what else there is hangs on the key and on the way the signature is written.

@@ -79,10 +79,6 @@ struct LegacyFormCheck {
         if text.unicodeScalars.contains("\u{2063}") {
             return [Finding(.fieldSeparatorInside, field: name, "\(name) holds U+2063, the separator of the fields.")]
         }
-        let rule: TextRule = mayBeEmpty ? .userName : .identifier
-        do { try rule.check(text) } catch {
-            return [Finding(.fieldInvisible, .warning, field: name, "\(error.inside(name))")]
-        }
-        return []
+        return TextLook.findings(text, mayBeEmpty ? .userName : .identifier, field: name)
     }
 }

@@ -118,11 +118,17 @@ struct LegacySearch {
         return nil
     }
 
-    /// The milliseconds of the same second and of the two around it. When the answer gives only seconds, that is where
+    /// The microseconds of the answered millisecond; the milliseconds of the same second and of the two around it. When the answer gives only seconds, that is where
     /// the signed moment must be, so common slips are tried with each.
     private mutating func moments(_ slips: LegacySlips, with all: [Slip]) -> Hit? {
         guard let given = LegacyTimestamp(slips.answer.timestamp), given.unit != .finer else { return nil }
         let isSeconds = given.unit == .seconds
+        if !isSeconds {
+            for rest in 0..<1000 {
+                let slip = slips.microsecond(given.whole, rest)
+                if let key = attempt([slip], keys: ranking.named) { return Hit(slips: [slip], halves: nil, key: key) }
+            }
+        }
         let start = isSeconds ? given.whole * 1000 : given.whole / 1000 * 1000
         let candidates =
             (start..<start + 1000).map { $0 } + (start - 1000..<start).map { $0 }

@@ -94,23 +94,32 @@ extension LegacySlips {
 
     private func encodings(_ field: LegacyField) -> [Slip] {
         let value = text[field]
-        let encoded = "\(name(field)) was signed in URL encoding."
         let decoded = "\(name(field)) was URL-decoded once more before it was signed."
         let plus = value.map { $0 == "+" ? " " : $0 }
-        var slips = [
-            slip(.fieldURLEncoded, .plausible, field, signed: PercentEncoding.encode(value), encoded),
-            slip(
-                .fieldURLEncoded, .plausible, field, signed: PercentEncoding.encode(value, spaceAsPlus: true), encoded),
-            slip(.fieldURLDecoded, .plausible, field, signed: String(plus), decoded),
-            slip(
-                .fieldJSONEscaped, .plausible, field, signed: Self.jsonEscaped(value),
-                "\(name(field)) was signed with the escapes of JSON (\\/ or \\u…)."),
-        ]
+        var slips =
+            urlEncodings(field) + [
+                slip(.fieldURLDecoded, .plausible, field, signed: String(plus), decoded),
+                slip(
+                    .fieldJSONEscaped, .plausible, field, signed: Self.jsonEscaped(value),
+                    "\(name(field)) was signed with the escapes of JSON (\\/ or \\u…)."),
+            ]
+        if let plain = JSONEscapes.decode(Array(value.utf8)) {
+            slips.append(
+                slip(
+                    .fieldJSONEscaped, .common, field, signed: String(decoding: plain, as: UTF8.self),
+                    "\(name(field)) is given with the escapes of JSON (\\/ or \\u…), and was signed without."))
+        }
         for text in [value, String(plus)] {
             if let bytes = PercentEncoding.decode(Array(text.utf8)),
                 let plain = String(validating: bytes, as: UTF8.self)
             {
                 slips.append(slip(.fieldURLDecoded, .plausible, field, signed: plain, decoded))
+                if let bytes = PercentEncoding.decode(bytes), let plain = String(validating: bytes, as: UTF8.self) {
+                    slips.append(
+                        slip(
+                            .fieldURLDecoded, .plausible, field, signed: plain,
+                            "\(name(field)) was URL-decoded twice more before it was signed."))
+                }
             }
         }
         return slips
@@ -119,6 +128,21 @@ extension LegacySlips {
                     .fieldNormalised, .plausible, field, signed: $0.apply(value),
                     "\(name(field)) was signed in Unicode's form \($0.rawValue), which has other bytes.")
             }
+    }
+
+    /// Each form of URL encoding once, and twice with itself.
+    private func urlEncodings(_ field: LegacyField) -> [Slip] {
+        var known: Set<[UInt8]> = []
+        return [false, true].flatMap { isTwice in
+            PercentEncoding.Form.all.compactMap { form in
+                let once = PercentEncoding.encode(text[field], form)
+                let signed = isTwice ? PercentEncoding.encode(once, form) : once
+                guard known.insert(Array(signed.utf8)).inserted else { return nil }
+                return slip(
+                    .fieldURLEncoded, .plausible, field, signed: signed,
+                    "\(name(field)) was signed in URL encoding\(isTwice ? ", encoded twice" : "").")
+            }
+        }
     }
 
     private func trimmed(_ value: String) -> String {

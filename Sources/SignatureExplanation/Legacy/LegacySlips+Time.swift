@@ -10,7 +10,7 @@ extension LegacySlips {
         switch given.unit {
         case .seconds: return slips + answeredInSeconds(given.whole)
         case .milliseconds: return slips + seconds(given.whole) + notations(given.whole) + moments(given.whole)
-        case .finer: return slips + [time(.timestampRounded, .plausible, String(given.whole / 1000), "in thousandths")]
+        case .finer: return slips + answeredFiner(given.whole)
         }
     }
 
@@ -23,6 +23,18 @@ extension LegacySlips {
             time(
                 .timestampAnswerSeconds, .common, "\(seconds)000",
                 "in milliseconds, but the answer gives seconds")
+        ]
+    }
+
+    /// - Parameter whole: microseconds or nanoseconds, which is told by the size: 10^17 µs are in the year 5138.
+    private func answeredFiner(_ whole: Int64) -> [Slip] {
+        let (unit, factor): (String, Int64) =
+            whole < 100_000_000_000_000_000 ? ("microseconds", 1000) : ("nanoseconds", 1_000_000)
+        let how = "but the answer gives \(unit)"
+        return [
+            time(.timestampFiner, .common, String(whole / factor), "in milliseconds, \(how)"),
+            time(.timestampFiner, .plausible, String(whole / factor / 1000), "in seconds, \(how)"),
+            time(.timestampFiner, .plausible, String(whole / factor + 1), "in milliseconds, rounded up, \(how)"),
         ]
     }
 
@@ -66,13 +78,28 @@ extension LegacySlips {
     /// Near moments: the clock was read twice, or read as another zone's.
     private func moments(_ milliseconds: Int64) -> [Slip] {
         let near = (1...10).flatMap { [$0, -$0] }
-        let zones = (1...14).flatMap { [$0, -$0] }
+        let zones = Self.zones.flatMap { [$0, -$0] }
         return near.map { otherMoment(milliseconds + Int64($0), .plausible) }
             + zones.map {
                 time(
-                    .timestampTimeZone, .rare, String(milliseconds + Int64($0) * 3_600_000),
-                    "\(abs($0)) hours \($0 < 0 ? "earlier" : "later") than it is answered")
+                    .timestampTimeZone, .rare, String(milliseconds + Int64($0) * 60_000),
+                    "\(Self.offset(abs($0))) \($0 < 0 ? "earlier" : "later") than it is answered")
             }
+    }
+
+    /// In minutes: whole and half hours up to 14, and the zones with quarters (Nepal, Eucla, the Chatham Islands in winter and
+    /// in summer).
+    private static let zones = (1...28).map { $0 * 30 } + [345, 525, 765, 825]
+
+    private static func offset(_ minutes: Int) -> String {
+        let hours = minutes / 60 == 0 ? [] : ["\(minutes / 60) hours"]
+        let rest = minutes % 60 == 0 ? [] : ["\(minutes % 60) minutes"]
+        return (hours + rest).joined(separator: " ")
+    }
+
+    /// In microseconds, where the answer gives the milliseconds: the digits behind them are not known.
+    func microsecond(_ milliseconds: Int64, _ rest: Int) -> Slip {
+        time(.timestampFiner, .rare, "\(milliseconds)" + String(String(1000 + rest).dropFirst()), "in microseconds")
     }
 
     func otherMoment(_ milliseconds: Int64, _ rank: Slip.Rank) -> Slip {

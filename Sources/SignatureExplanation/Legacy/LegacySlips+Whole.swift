@@ -42,13 +42,19 @@ extension LegacySlips {
             finish(.textHexadecimal, .rare, "The text was signed in hexadecimal.") {
                 Array(Hexadecimal.encode($0).utf8)
             },
-            finish(.textURLEncoded, .plausible, "The whole text was signed in URL encoding.") { bytes in
-                TextEncoding.map(bytes) { PercentEncoding.encode($0) }
-            },
             finish(.textQuoted, .plausible, "The text was signed in quotation marks, as a JSON string.") {
                 [UInt8(ascii: "\"")] + $0 + [UInt8(ascii: "\"")]
             },
-        ]
+        ] + urlEncodings()
+    }
+
+    private func urlEncodings() -> [Slip] {
+        var known: Set<[UInt8]> = []
+        return PercentEncoding.Form.all.compactMap { form in
+            let encode = { @Sendable (bytes: [UInt8]) in TextEncoding.map(bytes) { PercentEncoding.encode($0, form) } }
+            guard known.insert(encode(text.bytes)).inserted else { return nil }
+            return finish(.textURLEncoded, .plausible, "The whole text was signed in URL encoding.", encode)
+        }
     }
 
     private func finish(

@@ -36,6 +36,12 @@ extension FindingCode {
         case .signatureURLEncoded:
             "Decode the URL encoding before the signature is used, or send it in a JSON body, where it "
                 + "needs none."
+        case .signatureJSONEscaped:
+            "Read the answer with a JSON reader, and use what the string means: PHP's json_encode writes \\/ for /, and other "
+                + "writers \\u002B for + and \\u003D for =."
+        case .signatureLeadingZero:
+            "Write r and s with 32 bytes each, leading zeros included (RFC 7518 §3.4); a number's own hexadecimal or byte "
+                + "text leaves them out."
         case .signatureUnreadable:
             "Look at what the signing server sends: an error message, a cut text and a certificate have "
                 + "been seen here. Copy the signature whole."
@@ -219,9 +225,10 @@ extension FindingCode {
         case .claimEmpty: "Give the claim its value; leave transactionId out of a promotional offer when there is none."
         case .transactionIDNumber: "Write transactionId as a string, in quotation marks."
         case .issuedAtFraction:
-            "Round down to whole seconds, as an integer. Apple's own Swift library writes a fraction, so "
-                + "this alone may not be why Apple refused the token, but others were refused for it."
+            "If Apple refuses the token and nothing else is wrong, round down to whole seconds, as an integer: that is what "
+                + "Apple's page shows."
         case .issuedAtMilliseconds: "Divide by 1000: iat counts seconds (10 digits these days)."
+        case .issuedAtFiner: "Divide down to seconds (10 digits these days)."
         case .issuedAtText: "Write iat as a number, without quotation marks."
         case .issuedAtRange: "Write iat as seconds since 1970 (10 digits these days), from a clock that is set."
         case .audienceArray: "Write aud as one string; some JWT libraries make an array unless told otherwise."

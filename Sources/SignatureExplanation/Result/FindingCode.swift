@@ -14,6 +14,8 @@ public enum FindingCode: String, CaseIterable, Sendable {
     case signatureWhiteSpace = "signature-white-space"
     case signaturePlusLost = "signature-plus-lost"
     case signatureURLEncoded = "signature-url-encoded"
+    case signatureJSONEscaped = "signature-json-escaped"
+    case signatureLeadingZero = "signature-leading-zero"
     case signatureUnreadable = "signature-unreadable"
 
     // MARK: What was hashed
@@ -138,6 +140,7 @@ public enum FindingCode: String, CaseIterable, Sendable {
     case transactionIDNumber = "transaction-id-number"
     case issuedAtFraction = "iat-fraction"
     case issuedAtMilliseconds = "iat-milliseconds"
+    case issuedAtFiner = "iat-finer"
     case issuedAtText = "iat-text"
     case issuedAtRange = "iat-range"
     case audienceArray = "audience-array"

@@ -1,12 +1,36 @@
 /// Percent-encoding (RFC 3986 §2.1), and the `+` of HTML forms.
 enum PercentEncoding {
-    /// Everything but the unreserved characters encoded, as `encodeURIComponent` nearly does.
-    static func encode(_ text: String, spaceAsPlus: Bool = false) -> String {
+    /// Which characters besides letters and digits stay as they are.
+    struct Form: Sendable {
+        let kept: String
+        var spaceAsPlus = false
+
+        /// The unreserved characters of RFC 3986 §2.3.
+        static let strict = Form(kept: "-._~")
+
+        static let all = [
+            strict,
+            // encodeURIComponent of JavaScript
+            Form(kept: "-._~!*'()"),
+            // encodeURI of JavaScript
+            Form(kept: "-._~!*'();/?:@&=+$,#"),
+            // .urlQueryAllowed of Foundation
+            Form(kept: "-._~!$&'()*+,/:;=?@"),
+            // quote of Python
+            Form(kept: "-._~/"),
+            // HTML forms (URLSearchParams, Java's URLEncoder), PHP's urlencode, and the same with ~
+            Form(kept: "*-._", spaceAsPlus: true), Form(kept: "-._", spaceAsPlus: true),
+            Form(kept: "-._~", spaceAsPlus: true),
+        ]
+    }
+
+    static func encode(_ text: String, _ form: Form = .strict) -> String {
+        let kept = Set(form.kept.utf8)
         var encoded: [UInt8] = []
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if isAlphanumeric(byte) || kept.contains(byte) {
                 encoded.append(byte)
-            } else if byte == 0x20, spaceAsPlus {
+            } else if byte == 0x20, form.spaceAsPlus {
                 encoded.append(UInt8(ascii: "+"))
             } else {
                 encoded.append(UInt8(ascii: "%"))
@@ -35,11 +59,10 @@ enum PercentEncoding {
         return decoded
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: false
         }

@@ -11,17 +11,22 @@ struct SignatureReading: Sendable {
         case raw
     }
 
-    let signature: P256Signature
+    /// At least one; more where a byte is missing that may belong to either number.
+    let candidates: [P256Signature]
     let findings: [Finding]
 
     /// Nil when no 64 bytes can be found in the text.
     init?(_ text: [UInt8], wanted form: Form) {
         var findings: [Finding] = []
         let characters = Self.clean(text, &findings)
-        guard let bytes = Self.decode(characters, form, &findings),
+        if let bytes = Self.decode(characters, form, &findings),
             let signature = Self.signature(in: bytes, form, &findings)
-        else { return nil }
-        self.signature = signature
+        {
+            candidates = [signature]
+        } else {
+            candidates = Self.shortened(characters, form, &findings)
+        }
+        guard !candidates.isEmpty else { return nil }
         self.findings = findings
     }
 
@@ -49,11 +54,27 @@ struct SignatureReading: Sendable {
     }
 
     private static func unescape(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
-        guard text.contains(UInt8(ascii: "%")), let plain = PercentEncoding.decode(text) else { return text }
+        var text = text
+        if let plain = JSONEscapes.decode(text) {
+            findings.append(
+                Finding(
+                    .signatureJSONEscaped, field: "signature",
+                    "The signature's text holds the escapes of JSON (\\/ or \\u…)."))
+            text = plain
+        }
+        var count = 0
+        while count < 3, text.contains(UInt8(ascii: "%")), let plain = PercentEncoding.decode(text) {
+            text = plain
+            count += 1
+        }
+        guard count > 0 else { return text }
         findings.append(
             Finding(
-                .signatureURLEncoded, field: "signature", "The signature's text is percent-encoded (%2B, %2F, %3D)."))
-        return plain
+                .signatureURLEncoded, field: "signature",
+                count == 1
+                    ? "The signature's text is percent-encoded (%2B, %2F, %3D)."
+                    : "The signature's text is percent-encoded \(count) times (%252B, %252F, %253D)."))
+        return text
     }
 
     // MARK: From characters to bytes
@@ -109,6 +130,28 @@ struct SignatureReading: Sendable {
     }
 
     // MARK: From bytes to r ‖ s
+
+    /// Where leading zeros of r or s are missing.
+    private static func shortened(
+        _ characters: [UInt8], _ form: Form, _ findings: inout [Finding]
+    ) -> [P256Signature] {
+        var readings = ShortSignature.readings(ofHexadecimal: characters)
+        if !readings.isEmpty {
+            findings.append(
+                Finding(.signatureHexadecimal, field: "signature", "The signature is written in hexadecimal."))
+        } else if let decoded = LaxBase64(characters) {
+            readings = ShortSignature.readings(of: decoded.bytes)
+        }
+        guard !readings.isEmpty else { return [] }
+        findings.insert(
+            Finding(
+                .signatureLeadingZero, field: "signature",
+                "The signature is r ‖ s with less than 64 bytes: r or s was written without its leading zeros."), at: 0)
+        if form == .der {
+            findings.append(Finding(.signatureRaw, field: "signature", "The signature is r ‖ s, not DER."))
+        }
+        return readings
+    }
 
     private static func signature(in bytes: [UInt8], _ form: Form, _ findings: inout [Finding]) -> P256Signature? {
         if let strict = P256Signature(derRepresentation: bytes) {

@@ -107,9 +107,7 @@ struct ClaimsCheck {
     }
 
     private mutating func checkLook(_ text: String, _ name: String) {
-        do { try TextRule.identifier.check(text) } catch {
-            findings.append(Finding(.fieldInvisible, .warning, field: name, "\(error.inside(name))"))
-        }
+        findings += TextLook.findings(text, .identifier, field: name)
         if name == "iss", !UUIDText.isUUID(text) {
             findings.append(
                 Finding(
@@ -129,14 +127,14 @@ struct ClaimsCheck {
         } else if nonce != ASCIICase.lower(nonce) {
             findings.append(
                 Finding(
-                    .nonceUpperCase, field: "nonce",
-                    "The nonce has upper-case letters, and Apple's pages ask for lower case. (Apple's own Swift library writes upper case in a JWS, so this alone may not be why Apple refused the token.)"
+                    .nonceUpperCase, .warning, field: "nonce",
+                    "The nonce has upper-case letters. Apple's page \"Generating JWS to sign App Store requests\" shows lower case and demands none; Apple's Swift library (JWSSignatureCreator.swift) writes upper case."
                 ))
         }
     }
 
     private mutating func checkApp(_ claims: JSONObject, _ app: String?) {
-        guard let app, let bundleID = try? claims["bid"]?.string(), bundleID != app else { return }
+        guard let app, let bundleID = try? claims["bid"]?.string(), !bundleID.hasSameBytes(as: app) else { return }
         findings.append(
             Finding(.appDiffers, field: "bid", "The token is for the app \(bundleID), but \(app) was asked about."))
     }

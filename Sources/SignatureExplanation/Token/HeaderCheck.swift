@@ -33,12 +33,22 @@ struct HeaderCheck {
         }
         switch name {
         case "alg" where text != "ES256":
-            findings.append(Finding(.headerAlgorithm, field: "alg", "The header's alg is \"\(text)\", not \"ES256\"."))
+            findings.append(Finding(.headerAlgorithm, field: "alg", Self.sentence(onAlgorithm: text)))
         case "typ" where text != "JWT":
             findings.append(Finding(.headerType, field: "typ", "The header's typ is \"\(text)\", not \"JWT\"."))
         case "kid" where text.isEmpty:
             findings.append(Finding(.headerMemberMissing, field: "kid", "The header's kid is empty."))
         default: break
+        }
+    }
+
+    private static func sentence(onAlgorithm name: String) -> String {
+        let sentence = "The header's alg is \"\(name)\", not \"ES256\""
+        return switch name.lowercased() {
+        case "none": "\(sentence): such a token has no signature."
+        case "hs256", "hs384", "hs512":
+            "\(sentence): what it carries is a code made with a shared secret (HMAC), not a signature."
+        default: "\(sentence)."
         }
     }
 

@@ -1,4 +1,5 @@
 import Base64
+import SigningKit
 import StrictJSON
 
 /// The claim `request` of the Advanced Commerce API: padded standard Base64 of the request's JSON.
@@ -32,6 +33,21 @@ enum RequestClaimCheck {
         }
         return ["operation", "version", "requestInfo"].filter { object[$0] == nil }.map {
             finding(.requestIncomplete, "holds a request without \"\($0)\"")
+        } + object.members.flatMap { texts(in: $0.value, "request.\($0.name)") }.prefix(mostTexts)
+    }
+
+    /// More findings about the request's texts are not shown.
+    private static let mostTexts = 5
+
+    /// White space and hidden characters in the texts of the request. The parser bounds the depth.
+    private static func texts(in value: JSONValue, _ path: String) -> [Finding] {
+        switch value.kind {
+        case .string: (try? value.string()).map { TextLook.findings($0, .userName, field: path) } ?? []
+        case .array:
+            ((try? value.elements()) ?? []).enumerated().flatMap { texts(in: $1, "\(path)[\($0)]") }
+        case .object:
+            ((try? value.anyObject().members) ?? []).flatMap { texts(in: $0.value, "\(path).\($0.name)") }
+        case .number, .boolean, .null: []
         }
     }
 

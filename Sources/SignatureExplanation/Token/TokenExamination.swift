@@ -13,63 +13,85 @@ struct TokenExamination {
         let reading = TokenReading(token)
         let header = reading.header.map { HeaderCheck($0) }
         let claims = reading.payload.map { ClaimsCheck($0, app: app, now: now) }
+        let isSwapped = isKeyIDSwapped(header?.keyID, claims?.issuerID)
+        // What another algorithm makes is no ECDSA signature, so the algorithm comes before what is odd about that.
+        let ofHeader = header?.findings ?? []
         let form =
-            reading.findings + (header?.findings ?? []) + (claims?.findings ?? [])
-            + Self.identifiers(keyID: header?.keyID, issuerID: claims?.issuerID)
-        let seen = Examined(reading: reading, audience: claims?.audience, keyID: header?.keyID, form: form)
+            ofHeader.filter { $0.code == .headerAlgorithm } + reading.findings
+            + ofHeader.filter { $0.code != .headerAlgorithm } + (claims?.findings ?? [])
+            + Self.identifiers(keyID: header?.keyID, issuerID: claims?.issuerID, isSwapped: isSwapped)
+        let seen = Examined(
+            reading: reading, audience: claims?.audience, keyID: isSwapped ? claims?.issuerID : header?.keyID,
+            form: form)
         guard let signature = reading.signature else {
             return explanation(seen, isSearching ? .unexplained : .unverified, form, key: nil, count: 0)
         }
-        var search = TokenSearch(
-            signature.signature, ranking: KeyRanking(keys, named: seen.keyID),
-            verifier: Verifier(keys: keys, maximum: maximumVerifications))
-        if let key = search.direct(reading.signingInput) {
-            let proven = signature.findings.map { $0.with(.proven) } + keyFindings(key, seen)
-            let hasError = proven.contains { $0.severity == .error }
-            return explanation(
-                seen, hasError ? .explained : .verified, proven + form, key: key, count: search.verifier.count)
+        let ranking = KeyRanking(keys, named: seen.keyID)
+        var verifier = Verifier(keys: keys, maximum: maximumVerifications)
+        for candidate in signature.candidates {
+            var search = TokenSearch(candidate, ranking: ranking, verifier: verifier)
+            if let key = search.direct(reading.signingInput) {
+                let proven = signature.findings.map { $0.with(.proven) } + keyFindings(key, seen)
+                let hasError = proven.contains { $0.severity == .error }
+                return explanation(
+                    seen, hasError ? .explained : .verified, proven + form, key: key, count: search.verifier.count)
+            }
+            verifier = search.verifier
         }
         return isSearching
-            ? searched(&search, seen, signature)
-            : explanation(seen, .unverified, form + signature.findings, key: nil, count: search.verifier.count)
+            ? searched(seen, signature, ranking, verifier)
+            : explanation(seen, .unverified, form + signature.findings, key: nil, count: verifier.count)
     }
 
     /// What was read of the token.
     private struct Examined {
         let reading: TokenReading
         let audience: TokenAudience?
+        /// Where it was put into the wrong place, from there.
         let keyID: String?
         let form: [Finding]
     }
 
     private func searched(
-        _ search: inout TokenSearch, _ seen: Examined, _ signature: SignatureReading
+        _ seen: Examined, _ signature: SignatureReading, _ ranking: KeyRanking, _ verifier: Verifier
     ) -> Explanation {
         let variants = SigningInputVariants(
             header: seen.reading.header ?? [], payload: seen.reading.payload ?? [], reading: seen.reading,
             keyIDs: keys.compactMap(\.keyID))
-        guard let hit = search.search(variants.all()) else {
-            let last = Unexplained.finding(keys: keys, named: seen.keyID, verifier: search.verifier)
-            return explanation(
-                seen, .unexplained, seen.form + signature.findings + [last], key: nil, count: search.verifier.count)
+        var verifier = verifier
+        for candidate in signature.candidates {
+            var search = TokenSearch(candidate, ranking: ranking, verifier: verifier)
+            if let hit = search.search(variants.all()) {
+                let findings =
+                    hit.findings + signature.findings.map { $0.with(.proven) } + keyFindings(hit.key, seen) + seen.form
+                return explanation(seen, .explained, findings, key: hit.key, count: search.verifier.count)
+            }
+            verifier = search.verifier
         }
-        let findings =
-            hit.findings + signature.findings.map { $0.with(.proven) } + keyFindings(hit.key, seen) + seen.form
-        return explanation(seen, .explained, findings, key: hit.key, count: search.verifier.count)
+        let last = Unexplained.finding(keys: keys, named: seen.keyID, verifier: verifier)
+        return explanation(
+            seen, .unexplained, seen.form + signature.findings + [last], key: nil, count: verifier.count)
     }
 
     private func keyFindings(_ key: Int, _ seen: Examined) -> [Finding] {
         KeyRanking.findings(verifying: keys[key], named: seen.keyID, among: keys, field: "kid")
     }
 
-    /// A key ID and an issuer ID look so different that one tells when they were mixed up.
-    private static func identifiers(keyID: String?, issuerID: String?) -> [Finding] {
+    /// A key ID and an issuer ID look so different that one tells when they were mixed up; and the issuer ID may be the ID of
+    /// one of the keys.
+    private func isKeyIDSwapped(_ keyID: String?, _ issuerID: String?) -> Bool {
+        guard let keyID, let issuerID, !UUIDText.isUUID(issuerID) else { return false }
+        let ids = keys.compactMap(\.keyID)
+        return UUIDText.isUUID(keyID) || ids.contains(issuerID) && !ids.contains(keyID)
+    }
+
+    private static func identifiers(keyID: String?, issuerID: String?, isSwapped: Bool) -> [Finding] {
         guard let keyID else { return [] }
-        if UUIDText.isUUID(keyID), let issuerID, !UUIDText.isUUID(issuerID) {
+        if isSwapped, let issuerID {
             return [
                 Finding(
                     .keyIssuerSwapped, field: "kid",
-                    "The header's kid is a UUID (\(keyID)) and the claim iss is not (\(issuerID)): the two were swapped."
+                    "The header's kid is \(keyID) and the claim iss is \(issuerID): the key ID and the issuer ID were swapped."
                 )
             ]
         }

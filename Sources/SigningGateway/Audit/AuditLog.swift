@@ -16,6 +16,7 @@ public final class AuditLog: Service {
     private let refusals = RefusalTally()
     private let users: UserHash
     private let now: @Sendable () -> Timestamp
+    public let clock: ClockMonitor
     private let shelf = AuditShelf()
     /// The states of keys, which are registered in the log.
     public let keys = KeyBoard()
@@ -30,18 +31,25 @@ public final class AuditLog: Service {
     ///   - signer: the log's key.
     ///   - known: checkpoints that this log gave out before, from wherever they were kept.
     ///   - publisher: where checkpoints go; nil for a process that signs once and leaves them to the next.
+    ///   - now: the wall clock.
+    ///   - uptime: the monotonic clock; nil for the one of the system.
     ///   - opening: opens the store; called again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [AuditHead] = [],
         publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime,
+        uptime: (@Sendable () -> Duration)? = nil,
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
     ) {
         self.settings = settings
         self.publisher = publisher
         self.now = now
+        clock = ClockMonitor(now: now, uptime: uptime) { [queue] step in
+            let event = AuditEvent.clock(before: step.before, milliseconds: step.milliseconds)
+            queue.note(AuditEntry(event, at: step.after).canonical)
+        }
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
-            queue, signer: AuditSigner(signer), known: known, shelf: shelf, now: now, opening: opening
+            queue, signer: AuditSigner(signer), known: known, shelf: shelf, clock: clock, now: now, opening: opening
         ) { [keys] (registers) throws(AuditStoreError) in
             do throws(JSONReadError) { try keys.load(registers, at: now()) } catch {
                 throw .damaged("The register of keys cannot be read: \(error)")
@@ -76,7 +84,7 @@ public final class AuditLog: Service {
 
     /// Returns when the entry is durable.
     public func record(_ event: AuditEvent) async throws(AuditError) {
-        try await record([AuditEntry(event, at: now()).canonical])
+        try await record([entry(event)])
     }
 
     /// - Parameter answers: requests that get 503 when it cannot be written; nil for as many as there are entries.
@@ -103,9 +111,13 @@ public final class AuditLog: Service {
     public var registers: [String: AuditRegister] { shelf.registers }
 
     /// The time of its entries.
-    func time() -> Timestamp { now() }
+    func time() -> Timestamp {
+        // A step is told before the first entry that bears the new time.
+        clock.check()
+        return now()
+    }
 
-    func entry(_ event: AuditEvent) -> CanonicalEntry { AuditEntry(event, at: now()).canonical }
+    func entry(_ event: AuditEvent) -> CanonicalEntry { AuditEntry(event, at: time()).canonical }
 
     /// Returns at once; the event is written as soon as the log can be.
     public func note(_ event: AuditEvent) { queue.note(entry(event)) }

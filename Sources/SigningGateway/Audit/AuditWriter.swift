@@ -15,6 +15,7 @@ final class AuditWriter: Sendable {
     private let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
     private let signer: AuditSigner
     private let known: [AuditHead]
+    private let clock: ClockMonitor
     private let now: @Sendable () -> Timestamp
     private let opened: @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
     private let shelf: AuditShelf
@@ -26,7 +27,7 @@ final class AuditWriter: Sendable {
     ///   - known: checkpoints that this log gave out before: it has to hold all that they cover.
     ///   - opened: is told what is registered, each time that the store was opened, before anything is written.
     init(
-        _ queue: AuditQueue, signer: AuditSigner, known: [AuditHead], shelf: AuditShelf,
+        _ queue: AuditQueue, signer: AuditSigner, known: [AuditHead], shelf: AuditShelf, clock: ClockMonitor,
         now: @escaping @Sendable () -> Timestamp,
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore,
         opened: @escaping @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
@@ -37,6 +38,7 @@ final class AuditWriter: Sendable {
         self.signer = signer
         self.known = known
         self.shelf = shelf
+        self.clock = clock
         self.now = now
     }
 
@@ -73,6 +75,7 @@ final class AuditWriter: Sendable {
         shelf.entryCount = ledger.tree.size
         shelf.registers = ledger.registers
         try opened(ledger.registers)
+        if let time = ledger.lastTime { clock.compare(withEntryAt: time) }
         return ledger
     }
 

@@ -14,6 +14,8 @@ struct Ledger {
     private var lastCheckpoint = -1
     /// By name, as they are known to be durable.
     private(set) var registers: [String: AuditRegister]
+    /// Of the last entry when the store was opened; nil when it had none.
+    let lastTime: Timestamp?
     private var seal: String
     /// Raised with each change of them.
     private(set) var registerChanges = 0
@@ -24,13 +26,14 @@ struct Ledger {
         self.store = store
         self.signer = signer
         var tree = LogTree()
-        let registers = try store.write { transaction throws(AuditStoreError) in
+        let (registers, lastTime) = try store.write { transaction throws(AuditStoreError) in
             let opening = LedgerOpening(transaction, signer: signer, origin: store.identity.origin)
             try opening.build(&tree, known: known)
-            return try opening.registers()
+            return (try opening.registers(), try opening.lastTime(of: tree.size))
         }
         self.tree = tree
         self.registers = registers
+        self.lastTime = lastTime
         seal = RegisterSeal.line(over: registers.values)
     }
 

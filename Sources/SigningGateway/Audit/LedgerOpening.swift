@@ -1,5 +1,6 @@
 import AuditKit
 import Base64
+import SigningKit
 import TransparencyLog
 
 /// Builds the tree of a log that is opened. The roots of closed segments are taken as they are stored, so that it takes no longer
@@ -78,6 +79,17 @@ struct LedgerOpening {
                     + "took one out. privyseal audit verify says more.")
         }
         return registers
+    }
+
+    /// Nil when the log has no entry, or the last one is archived.
+    func lastTime(of size: Int) throws(AuditStoreError) -> Timestamp? {
+        guard size > 0 else { return nil }
+        var time: Timestamp?
+        try transaction.entries(in: size - 1..<size) { entry throws(AuditStoreError) in
+            time = EntryFields(entry.body)?.time
+            return false
+        }
+        return time
     }
 
     private func compare(with known: AuditHead, _ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) {

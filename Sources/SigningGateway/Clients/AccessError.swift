@@ -18,6 +18,8 @@ public enum UnauthenticatedReason: Error, Equatable, Sendable {
     /// The token is well-formed, but no client's.
     case unknownToken
     case expiredToken(client: String)
+    /// The client's certificate has expired since the handshake, or is not valid yet.
+    case certificateOutOfDate
     /// Two things were proved, and they are two different clients'.
     case twoClients(String, String)
 }
@@ -29,6 +31,7 @@ extension UnauthenticatedReason: CustomStringConvertible {
         case .malformedToken(let error): "The token cannot be one: \(error)."
         case .unknownToken: "The token is well-formed, but no client's."
         case .expiredToken(let client): "The token of the client \(client) has expired."
+        case .certificateOutOfDate: "The client's certificate is outside its period of validity."
         case .twoClients(let first, let second): "The request proves two clients, \(first) and \(second)."
         }
     }

@@ -7,6 +7,8 @@ public final class Client: Sendable {
     public let name: String
     /// Whether it may use the admin listener.
     public let isAdministrator: Bool
+    /// The person that dual control sees in it.
+    public let administrator: Administrator
     /// Where it is configured.
     public let origin: String
 
@@ -18,6 +20,7 @@ public final class Client: Sendable {
     init(_ plan: ClientPlan, usage: ClientUsage = ClientUsage()) {
         name = plan.name
         isAdministrator = plan.isAdministrator
+        administrator = plan.isAdministrator ? Administrator(plan) : Administrator(name: plan.name)
         origin = plan.origin
         policy = Policy(plan)
         limits = ClientLimits(client: plan.name, rate: plan.rate, dailyQuota: plan.dailyQuota)

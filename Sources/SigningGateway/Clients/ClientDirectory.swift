@@ -17,7 +17,8 @@ public final class ClientDirectory: Sendable {
     /// - Parameter previous: the directory that this one follows; clients of the same name go on with what they have used
     ///   up of their rates and quotas.
     public init(_ plan: GatewayPlan, inheriting previous: ClientDirectory? = nil) {
-        clients = plan.clients.map { Client($0, usage: previous?.client(named: $0.name)?.usage ?? ClientUsage()) }
+        let usages = Dictionary((previous?.clients ?? []).map { ($0.name, $0.usage) }) { first, _ in first }
+        clients = plan.clients.map { Client($0, usage: usages[$0.name] ?? ClientUsage()) }
         anonymous = plan.allowsAnonymous ? .everything(named: Client.anonymousName, origin: "anonymous: true") : nil
         tokens = TokenTable(plan.clients)
         fingerprints = Self.index(plan.clients) { $0.certificates.compactMap(\.fingerprint) }
@@ -27,6 +28,12 @@ public final class ClientDirectory: Sendable {
     }
 
     public func client(named name: String) -> Client? { clients.first { $0.name == name } }
+
+    /// The administrator that the uid alone proves; nil unless there is exactly one.
+    public func administrator(uid: UInt32) -> Administrator? {
+        guard let owners = uids[uid], owners.count == 1, clients[owners[0]].isAdministrator else { return nil }
+        return clients[owners[0]].administrator
+    }
 
     /// - Parameters:
     ///   - evidence: all that there is. A token that is wrong or has expired refuses the caller whatever else is proved; a
@@ -41,11 +48,10 @@ public final class ClientDirectory: Sendable {
     private func client(proved evidence: CallerEvidence, _ now: Timestamp) throws(UnauthenticatedReason) -> Client {
         var proved: Int?
         if let token = evidence.bearerToken {
-            let entry = try tokens.entry(of: token)
-            try note(entry.clients, &proved)
-            if let expires = entry.expires, expires <= now, let proved {
-                throw .expiredToken(client: clients[proved].name)
+            let entry = try tokens.entry(of: token, at: now) { entry in
+                entry.clients.first.map { clients[$0].name } ?? ""
             }
+            try note(entry.clients, &proved)
         }
         if let certificate = evidence.certificate {
             try note(fingerprints[certificate.fingerprint], &proved)

@@ -31,12 +31,20 @@ struct TokenTable: Sendable {
         self.entries = entries
     }
 
-    /// The token's entry, whether or not it has expired.
-    func entry(of text: String) throws(UnauthenticatedReason) -> Entry {
+    /// The token's entry.
+    ///
+    /// - Parameter owner: who had a token that has expired.
+    /// - Throws: for a token that is unknown or has expired, after the same work: how long a refusal takes does not say
+    ///   whether the token was ever valid.
+    func entry(
+        of text: String, at now: Timestamp, owner: (Entry) -> String
+    ) throws(UnauthenticatedReason) -> Entry {
         // Before the hash, so that a long header costs nothing.
         guard text.utf8.count == ClientToken.length else { throw Self.fault(of: text) }
-        guard let position = position(of: Digest256(of: text)) else { throw Self.fault(of: text) }
-        return entries[position]
+        let entry = position(of: Digest256(of: text)).map { entries[$0] }
+        if let entry, entry.expires.map({ $0 > now }) ?? true { return entry }
+        let fault = Self.fault(of: text)
+        throw entry.map { .expiredToken(client: owner($0)) } ?? fault
     }
 
     /// Looks at every digest, and at all of each, whatever it finds: how long it takes says only how many there are.

@@ -29,8 +29,10 @@ extension Dispatcher {
         // A key that the register does not know in this account is not in use.
         guard let key = life.key(keyID) else { throw .keyNotInUse(keyID, .staged) }
         guard key.state.signs else { throw .keyNotInUse(keyID, key.state) }
-        if key.state == .retiring, let retireAt = key.retireAt, retireAt <= GrantIssuer.systemTime() {
+        if key.state == .retiring, let retireAt = key.retireAt, retireAt <= deadlineTime {
             throw .keyNotInUse(keyID, .retired)
         }
     }
+
+    private var deadlineTime: Timestamp { audit?.clock.deadlineTime ?? GrantIssuer.systemTime() }
 }

@@ -6,7 +6,7 @@ import Tracing
 /// The straight line from names and bytes to a sealed answer. No stage calls an earlier one.
 public struct Dispatcher: Sendable {
     public let features: [FeatureDescriptor]
-    private let apps: [String: ServedApp]
+    private let apps: [ExactText: ServedApp]
     private let grants: GrantIssuer
     private let now: @Sendable () -> LimitMoment
     private let lease: Lease
@@ -33,11 +33,11 @@ public struct Dispatcher: Sendable {
         self.now = now
         self.lease = lease
         self.audit = audit
-        var apps: [String: ServedApp] = [:]
+        var apps: [ExactText: ServedApp] = [:]
         for account in plan.accounts {
             let keys = ring.slots.filter { $0.issuerID == account.issuerID }
             for app in account.apps {
-                apps[app.bundleID] = ServedApp(
+                apps[ExactText(app.bundleID)] = ServedApp(
                     app, of: account, features: features, keys: keys, life: audit?.keys.account(account.issuerID))
             }
         }
@@ -50,16 +50,17 @@ public struct Dispatcher: Sendable {
     ///
     /// - Parameters:
     ///   - count: the requests of a batch.
+    ///   - taken: requests that were taken before, and are part of `count`. They are given back when it is refused.
     ///   - feature: as in the path; only for counting what is refused.
     /// - Returns: how the limit stands that leaves less; nil for a client without limits.
     /// - Throws: `GatewayError.limited`.
     @discardableResult
     public func admit(
-        _ client: Client, count: Int = 1, feature: String
+        _ client: Client, count: Int = 1, taken: Int = 0, feature: String
     ) throws(GatewayError) -> RateLimitStatus? {
         do throws(RateLimitRefusal) {
             if client.limits.isUnlimited { return nil }
-            return try client.usage.take(count, within: client.limits, at: now())
+            return try client.usage.take(count, giving: taken, within: client.limits, at: now())
         } catch {
             throw note(.limited(error), client, feature)
         }
@@ -104,10 +105,15 @@ public struct Dispatcher: Sendable {
     public func known(
         app bundleID: String, feature name: String, keyID: String?
     ) -> (app: String?, feature: String?, keyID: String?) {
-        guard let app = apps[bundleID], app.bundleID.hasSameBytes(as: bundleID) else { return (nil, nil, nil) }
+        guard let app = apps[ExactText(bundleID)] else { return (nil, nil, nil) }
         let feature = features.first { $0.id.hasSameBytes(as: name) }?.id
-        let key = keyID.flatMap { app.key($0) }?.identity.keyID
-        return (app.bundleID, feature, key.flatMap { $0.hasSameBytes(as: keyID ?? "") ? $0 : nil })
+        return (app.bundleID, feature, keyID.flatMap { app.key($0) }?.identity.keyID)
+    }
+
+    /// The issuer ID of an app's account; nil for an app that is not configured.
+    public func issuerID(ofApp bundleID: String) -> String? {
+        guard let app = apps[ExactText(bundleID)] else { return nil }
+        return app.issuerID
     }
 
     /// Whether a client may have something signed, and which line says so. It asks the rules only, not whether the app, the
@@ -236,14 +242,9 @@ public struct Dispatcher: Sendable {
     private func resolve(
         _ bundleID: String, _ name: String, _ keyID: String?
     ) throws(GatewayError) -> (ServedApp, ServedFeature, ServedApp.Key) {
-        // To the byte, as the rules see them: a dictionary takes two ways to write an accent for one name.
-        guard let app = apps[bundleID], app.bundleID.hasSameBytes(as: bundleID) else { throw .unknownApp(bundleID) }
-        guard let feature = app.features[name], feature.descriptor.id.hasSameBytes(as: name) else {
-            throw .unknownFeature(name, app: bundleID)
-        }
-        guard let key = app.key(keyID), key.identity.keyID.hasSameBytes(as: keyID ?? key.identity.keyID) else {
-            throw .unknownKey(keyID ?? "", app: bundleID)
-        }
+        guard let app = apps[ExactText(bundleID)] else { throw .unknownApp(bundleID) }
+        guard let feature = app.features[ExactText(name)] else { throw .unknownFeature(name, app: bundleID) }
+        guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }
         return (app, feature, key)
     }
 

@@ -33,8 +33,8 @@ extension KeyError {
         switch self {
         case .busy: ("busy", 503)
         case .failed: ("signing-failed", 500)
-        case .unavailable, .notFound, .cancelled, .closed, .loginRefused, .secretUnavailable, .ambiguous, .unfit,
-            .invalidURI, .invalidSetting:
+        case .unavailable, .notFound, .cancelled, .closed, .loginRefused, .loginBlocked, .secretUnavailable,
+            .ambiguous, .unfit, .invalidURI, .invalidSetting:
             ("key-unavailable", 503)
         }
     }

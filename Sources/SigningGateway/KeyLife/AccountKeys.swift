@@ -7,6 +7,13 @@ final class AccountKeys: Sendable {
     struct Key: Equatable, Sendable {
         var state: KeyLifeState
         var retireAt: Timestamp?
+        var compromisedAt: Timestamp?
+
+        init(_ record: KeyLifeRecord, state: KeyLifeState) {
+            self.state = state
+            retireAt = record.retireAt
+            compromisedAt = record.compromisedAt
+        }
     }
 
     private struct State {

@@ -15,8 +15,7 @@ public final class KeyBoard: Sendable {
         var ceremonies: [KeyCeremony] = []
         var accounts: [AccountPlan] = []
         var served: [String: AccountKeys] = [:]
-        /// Keys that are stopped, whatever the register says yet.
-        var held: [String: KeyLifeState] = [:]
+        var holds = KeyHolds()
         var isLoaded = false
     }
 
@@ -39,21 +38,25 @@ public final class KeyBoard: Sendable {
     var ceremonies: [KeyCeremony] { state.withLock { $0.ceremonies } }
     var accounts: [AccountPlan] { state.withLock { $0.accounts } }
 
-    var held: [String: KeyLifeState] { state.withLock { $0.held } }
+    /// The keys that are stopped without regard to the register, and the most severe stop of each.
+    var held: [String: KeyLifeState] { state.withLock { $0.holds.states } }
 
     // MARK: Keys that are stopped
 
-    /// From the next request on, until `release`.
-    func hold(_ keyID: String, as heldState: KeyLifeState) {
+    /// Stops the key from the next request on.
+    ///
+    /// - Returns: the number of the hold, for `release`.
+    func hold(_ keyID: String, as heldState: KeyLifeState) -> Int {
         state.withLock { state in
-            state.held[keyID] = heldState
-            state.publish()
+            defer { state.publish() }
+            return state.holds.add(keyID, as: heldState)
         }
     }
 
-    func release(_ keyID: String) {
+    /// Ends holds. A key may sign again when it has none left and the register allows it.
+    func release(_ holds: [Int]) {
         state.withLock { state in
-            state.held[keyID] = nil
+            for hold in holds { state.holds.remove(hold) }
             state.publish()
         }
     }
@@ -70,7 +73,12 @@ public final class KeyBoard: Sendable {
             }
             do throws(JSONReadError) {
                 switch register.name {
-                case RegisterName.proposals: proposals = try root.elements(KeyProposal.init(from:))
+                case RegisterName.proposals: proposals += try root.elements(KeyProposal.init(from:))
+                case let name where RegisterName.slot(of: name) != nil:
+                    guard root.kind != .null else { continue }
+                    var proposal = try KeyProposal(from: root)
+                    proposal.slot = RegisterName.slot(of: name)
+                    proposals.append(proposal)
                 case RegisterName.ceremonies: ceremonies = try root.elements(KeyCeremony.init(from:))
                 default:
                     let record = try KeyLifeRecord(from: root)
@@ -80,6 +88,7 @@ public final class KeyBoard: Sendable {
                 throw error.inside(register.name)
             }
         }
+        proposals.sort { ($0.proposed, $0.id) < ($1.proposed, $1.id) }
         state.withLock { state in
             (state.records, state.proposals, state.ceremonies) = (records, proposals, ceremonies)
             state.isLoaded = true
@@ -130,10 +139,11 @@ extension KeyBoard.State {
 
     /// What requests see.
     fileprivate mutating func publish() {
+        let held = holds.states
         for issuerID in Set(accounts.map(\.issuerID)) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = Dictionary(
-                own.map { ($0.keyID, AccountKeys.Key(state: held[$0.keyID] ?? $0.state, retireAt: $0.retireAt)) },
+                own.map { ($0.keyID, AccountKeys.Key($0, state: $0.state.stopped(as: held[$0.keyID]))) },
                 uniquingKeysWith: { first, _ in first })
             let account = served[issuerID] ?? AccountKeys()
             served[issuerID] = account
@@ -146,6 +156,13 @@ extension KeyBoard.State {
 enum RegisterName {
     static let proposals = "proposals"
     static let ceremonies = "ceremonies"
+
+    /// One for each proposal that waits; a free one holds `null`.
+    static func proposal(_ slot: Int) -> String { "proposal/\(slot)" }
+
+    static func slot(of name: String) -> Int? {
+        name.hasPrefix("proposal/") ? Int(name.dropFirst("proposal/".count)) : nil
+    }
 
     static func key(_ keyID: String) -> String { "key/\(keyID)" }
 }

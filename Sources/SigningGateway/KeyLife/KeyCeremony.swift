@@ -14,13 +14,23 @@ public struct KeyCeremony: Sendable, Equatable {
     /// Of the key that comes or goes; nil for one that is not made yet.
     public var fingerprint: PublicKeyFingerprint?
     public var reason: String
+    /// The administrator who ordered it: with dual control, the proposer.
     public var actor: String
     public var approver: String?
+    /// See `Administrator.proofs`.
+    public var approverProofs: [String]
+    /// The administrator who does the work, and the only one who may end it.
+    public var worker: String
+    public var workerProofs: [String]
     public var begun: Timestamp
+    /// What the worker said at the end, until the gateway has seen the key; nil before.
+    public var report: KeyCeremonyEnd?
 
     public init(
         id: String, action: KeyLifeAction, issuerID: String, keyID: String, uri: String,
-        fingerprint: PublicKeyFingerprint?, reason: String, actor: String, approver: String? = nil, begun: Timestamp
+        fingerprint: PublicKeyFingerprint?, reason: String, actor: String, approver: String? = nil,
+        approverProofs: [String] = [], worker: String? = nil, workerProofs: [String] = [], begun: Timestamp,
+        report: KeyCeremonyEnd? = nil
     ) {
         self.id = id
         self.action = action
@@ -31,8 +41,15 @@ public struct KeyCeremony: Sendable, Equatable {
         self.reason = reason
         self.actor = actor
         self.approver = approver
+        self.approverProofs = approverProofs
+        self.worker = worker ?? actor
+        self.workerProofs = workerProofs
         self.begun = begun
+        self.report = report
     }
+
+    var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }
+    var approvingPerson: Administrator? { approver.map { Administrator(name: $0, proofs: approverProofs) } }
 }
 
 extension KeyCeremony: JSONReadable, JSONWritable {
@@ -41,9 +58,12 @@ extension KeyCeremony: JSONReadable, JSONWritable {
         self.init(
             id: try object.text("id"), action: try object.choice("action"), issuerID: try object.text("issuerId"),
             keyID: try object.text("keyId"), uri: try object.text("uri"),
-            fingerprint: try object.optionalText("fingerprint").flatMap { PublicKeyFingerprint($0) },
+            fingerprint: try object.optionalFingerprint("fingerprint"),
             reason: try object.text("reason"), actor: try object.text("actor"),
-            approver: try object.optionalText("approver"), begun: try object.time("begun"))
+            approver: try object.optionalText("approver"),
+            approverProofs: try object.optionalTextList("approverProofs"),
+            worker: try object.optionalText("worker"), workerProofs: try object.optionalTextList("workerProofs"),
+            begun: try object.time("begun"), report: try object.optional("report", KeyCeremonyEnd.init(from:)))
     }
 
     public func write(to writer: inout JSONWriter) {
@@ -56,8 +76,16 @@ extension KeyCeremony: JSONReadable, JSONWritable {
             if let fingerprint { writer.member("fingerprint", fingerprint.description) }
             writer.member("reason", reason)
             writer.member("actor", actor)
-            if let approver { writer.member("approver", approver) }
+            if let approver {
+                writer.member("approver", approver)
+                writer.member("approverProofs", approverProofs)
+            }
+            writer.member("worker", worker)
+            writer.member("workerProofs", workerProofs)
             writer.member("begun", begun)
+            guard let report else { return }
+            writer.name("report")
+            report.write(to: &writer)
         }
     }
 }

@@ -33,7 +33,15 @@ public enum KeyCeremonyAnswer: Sendable {
     case proposed(KeyProposal)
 }
 
-/// How the work on the token ended.
+/// What the gateway made of the end of work on a token.
+public enum KeyCeremonyOutcome: Sendable {
+    /// The key's record as it is now.
+    case ended(KeyLifeRecord)
+    /// The gateway cannot look now: no key of its configuration is in that place, or the place does not answer. It looks again.
+    case waiting(KeyCeremony)
+}
+
+/// How the work on the token ended, as the worker says.
 public struct KeyCeremonyEnd: Sendable, Equatable {
     /// Whether the key is in its place and proven, or gone and looked for.
     public var isSuccess: Bool
@@ -74,13 +82,31 @@ extension KeyCeremonyAnswer: JSONReadable, JSONWritable {
     }
 }
 
+extension KeyCeremonyOutcome: JSONReadable, JSONWritable {
+    public init(from value: JSONValue) throws(JSONReadError) {
+        let ceremony = try value.anyObject().optional("ceremony", KeyCeremony.init(from:))
+        self = if let ceremony { .waiting(ceremony) } else { .ended(try KeyLifeRecord(from: value)) }
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        switch self {
+        case .ended(let record): record.write(to: &writer)
+        case .waiting(let ceremony):
+            writer.object { writer in
+                writer.member("outcome", "waiting")
+                writer.name("ceremony")
+                ceremony.write(to: &writer)
+            }
+        }
+    }
+}
+
 extension KeyCeremonyOrder: JSONReadable, JSONWritable {
     public init(from value: JSONValue) throws(JSONReadError) {
         let object = try value.object(members: ["action", "issuerId", "keyId", "uri", "fingerprint", "reason"])
         self.init(
             try object.choice("action"), issuerID: try object.text("issuerId"), keyID: try object.text("keyId"),
-            uri: try object.text("uri"),
-            fingerprint: try object.optionalText("fingerprint").flatMap { PublicKeyFingerprint($0) },
+            uri: try object.text("uri"), fingerprint: try object.optionalFingerprint("fingerprint"),
             reason: try object.text("reason"))
     }
 
@@ -101,8 +127,7 @@ extension KeyCeremonyEnd: JSONReadable, JSONWritable {
         let object = try value.object(members: ["succeeded", "fingerprint", "evidence"])
         self.init(
             isSuccess: try object.flag("succeeded"),
-            fingerprint: try object.optionalText("fingerprint").flatMap { PublicKeyFingerprint($0) },
-            evidence: try object.texts("evidence"))
+            fingerprint: try object.optionalFingerprint("fingerprint"), evidence: try object.texts("evidence"))
     }
 
     public func write(to writer: inout JSONWriter) {

@@ -4,25 +4,50 @@ public import StrictJSON
 
 extension KeyLifeOverview {
     /// What the register says, beside what is configured and how that fares.
-    init(_ board: KeyBoard, slots: [String: KeySlot], at time: Timestamp) {
-        let records = board.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }
+    ///
+    /// - Parameter deadline: the time by which keys retire.
+    init(_ board: KeyBoard, slots: [String: KeySlot], at time: Timestamp, deadline: Timestamp) {
+        let held = board.held
+        let records = board.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }.map {
+            var record = $0
+            record.state = record.state.stopped(as: held[record.keyID])
+            return record
+        }
         var issuers = board.accounts.map(\.issuerID)
         for record in records where !issuers.contains(record.issuerID) { issuers.append(record.issuerID) }
         var accounts: [Account] = []
         for issuerID in issuers where !accounts.contains(where: { $0.issuerID == issuerID }) {
             let keys = records.filter { $0.issuerID == issuerID }.map { record in
-                Key(record, declared: board.isDeclared(record.keyID), slot: slots[record.keyID])
+                Key(
+                    record, isRecorded: held[record.keyID] == nil, declared: board.isDeclared(record.keyID),
+                    slot: slots[record.keyID])
             }
             let plan = board.accounts.first { $0.issuerID == issuerID }
             accounts.append(Account(issuerID: issuerID, hasDualControl: plan?.hasDualControl ?? false, keys: keys))
         }
         self.init(
             accounts: accounts, proposals: board.proposals.filter { $0.expires > time }, ceremonies: board.ceremonies,
-            differences: Self.differences(board, records))
+            differences: Self.differences(board, records, held)
+                + Self.postponedRetirements(records, at: time, deadline: deadline))
+    }
+
+    /// Keys that a step of the clock would have retired.
+    private static func postponedRetirements(
+        _ records: [KeyLifeRecord], at time: Timestamp, deadline: Timestamp
+    ) -> [String] {
+        records.filter { record in
+            guard record.state == .retiring, let retireAt = record.retireAt else { return false }
+            return retireAt <= time && retireAt > deadline
+        }.map { record in
+            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since the gateway "
+                + "started, so it still answers. If the clock is right now, retire the key, or restart the gateway."
+        }
     }
 
     /// The configuration declares keys, the register holds their states: where they do not fit, what holds and what to do.
-    private static func differences(_ board: KeyBoard, _ records: [KeyLifeRecord]) -> [String] {
+    private static func differences(
+        _ board: KeyBoard, _ records: [KeyLifeRecord], _ held: [String: KeyLifeState]
+    ) -> [String] {
         var sentences: [String] = []
         for account in board.accounts {
             let active = records.first { $0.issuerID == account.issuerID && $0.state == .active }
@@ -39,10 +64,10 @@ extension KeyLifeOverview {
                         + "another.")
             }
         }
-        for keyID in board.held.keys.sorted() {
+        for (keyID, state) in held.sorted(by: { $0.key < $1.key }) {
             sentences.append(
-                "The key \(keyID) is stopped in this process, but that could not be recorded yet. Ask again when the audit log can be "
-                    + "written.")
+                "The key \(keyID) is stopped in this process (\(state.rawValue)), but that is not recorded yet. The gateway records it "
+                    + "as soon as the audit log can be written; order it again after a restart before that.")
         }
         for account in board.accounts {
             for key in account.keys {
@@ -74,11 +99,12 @@ extension KeyLifeOverview {
 }
 
 extension KeyLifeOverview.Key {
-    fileprivate init(_ record: KeyLifeRecord, declared: Bool, slot: KeySlot?) {
+    fileprivate init(_ record: KeyLifeRecord, isRecorded: Bool, declared: Bool, slot: KeySlot?) {
         var record = record
         record.fingerprint = record.fingerprint ?? slot?.fingerprint
         self.init(
-            life: record, isDeclared: declared, fitness: slot?.state.name, complaint: slot?.state.reason,
+            life: record, isRecorded: isRecorded, isDeclared: declared, fitness: slot?.state.name,
+            complaint: slot?.state.reason,
             uri: slot.map { "\($0.plan.uri)" }, custody: slot?.custody?.rawValue)
     }
 }
@@ -96,6 +122,6 @@ extension KeyLifeOverview {
         let byName = Dictionary(registers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         try board.load(byName, at: time)
         board.declare(plan.accounts, at: time)
-        self.init(board, slots: [:], at: time)
+        self.init(board, slots: [:], at: time, deadline: time)
     }
 }

@@ -4,7 +4,10 @@ public import StrictJSON
 /// All keys of a gateway, and what is under way: `GET /v1/keys`.
 public struct KeyLifeOverview: Sendable {
     public struct Key: Sendable {
+        /// With the state that holds in the gateway.
         public var life: KeyLifeRecord
+        /// Whether the register has that state. It does not while a stop could not be recorded.
+        public var isRecorded: Bool
         /// Whether the configuration names it.
         public var isDeclared: Bool
         /// How it fares, in one word, and why it is not ready; nil for one that is not declared.
@@ -16,10 +19,12 @@ public struct KeyLifeOverview: Sendable {
         public var custody: String?
 
         public init(
-            life: KeyLifeRecord, isDeclared: Bool, fitness: String? = nil, complaint: String? = nil, uri: String? = nil,
+            life: KeyLifeRecord, isRecorded: Bool = true, isDeclared: Bool, fitness: String? = nil,
+            complaint: String? = nil, uri: String? = nil,
             custody: String? = nil
         ) {
             self.life = life
+            self.isRecorded = isRecorded
             self.isDeclared = isDeclared
             self.fitness = fitness
             self.complaint = complaint
@@ -101,7 +106,8 @@ extension KeyLifeOverview.Key: JSONReadable, JSONWritable {
     public init(from value: JSONValue) throws(JSONReadError) {
         let object = try value.anyObject()
         self.init(
-            life: try KeyLifeRecord(from: value), isDeclared: try object.flag("declared"),
+            life: try KeyLifeRecord(from: value), isRecorded: try object.optionalFlag("recorded") ?? true,
+            isDeclared: try object.flag("declared"),
             fitness: try object.optionalText("fitness"), complaint: try object.optionalText("complaint"),
             uri: try object.optionalText("uri"), custody: try object.optionalText("custody"))
     }
@@ -109,6 +115,7 @@ extension KeyLifeOverview.Key: JSONReadable, JSONWritable {
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             life.writeMembers(to: &writer)
+            writer.member("recorded", isRecorded)
             writer.member("declared", isDeclared)
             if let fitness { writer.member("fitness", fitness) }
             if let complaint { writer.member("complaint", complaint) }

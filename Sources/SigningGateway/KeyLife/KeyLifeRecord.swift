@@ -19,13 +19,17 @@ public struct KeyLifeRecord: Sendable, Equatable {
     public var provenance: Provenance
     /// Nil as long as nobody has seen the key.
     public var fingerprint: PublicKeyFingerprint?
+    /// When the key was said to be compromised. It stays when the key is retired or destroyed; only `restore` removes it.
+    public var compromisedAt: Timestamp?
     /// From the first to the last.
     public var history: [KeyLifeChange]
+    /// How many changes the history leaves out; the audit log has them.
+    public var omitted: Int
 
     public init(
         issuerID: String, keyID: String, state: KeyLifeState, suspendedFrom: KeyLifeState? = nil, since: Timestamp,
         retireAt: Timestamp? = nil, provenance: Provenance, fingerprint: PublicKeyFingerprint? = nil,
-        history: [KeyLifeChange] = []
+        compromisedAt: Timestamp? = nil, history: [KeyLifeChange] = [], omitted: Int = 0
     ) {
         self.issuerID = issuerID
         self.keyID = keyID
@@ -35,7 +39,9 @@ public struct KeyLifeRecord: Sendable, Equatable {
         self.retireAt = retireAt
         self.provenance = provenance
         self.fingerprint = fingerprint
+        self.compromisedAt = compromisedAt
         self.history = history
+        self.omitted = omitted
     }
 }
 
@@ -46,8 +52,20 @@ extension KeyLifeRecord: JSONReadable, JSONWritable {
             issuerID: try object.text("issuerId"), keyID: try object.text("keyId"), state: try object.choice("state"),
             suspendedFrom: try object.optionalChoice("suspendedFrom"), since: try object.time("since"),
             retireAt: try object.optionalTime("retireAt"), provenance: try object.choice("provenance"),
-            fingerprint: try object.optionalText("fingerprint").flatMap { PublicKeyFingerprint($0) },
-            history: try object.list("history"))
+            fingerprint: try object.optionalFingerprint("fingerprint"),
+            compromisedAt: try object.optionalTime("compromisedAt"), history: try object.list("history"),
+            omitted: try object.optional("omitted") { value throws(JSONReadError) in
+                Int(clamping: try value.integer())
+            } ?? 0)
+        // Earlier versions left it to the history.
+        if compromisedAt == nil { compromisedAt = compromiseInHistory }
+    }
+
+    private var compromiseInHistory: Timestamp? {
+        guard let last = history.last(where: { $0.action == .compromise || $0.action == .restore }),
+            last.action == .compromise
+        else { return nil }
+        return last.time
     }
 
     public func write(to writer: inout JSONWriter) { writer.object { writeMembers(to: &$0) } }
@@ -61,6 +79,8 @@ extension KeyLifeRecord: JSONReadable, JSONWritable {
         if let retireAt { writer.member("retireAt", retireAt) }
         writer.member("provenance", provenance.rawValue)
         if let fingerprint { writer.member("fingerprint", fingerprint.description) }
+        if let compromisedAt { writer.member("compromisedAt", compromisedAt) }
+        if omitted > 0 { writer.member("omitted", omitted) }
         writer.name("history")
         writer.array { writer in for change in history { change.write(to: &writer) } }
     }

@@ -3,6 +3,7 @@ import SigningKit
 /// Which changes there may be. Pure: from what is to what would be.
 struct KeyLifeRules {
     let records: [String: KeyLifeRecord]
+    let ceremonies: [KeyCeremony]
     let now: Timestamp
 
     /// What every change needs.
@@ -14,6 +15,14 @@ struct KeyLifeRules {
         return record
     }
 
+    /// A key that leaves its token must not get power again.
+    private func requireNoDestruction(of keyID: String) throws(KeyLifeRefusal) {
+        guard !ceremonies.contains(where: { $0.keyID == keyID && $0.action == .destroy }) else {
+            throw KeyLifeRefusal(
+                "The destruction of \(keyID) has begun and not ended. End it first: privyseal keys destroy \(keyID).")
+        }
+    }
+
     func active(of issuerID: String) -> KeyLifeRecord? {
         records.values.first { $0.issuerID == issuerID && $0.state == .active }
     }
@@ -23,6 +32,7 @@ struct KeyLifeRules {
         _ order: KeyChangeOrder
     ) throws(KeyLifeRefusal) -> (new: KeyLifeRecord, old: KeyLifeRecord?) {
         let new = try record(order.keyID)
+        try requireNoDestruction(of: order.keyID)
         switch new.state {
         case .staged, .retiring: break
         case .active: throw KeyLifeRefusal("The key \(new.keyID) is active already.")
@@ -34,6 +44,11 @@ struct KeyLifeRules {
         case .retired:
             throw KeyLifeRefusal("The key \(new.keyID) is retired, which is for good; import another one.")
         case .destroyed: throw KeyLifeRefusal("The key \(new.keyID) is destroyed; import another one.")
+        }
+        if let compromisedAt = new.compromisedAt {
+            throw KeyLifeRefusal(
+                "The key \(new.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)), and nothing "
+                    + "undid that; import another one.")
         }
         guard let old = active(of: new.issuerID) else {
             if let named = order.retiring {
@@ -89,6 +104,7 @@ struct KeyLifeRules {
         guard record.state == .suspended else {
             throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), not suspended.")
         }
+        try requireNoDestruction(of: keyID)
         let state = record.suspendedFrom ?? .staged
         if state == .active, let active = active(of: record.issuerID) {
             throw KeyLifeRefusal(
@@ -112,21 +128,36 @@ struct KeyLifeRules {
         guard record.state == .compromised else {
             throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), not compromised.")
         }
+        try requireNoDestruction(of: keyID)
         return record
+    }
+
+    /// Whether a direct order or a proposal could be done now. The same functions decide when it is done.
+    func check(_ order: KeyChangeOrder) throws(KeyLifeRefusal) {
+        switch order.action {
+        case .activate: _ = try activation(order)
+        case .retire: _ = try retirement(order.keyID)
+        case .suspend: _ = try suspension(order.keyID)
+        case .resume: _ = try resumption(order.keyID)
+        case .compromise: _ = try compromise(order.keyID)
+        case .restore: _ = try restoration(order.keyID)
+        case .adopt, .import, .generate, .expire, .revert, .destroy:
+            throw KeyLifeRefusal("\(order.action.rawValue) is nothing that can be asked for here.")
+        }
     }
 
     /// Whether work on a token may begin.
     ///
     /// - Parameter seen: the fingerprint of the key that is there under this ID now, as far as the gateway sees one.
     func ceremony(
-        _ order: KeyCeremonyOrder, _ open: [KeyCeremony], seen: PublicKeyFingerprint?
+        _ order: KeyCeremonyOrder, seen: PublicKeyFingerprint?
     ) throws(KeyLifeRefusal) {
         let known = records[order.keyID]
         if let known, known.issuerID != order.issuerID {
             throw KeyLifeRefusal(
                 "The key \(order.keyID) belongs to the account \(known.issuerID), not to \(order.issuerID).")
         }
-        if let other = open.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
+        if let other = ceremonies.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
             throw KeyLifeRefusal(
                 "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
                     + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, by the same command."
@@ -134,16 +165,25 @@ struct KeyLifeRules {
         }
         if order.action == .destroy {
             guard let known else { return }
-            switch known.state {
-            case .staged, .retired, .suspended, .compromised: return
-            case .destroyed: throw already(known)
-            case .active, .retiring:
-                throw KeyLifeRefusal(
-                    "The key \(order.keyID) is \(known.state.rawValue): it still signs. Retire it first, or say that it is "
-                        + "compromised.")
-            }
+            return try requireDestructible(known)
         }
-        guard let known, known.state != .destroyed else { return }
+        if order.action == .import, order.fingerprint == nil {
+            throw KeyLifeRefusal(
+                "An import names the key by its fingerprint, sha256: and 64 hexadecimal digits, so that what is approved is this "
+                    + "key and no other. Give the fingerprint.")
+        }
+        guard let known else {
+            guard records.count < KeyLifeLimits.keys else {
+                throw KeyLifeRefusal("The register holds \(records.count) keys, and takes no more.")
+            }
+            return
+        }
+        if let compromisedAt = known.compromisedAt {
+            throw KeyLifeRefusal(
+                "The key \(order.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)). A key ID is "
+                    + "Apple's name for one key: import the new one under its own ID.")
+        }
+        guard known.state != .destroyed else { return }
         let expected = known.fingerprint ?? seen
         // Named by the configuration, and never seen: this is where it comes in.
         if expected == nil, known.history.allSatisfy({ $0.action == .adopt }) { return }
@@ -152,6 +192,18 @@ struct KeyLifeRules {
             throw KeyLifeRefusal(
                 "There is a key \(order.keyID) already, which is \(known.state.rawValue). A key ID is Apple's name for one "
                     + "key: give the ID of the new one.")
+        }
+    }
+
+    /// Asked at the beginning and at the end of a destruction.
+    func requireDestructible(_ record: KeyLifeRecord) throws(KeyLifeRefusal) {
+        switch record.state {
+        case .staged, .retired, .suspended, .compromised: return
+        case .destroyed: throw already(record)
+        case .active, .retiring:
+            throw KeyLifeRefusal(
+                "The key \(record.keyID) is \(record.state.rawValue): it still signs. Retire it first, or say that it is "
+                    + "compromised.")
         }
     }
 

@@ -11,10 +11,16 @@ extension KeyOffice {
 
     func activate(_ order: KeyChangeOrder, _ hand: Hand) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         let (new, old) = try rules.activation(order)
+        if let stop = board.held[new.keyID] {
+            throw KeyLifeRefusal(
+                "The key \(new.keyID) is being stopped (\(stop.rawValue)). Look at its state first: privyseal keys show \(new.keyID)."
+            )
+        }
         let proven = try await requireProof(of: new.keyID)
         var changed = new
         changed.fingerprint = proven
-        let records = try await changeOver(issuerID: new.issuerID) { time -> [KeyLifeRecord] in
+        let records = try await changeOver(issuerID: new.issuerID, fulfilling: hand.fulfils) {
+            time -> [KeyLifeRecord] in
             let active = self.change(changed, to: .active, .activate, hand, at: time)
             guard let old else { return [active] }
             let retireAt = Timestamp(milliseconds: time.milliseconds + Int64(clamping: order.overlap ?? 0) * 1000)
@@ -27,7 +33,8 @@ extension KeyOffice {
     /// Everything that bears the old key is in the log before the instant of the change, everything that bears the new one
     /// after it: requests that name no key wait for the few milliseconds of the transaction.
     func changeOver(
-        issuerID: String, _ changes: (_ time: Timestamp) -> [KeyLifeRecord]
+        issuerID: String, fulfilling proposal: KeyProposal? = nil,
+        _ changes: (_ time: Timestamp) -> [KeyLifeRecord]
     ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         let life = board.account(issuerID)
         defer { life.open() }
@@ -45,7 +52,7 @@ extension KeyOffice {
             }
             try? await Task.sleep(for: .microseconds(200))
         }
-        return try await record(changes(now))
+        return try await record(changes(now), fulfilling: proposal)
     }
 
     /// A proof of possession that is signed now.
@@ -81,7 +88,7 @@ extension KeyOffice {
     func slot(_ keyID: String) -> KeySlot? { gateway.current.ring.slots.first { $0.plan.keyID == keyID } }
 
     /// Has a key sign a proof because an administrator asks; recorded.
-    public func prove(_ keyID: String, by actor: String) async throws(KeyLifeRefusal) -> KeyLifeRecord {
+    public func prove(_ keyID: String, by actor: Administrator) async throws(KeyLifeRefusal) -> KeyLifeRecord {
         try await inTurn { () throws(KeyLifeRefusal) in
             var record = try rules.record(keyID)
             switch record.state {
@@ -92,7 +99,7 @@ extension KeyOffice {
             record.fingerprint = try await requireProof(of: keyID)
             var told = record.lifeRecord
             told.event = .proved
-            (told.action, told.actor, told.approver, told.reason) = ("prove", actor, nil, nil)
+            (told.action, told.actor, told.approver, told.reason) = ("prove", actor.name, nil, nil)
             (told.from, told.to, told.evidence) = (nil, nil, [:])
             try await register([(told, RegisterName.key(keyID), record.jsonBytes(capacity: 1024))])
             board.set([record])

@@ -1,51 +1,82 @@
 import AuditKit
+import Logging
 import SigningKit
 import StrictJSON
+import Synchronization
 
 /// Work on tokens, which others do: it is recorded before it begins and after it has ended, so that what a crash leaves half
 /// done is known.
 extension KeyOffice {
-    public func begin(_ order: KeyCeremonyOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyCeremonyAnswer {
+    public func begin(
+        _ order: KeyCeremonyOrder, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyCeremonyAnswer {
         try Self.require(reason: order.reason)
         guard [.import, .generate, .destroy].contains(order.action) else {
             throw KeyLifeRefusal("\(order.action.rawValue) is no work on a token.")
         }
+        let order = try order.checked()
         return try await inTurn { () throws(KeyLifeRefusal) in
             guard account(order.issuerID) != nil || board.records[order.keyID] != nil else {
                 throw KeyLifeRefusal(
                     .unknown,
                     "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
             }
-            try rules.ceremony(order, board.ceremonies, seen: slot(order.keyID)?.fingerprint)
-            let approved = try await approval(order, by: actor)
+            try rules.ceremony(order, seen: slot(order.keyID)?.fingerprint)
+            let known = board.ceremonies.first { $0.keyID == order.keyID }
+            if known == nil, order.action == .destroy { try await requirePresence(order) }
+            let approved = try await approval(order, known, by: actor)
             if case .proposed(let proposal) = approved { return .proposed(proposal) }
             try await disown(order)
-            let (hand, approver): (String, String?) =
-                if case .approved(let proposal) = approved { (proposal.proposer, proposal.approver) } else {
-                    (actor, nil)
-                }
+            let used: KeyProposal? = if case .approved(let proposal) = approved { proposal } else { nil }
             // The same work again goes on where it was left.
-            let known = board.ceremonies.first { $0.keyID == order.keyID }
-            let ceremony =
-                known
-                ?? KeyCeremony(
-                    id: Self.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID,
-                    uri: order.uri, fingerprint: order.fingerprint, reason: order.reason, actor: hand,
-                    approver: approver, begun: now)
+            var ceremony =
+                if let known { known } else {
+                    try KeyCeremony(order, used, by: actor, in: board.ceremonies, at: now)
+                }
+            (ceremony.worker, ceremony.workerProofs) = (actor.name, actor.proofs)
+            ceremony.report = nil
             let ceremonies = board.ceremonies.filter { $0.id != ceremony.id } + [ceremony]
-            var told = [
-                (LifeRecord(ceremony, .begun, by: actor), RegisterName.ceremonies, JSONWriter.list(ceremonies))
-            ]
-            var proposals: [KeyProposal]?
-            if case .approved(let used) = approved {
-                // In the same transaction: an approval is good for once.
-                let others = board.proposals.filter { $0.id != used.id }
-                told.append((LifeRecord(used, .approved, by: actor), RegisterName.proposals, JSONWriter.list(others)))
-                proposals = others
-            }
+            var begun = LifeRecord(ceremony, .begun, by: actor.name)
+            begun.approver = used?.approver ?? begun.approver
+            var told: [Registration] = [(begun, RegisterName.ceremonies, JSONWriter.list(ceremonies))]
+            // In the same transaction: an approval is good for once.
+            if let used { told.append(registration(used, .approved, by: actor.name, isOpen: false)) }
             try await register(told)
-            board.set(proposals: proposals, ceremonies: ceremonies)
+            board.set(
+                proposals: used.map { used in board.proposals.filter { $0.id != used.id } }, ceremonies: ceremonies)
             return .begun(ceremony)
+        }
+    }
+
+    /// The key of a destruction has to be where the order says: else a key that was never there counts as destroyed.
+    private func requirePresence(_ order: KeyCeremonyOrder) async throws(KeyLifeRefusal) {
+        guard isServing else { return }
+        let known = board.records[order.keyID]
+        switch await gateway.current.ring.look(for: order.keyID, at: order.uri, isProofWanted: false) {
+        case .present(let found, _):
+            let expected = known?.fingerprint ?? order.fingerprint
+            guard let found, let expected, found != expected else { return }
+            throw KeyLifeRefusal(
+                "The key at \(order.uri) is another one than \(order.keyID): its fingerprint is \(found), not \(expected)."
+            )
+        case .unfit, .absent:
+            let declared = slot(order.keyID)?.plan.uri
+            let recorded = known?.history.last(where: { $0.evidence["uri"] != nil })?.evidence["uri"]
+            let places = [declared, recorded.flatMap { try? KeyURI($0) }].compactMap(\.self)
+            guard let uri = try? KeyURI(order.uri),
+                places.contains(where: { gateway.current.ring.isSameKey($0, uri) })
+            else {
+                throw KeyLifeRefusal(
+                    "The gateway sees no key at \(order.uri). Give the URI that the configuration has for \(order.keyID)."
+                )
+            }
+        case .unavailable(let reason):
+            throw KeyLifeRefusal(
+                "The gateway has to see afterwards that the key is gone, and cannot look at \(order.uri): \(reason)")
+        case .unknownPlace:
+            throw KeyLifeRefusal(
+                "The gateway has to see afterwards that the key is gone, and its configuration names no key on the token of "
+                    + "\(order.uri). Add \(order.keyID) to the configuration and reload: privyseal reload.")
         }
     }
 
@@ -65,17 +96,24 @@ extension KeyOffice {
         case proposed(KeyProposal)
     }
 
-    private func approval(_ order: KeyCeremonyOrder, by actor: String) async throws(KeyLifeRefusal) -> Approval {
-        // What was begun with approval may be gone on with.
-        if board.ceremonies.contains(where: { order.isSameWork(as: $0) }) {
-            return .notNeeded
-        }
-        guard wantsTwo(order.issuerID) else { return .notNeeded }
-        let details = order.details
+    private func approval(
+        _ order: KeyCeremonyOrder, _ known: KeyCeremony?, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> Approval {
+        // The worker goes on with what was begun; another administrator takes it over with the consent of a second one.
+        if let known, known.workingPerson.isSamePerson(as: actor) { return .notNeeded }
+        guard wantsTwo(order.issuerID) || known != nil else { return .notNeeded }
+        try require(actor, inAccount: order.issuerID)
+        if let approver = known?.approvingPerson, approver.isSamePerson(as: actor) { throw Self.isApprover(actor) }
+        var details = order.details
+        if let known { details["takesOver"] = known.id }
         if let approved = board.proposals.first(where: {
             $0.action == order.action && $0.keyID == order.keyID && $0.details == details && $0.approver != nil
                 && $0.expires > now
         }) {
+            if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
+            guard known == nil || approved.proposingPerson.isSamePerson(as: actor) else {
+                throw KeyLifeRefusal("\(approved.proposer) proposed to take the work over, and does it.")
+            }
             return .approved(approved)
         }
         return .proposed(
@@ -84,48 +122,141 @@ extension KeyOffice {
                 by: actor))
     }
 
+    private static func isApprover(_ actor: Administrator) -> KeyLifeRefusal {
+        KeyLifeRefusal("\(actor.name) has approved this work, and so may not carry it out. Another administrator does.")
+    }
+
+    /// Only for the administrator who does the work. The gateway looks for itself before it believes that the work is done.
     public func finish(
-        _ id: String, _ end: KeyCeremonyEnd, by actor: String
-    ) async throws(KeyLifeRefusal) -> KeyLifeRecord {
-        try await inTurn { () throws(KeyLifeRefusal) in
-            guard let ceremony = board.ceremonies.first(where: { $0.id == id }) else {
+        _ id: String, _ end: KeyCeremonyEnd, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyCeremonyOutcome {
+        try KeyLifeLimits.check(evidence: end.evidence)
+        return try await inTurn { () throws(KeyLifeRefusal) in
+            guard var ceremony = board.ceremonies.first(where: { $0.id == id }) else {
                 throw KeyLifeRefusal(.unknown, "No work \(id) on a token has begun.")
             }
-            let others = board.ceremonies.filter { $0.id != id }
-            guard end.isSuccess else {
-                try await set(others, .failed, ceremony, by: actor, end.evidence)
-                guard let record = board.records[ceremony.keyID] else { return KeyLifeRecord(ceremony, at: now) }
-                return record
+            guard ceremony.workingPerson.isSamePerson(as: actor) else {
+                throw KeyLifeRefusal(
+                    "\(ceremony.worker) does this work, and ends it. To take it over, run the same command as \(actor.name): a second "
+                        + "administrator has to approve that.")
             }
-            let record = try ended(ceremony, end)
-            let told = LifeRecord(ceremony, .changed, by: actor)
-            // One transaction: the state, and that the work has ended.
-            try await register([
-                (record.lifeRecord, RegisterName.key(record.keyID), record.jsonBytes(capacity: 1024)),
-                (told, RegisterName.ceremonies, JSONWriter.list(others)),
-            ])
-            board.set([record], ceremonies: others)
-            return record
+            guard end.isSuccess else {
+                try await set(board.ceremonies.filter { $0.id != id }, .failed, ceremony, by: actor.name, end.evidence)
+                return .ended(board.records[ceremony.keyID] ?? KeyLifeRecord(ceremony, at: now))
+            }
+            ceremony.worker = actor.name
+            ceremony.report = end
+            if let record = try await conclude(ceremony) { return .ended(record) }
+            let ceremonies = board.ceremonies.map { $0.id == id ? ceremony : $0 }
+            try await set(ceremonies, .reported, ceremony, by: actor.name, end.evidence)
+            return .waiting(ceremony)
+        }
+    }
+
+    /// Ends work of which the worker said that it is done, if the gateway sees that it is.
+    ///
+    /// - Returns: nil where the gateway cannot look yet.
+    func conclude(_ ceremony: KeyCeremony) async throws(KeyLifeRefusal) -> KeyLifeRecord? {
+        guard let report = ceremony.report, let facts = try await facts(of: ceremony, report) else { return nil }
+        let others = board.ceremonies.filter { $0.id != ceremony.id }
+        let record = try ended(ceremony, report, facts).limited()
+        let told = LifeRecord(ceremony, .changed, by: ceremony.worker)
+        // One transaction: the state, and that the work has ended.
+        try await register([
+            (record.lifeRecord, RegisterName.key(record.keyID), record.jsonBytes(capacity: 1024)),
+            (told, RegisterName.ceremonies, JSONWriter.list(others)),
+        ])
+        board.set([record], ceremonies: others)
+        return record
+    }
+
+    /// What the gateway itself saw; nil where it cannot look yet.
+    private func facts(
+        of ceremony: KeyCeremony, _ report: KeyCeremonyEnd
+    ) async throws(KeyLifeRefusal) -> [String: String]? {
+        guard isServing else { return ["seenBy": "the command itself, while no gateway ran"] }
+        let isDestruction = ceremony.action == .destroy
+        let look = await gateway.current.ring.look(
+            for: ceremony.keyID, at: ceremony.uri, isProofWanted: !isDestruction)
+        switch look {
+        case .present(let found, let facts):
+            guard !isDestruction else {
+                throw KeyLifeRefusal("The gateway still sees a key at \(ceremony.uri). Run the same command again.")
+            }
+            guard let found, found == ceremony.fingerprint ?? report.fingerprint else {
+                throw KeyLifeRefusal(
+                    "The key at \(ceremony.uri) is another one: its fingerprint is \(found.map { "\($0)" } ?? "not known")."
+                )
+            }
+            return facts.merging(["seenBy": "the gateway"]) { first, _ in first }
+        case .unfit(let reason):
+            throw KeyLifeRefusal(
+                isDestruction
+                    ? "The gateway still sees something at \(ceremony.uri): \(reason) Run the same command again."
+                    : "The key at \(ceremony.uri) has signed no proof for the gateway: \(reason)")
+        case .absent:
+            guard isDestruction else {
+                throw KeyLifeRefusal("The gateway sees no key at \(ceremony.uri). Run the same command again.")
+            }
+            return ["seenBy": "the gateway"]
+        case .unavailable(let reason):
+            guard !isDestruction else {
+                throw KeyLifeRefusal(
+                    "The gateway cannot look at \(ceremony.uri): \(reason) Run the same command again later.")
+            }
+            logger.notice("The gateway cannot look at a key yet: \(reason)", metadata: ["keyId": "\(ceremony.keyID)"])
+            return nil
+        case .unknownPlace:
+            guard !isDestruction else {
+                throw KeyLifeRefusal(
+                    "The gateway's configuration names no key on the token of \(ceremony.uri), so the gateway cannot see that "
+                        + "\(ceremony.keyID) is gone. Name a key on it, reload, and run the same command again.")
+            }
+            return nil
+        }
+    }
+
+    /// How long a key that was not as reported is left alone.
+    private static let lookPause = Duration.seconds(5)
+
+    /// Work that was reported as done while the gateway could not look.
+    func concludeReports() async throws(KeyLifeRefusal) {
+        guard nextLook.withLock({ $0 <= .now }) else { return }
+        for ceremony in board.ceremonies where ceremony.report != nil {
+            do throws(KeyLifeRefusal) { _ = try await conclude(ceremony) } catch {
+                if error.kind == .unrecorded { throw error }
+                nextLook.withLock { $0 = .now + Self.lookPause }
+                logger.warning(
+                    "Work on a token has not ended yet: \(error)",
+                    metadata: ["keyId": "\(ceremony.keyID)", "action": "\(ceremony.action.rawValue)"])
+            }
         }
     }
 
     /// The key's record when the work has ended well.
-    private func ended(_ ceremony: KeyCeremony, _ end: KeyCeremonyEnd) throws(KeyLifeRefusal) -> KeyLifeRecord {
+    ///
+    /// - Parameter facts: what the gateway saw; they count more than what the worker said.
+    private func ended(
+        _ ceremony: KeyCeremony, _ end: KeyCeremonyEnd, _ facts: [String: String]
+    ) throws(KeyLifeRefusal) -> KeyLifeRecord {
         if let expected = ceremony.fingerprint, let found = end.fingerprint, expected != found {
             throw KeyLifeRefusal(
                 "The work began with the key \(expected), and ended with \(found): that is another one.")
         }
         let hand = Hand(actor: ceremony.actor, approver: ceremony.approver, reason: ceremony.reason)
-        var evidence = end.evidence
+        var evidence = end.evidence.merging(facts) { _, seen in seen }
         evidence["uri"] = ceremony.uri
+        evidence["endedBy"] = ceremony.worker
         var record = board.records[ceremony.keyID] ?? KeyLifeRecord(ceremony, at: now)
-        record.fingerprint = end.fingerprint ?? record.fingerprint
         let isFirst = record.history.isEmpty
         switch ceremony.action {
-        case .destroy: return change(record, to: .destroyed, .destroy, hand, evidence: evidence)
+        case .destroy:
+            if !isFirst { try rules.requireDestructible(record) }
+            return change(record, to: .destroyed, .destroy, hand, evidence: evidence)
         case .generate: record.provenance = .generated
         default: record.provenance = .imported
         }
+        record.fingerprint = ceremony.fingerprint ?? end.fingerprint ?? record.fingerprint
         // Another copy of a key that is in use changes nothing about its state.
         let isCopy = !isFirst && record.state != .destroyed
         var changed = change(record, to: isCopy ? record.state : .staged, ceremony.action, hand, evidence: evidence)
@@ -145,7 +276,37 @@ extension KeyOffice {
     }
 }
 
+extension KeyCeremony {
+    /// - Throws: when too much work has begun and not ended.
+    fileprivate init(
+        _ order: KeyCeremonyOrder, _ approved: KeyProposal?, by actor: Administrator, in open: [KeyCeremony],
+        at time: Timestamp
+    ) throws(KeyLifeRefusal) {
+        let own = open.filter { $0.workingPerson.isSamePerson(as: actor) }
+        guard open.count < KeyLifeLimits.jobs, own.count < KeyLifeLimits.jobsOfOne else {
+            throw KeyLifeRefusal(
+                "\(own.count) jobs of \(actor.name) on tokens have begun and not ended, \(open.count) in all; at most "
+                    + "\(KeyLifeLimits.jobsOfOne) and \(KeyLifeLimits.jobs) are allowed. End one first.")
+        }
+        self.init(
+            id: KeyOffice.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID, uri: order.uri,
+            fingerprint: order.fingerprint, reason: order.reason, actor: approved?.proposer ?? actor.name,
+            approver: approved?.approver, approverProofs: approved?.approverProofs ?? [], worker: actor.name,
+            workerProofs: actor.proofs, begun: time)
+    }
+}
+
 extension KeyCeremonyOrder {
+    /// Within the limits, and without what leads to a secret.
+    fileprivate func checked() throws(KeyLifeRefusal) -> KeyCeremonyOrder {
+        try KeyLifeLimits.check(issuerID, "issuer ID", atMost: KeyLifeLimits.identifier)
+        try KeyLifeLimits.check(keyID, "key ID", atMost: KeyLifeLimits.identifier)
+        try KeyLifeLimits.check(uri, "URI", atMost: KeyLifeLimits.uri)
+        var order = self
+        do throws(KeyError) { order.uri = "\(try KeyURI(uri))" } catch { throw KeyLifeRefusal("\(error)") }
+        return order
+    }
+
     /// Whether it goes on with what was begun: nothing that was approved may become something else under way.
     func isSameWork(as ceremony: KeyCeremony) -> Bool {
         ceremony.action == action && ceremony.keyID == keyID && ceremony.issuerID == issuerID && ceremony.uri == uri

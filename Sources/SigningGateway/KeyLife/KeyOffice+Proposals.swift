@@ -6,7 +6,7 @@ import StrictJSON
 extension KeyOffice {
     func propose(
         _ action: KeyLifeAction, issuerID: String, keyID: String, details: [String: String], reason: String,
-        by actor: String
+        by actor: Administrator
     ) async throws(KeyLifeRefusal) -> KeyProposal {
         let time = now
         if let same = board.proposals.first(where: {
@@ -16,49 +16,107 @@ extension KeyOffice {
                 "\(same.proposer) has proposed that already, as \(same.id). Another administrator approves it: privyseal keys "
                     + "approve \(same.id).")
         }
+        try await forgetExpiredProposals()
         let lifetime = account(issuerID)?.proposalLifetime ?? .seconds(86_400)
-        let proposal = KeyProposal(
+        var proposal = KeyProposal(
             id: Self.newID(), action: action, issuerID: issuerID, keyID: keyID, details: details, reason: reason,
-            proposer: actor, proposed: time,
+            proposer: actor.name, proposerProofs: actor.proofs, proposed: time,
             expires: Timestamp(milliseconds: time.milliseconds + lifetime.components.seconds * 1000))
-        try await set(board.proposals + [proposal], .proposed, proposal, by: actor)
+        proposal.slot = try freeSlot(for: actor)
+        try await set(board.proposals + [proposal], .proposed, proposal, by: actor.name, isOpen: true)
         return proposal
     }
 
+    /// The number of a register that holds no proposal.
+    private func freeSlot(for actor: Administrator) throws(KeyLifeRefusal) -> Int {
+        let own = board.proposals.filter { $0.proposingPerson.isSamePerson(as: actor) }
+        guard own.count < KeyLifeLimits.proposalsOfOne else {
+            throw KeyLifeRefusal(
+                "\(actor.name) has \(own.count) proposals that nobody decided, which is the most that one administrator can "
+                    + "have. Reject one first, with privyseal keys reject.")
+        }
+        let taken = Set(board.proposals.compactMap(\.slot))
+        guard board.proposals.count < KeyLifeLimits.proposals,
+            let free = (0..<KeyLifeLimits.proposals).first(where: { !taken.contains($0) })
+        else {
+            throw KeyLifeRefusal(
+                "\(board.proposals.count) proposals wait for a decision, which is the most that there can be. Approve or reject "
+                    + "one first: privyseal keys proposals.")
+        }
+        return free
+    }
+
     /// What needs no work on a token is done at once.
-    public func approve(_ id: String, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
-        try await inTurn { () throws(KeyLifeRefusal) in
-            var proposal = try self.proposal(id)
-            guard proposal.approver == nil else { throw KeyLifeRefusal("The proposal \(id) is approved already.") }
-            guard proposal.proposer != actor else {
-                throw KeyLifeRefusal(
-                    "\(actor) proposed it; another administrator has to approve. Two persons means two clients.")
-            }
-            proposal.approver = actor
-            let others = board.proposals.filter { $0.id != id }
-            switch proposal.action {
-            case .import, .generate, .destroy:
-                try await set(others + [proposal], .approved, proposal, by: actor)
-                return .proposed(proposal)
-            default:
-                let records = try await perform(KeyChangeOrder(proposal), by: proposal.proposer, approver: actor)
-                try await set(others, .approved, proposal, by: actor)
-                return .done(records)
-            }
+    ///
+    /// - Parameter digest: of the proposal that the administrator has seen, see `KeyProposal.digest`.
+    public func approve(
+        _ id: String, digest: String, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        let seen = try proposal(id)
+        guard seen.action == .activate else {
+            return try await inTurn { () throws(KeyLifeRefusal) in try await decide(on: id, digest, by: actor) }
+        }
+        return try await exclusively(seen.keyID) { () throws(KeyLifeRefusal) in
+            try await inTurn { () throws(KeyLifeRefusal) in try await decide(on: id, digest, by: actor) }
         }
     }
 
-    public func reject(_ id: String, by actor: String) async throws(KeyLifeRefusal) {
+    private func decide(
+        on id: String, _ digest: String, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        var proposal = try self.proposal(id)
+        guard proposal.approver == nil else { throw KeyLifeRefusal("The proposal \(id) is approved already.") }
+        guard !proposal.proposingPerson.isSamePerson(as: actor) else {
+            throw KeyLifeRefusal(
+                "\(proposal.proposer) proposed it; another administrator has to approve. Two persons means two clients that "
+                    + "have no token, certificate or uid in common.")
+        }
+        try require(actor, inAccount: proposal.issuerID)
+        guard digest == proposal.digest else {
+            throw KeyLifeRefusal(
+                "The approval is for \(digest), and the proposal \(id) is \(proposal.digest). Look at it again: privyseal keys "
+                    + "proposals.")
+        }
+        (proposal.approver, proposal.approverProofs) = (actor.name, actor.proofs)
+        switch proposal.action {
+        case .import, .generate, .destroy:
+            let others = board.proposals.filter { $0.id != id }
+            try await set(others + [proposal], .approved, proposal, by: actor.name, isOpen: true)
+            return .proposed(proposal)
+        default:
+            return .done(
+                try await perform(
+                    KeyChangeOrder(proposal),
+                    Hand(
+                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal)))
+        }
+    }
+
+    public func reject(_ id: String, by actor: Administrator) async throws(KeyLifeRefusal) {
         try await inTurn { () throws(KeyLifeRefusal) in
             let proposal = try self.proposal(id)
-            try await set(board.proposals.filter { $0.id != id }, .rejected, proposal, by: actor)
+            try await close(proposal, .rejected, by: actor.name)
         }
     }
 
     func forgetExpiredProposals() async throws(KeyLifeRefusal) {
-        let time = now
+        let time = audit.clock.deadlineTime
         for proposal in board.proposals where proposal.expires <= time {
-            try await set(board.proposals.filter { $0.id != proposal.id }, .rejected, proposal, by: Self.gatewayName)
+            try await close(proposal, .rejected, by: Self.gatewayName)
+        }
+    }
+
+    /// Whether the administrator counts as one of two persons in the account.
+    func require(_ actor: Administrator, inAccount issuerID: String) throws(KeyLifeRefusal) {
+        guard actor.proofs.count <= Administrator.maximumProofs else {
+            throw KeyLifeRefusal(
+                "The client \(actor.name) has \(actor.proofs.count) tokens, certificates and uids. An administrator who proposes "
+                    + "or approves has \(Administrator.maximumProofs) at most.")
+        }
+        guard !actor.isOperator || account(issuerID)?.countsOperator != false else {
+            throw KeyLifeRefusal(
+                "The account has dualControl: {operator: false}: root and the gateway's own user do not count as an "
+                    + "administrator there. Use the token or the certificate of a client.")
         }
     }
 
@@ -70,13 +128,32 @@ extension KeyOffice {
         return proposal
     }
 
-    func set(
-        _ proposals: [KeyProposal], _ event: LifeRecord.Event, _ proposal: KeyProposal, by actor: String
+    private func close(
+        _ proposal: KeyProposal, _ event: LifeRecord.Event, by actor: String
     ) async throws(KeyLifeRefusal) {
-        try await register([
-            (LifeRecord(proposal, event, by: actor), RegisterName.proposals, JSONWriter.list(proposals))
-        ])
+        try await set(board.proposals.filter { $0.id != proposal.id }, event, proposal, by: actor, isOpen: false)
+    }
+
+    private func set(
+        _ proposals: [KeyProposal], _ event: LifeRecord.Event, _ proposal: KeyProposal, by actor: String, isOpen: Bool
+    ) async throws(KeyLifeRefusal) {
+        try await register([registration(proposal, event, by: actor, isOpen: isOpen)])
         board.set(proposals: proposals)
+    }
+
+    /// What the register of a proposal holds from now on: the proposal, or `null` when it is no longer open.
+    func registration(
+        _ proposal: KeyProposal, _ event: LifeRecord.Event, by actor: String, isOpen: Bool
+    ) -> Registration {
+        let told = LifeRecord(proposal, event, by: actor)
+        guard let slot = proposal.slot else {
+            // Earlier versions kept one list of all proposals. It only gets shorter.
+            let rest = board.proposals.filter { $0.slot == nil && $0.id != proposal.id } + (isOpen ? [proposal] : [])
+            return (told, RegisterName.proposals, JSONWriter.list(rest))
+        }
+        return (
+            told, RegisterName.proposal(slot), isOpen ? proposal.jsonBytes(capacity: 1024) : Array("null".utf8)
+        )
     }
 
     /// Short enough to be read out to a colleague.
@@ -91,7 +168,8 @@ extension LifeRecord {
     init(_ proposal: KeyProposal, _ event: Event, by actor: String) {
         self.init(
             event, action: proposal.action.rawValue, issuerID: proposal.issuerID, keyID: proposal.keyID, actor: actor,
-            reason: proposal.reason, id: proposal.id, evidence: proposal.details)
+            reason: proposal.reason, id: proposal.id,
+            evidence: proposal.details.merging(["proposal": proposal.digest]) { detail, _ in detail })
     }
 }
 

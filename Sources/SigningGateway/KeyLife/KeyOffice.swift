@@ -14,21 +14,26 @@ public final class KeyOffice: Service {
     let gateway: LiveGateway
     let audit: AuditLog
     let logger = Logger(label: "privyseal.keys")
-    private let turnstile = Turnstile()
+    let turnstile = Turnstile()
     /// Accounts in which an activation is under way.
     private let activating = Mutex<Set<String>>([])
     private let doorbell = Doorbell()
     /// Whether the register may hold what memory does not.
     private let isBehind = Mutex(false)
-    /// Keys that are stopped, of which the register does not say so yet.
-    private let unrecordedStops = Mutex<[String: (KeyChangeOrder, actor: String)]>([:])
+    let unrecordedStops = UnrecordedStops()
+    /// When work that was reported as done is looked at again.
+    let nextLook = Mutex(ContinuousClock.now)
     let watches = KeyWatches()
     let reversals = Counter(label: "privyseal_key_reversals_total")
 
     /// Nobody but the gateway itself wants it.
     static let gatewayName = "gateway"
 
-    public init(_ gateway: LiveGateway, audit: AuditLog) {
+    /// Whether requests are signed in this process, and what is not recorded now can be recorded later.
+    let isServing: Bool
+
+    public init(_ gateway: LiveGateway, audit: AuditLog, isServing: Bool = true) {
+        self.isServing = isServing
         self.gateway = gateway
         self.audit = audit
         // From now on it is there to be watched, before anything has gone wrong.
@@ -43,7 +48,7 @@ public final class KeyOffice: Service {
     public func overview() -> KeyLifeOverview {
         let slots = Dictionary(
             gateway.current.ring.slots.map { ($0.plan.keyID, $0) }, uniquingKeysWith: { first, _ in first })
-        return KeyLifeOverview(board, slots: slots, at: now)
+        return KeyLifeOverview(board, slots: slots, at: now, deadline: audit.clock.deadlineTime)
     }
 
     public func overview(of keyID: String) throws(KeyLifeRefusal) -> KeyLifeOverview.Key {
@@ -56,9 +61,11 @@ public final class KeyOffice: Service {
     // MARK: Changes
 
     /// - Parameter actor: the administrator who wants it.
-    public func change(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+    public func change(
+        _ order: KeyChangeOrder, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
         try Self.require(reason: order.reason)
-        if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor) }
+        if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor.name) }
         if order.action == .activate {
             return try await exclusively(order.keyID) { () throws(KeyLifeRefusal) in
                 try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
@@ -67,39 +74,26 @@ public final class KeyOffice: Service {
         return try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
     }
 
-    private func decide(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+    func decide(
+        _ order: KeyChangeOrder, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
         let record = try rules.record(order.keyID)
-        if [.activate, .resume, .restore].contains(order.action),
-            board.ceremonies.contains(where: { $0.keyID == order.keyID && $0.action == .destroy })
-        {
-            throw KeyLifeRefusal(
-                "The destruction of \(order.keyID) has begun and not ended. End it first: privyseal keys destroy \(order.keyID)."
-            )
-        }
         if order.action.needsTwo, wantsTwo(record.issuerID) {
-            try check(order)
+            try require(actor, inAccount: record.issuerID)
+            // What is refused now need not be approved first.
+            try rules.check(order)
             return .proposed(
                 try await propose(
                     order.action, issuerID: record.issuerID, keyID: order.keyID, details: order.details,
                     reason: order.reason, by: actor))
         }
-        return .done(try await perform(order, by: actor, approver: nil))
+        return .done(try await perform(order, Hand(actor: actor.name, reason: order.reason)))
     }
 
-    /// Whether it could be done now; what is refused then need not be approved first.
-    private func check(_ order: KeyChangeOrder) throws(KeyLifeRefusal) {
-        switch order.action {
-        case .activate: _ = try rules.activation(order)
-        case .restore: _ = try rules.restoration(order.keyID)
-        default: break
-        }
-    }
-
-    func perform(
-        _ order: KeyChangeOrder, by actor: String, approver: String?
-    ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
-        let hand = Hand(actor: actor, approver: approver, reason: order.reason)
+    /// Every change passes here, whether it was ordered or approved: the rules are asked when it is made.
+    func perform(_ order: KeyChangeOrder, _ hand: Hand) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         let rules = rules
+        try rules.check(order)
         switch order.action {
         case .activate: return try await activate(order, hand)
         case .retire: return try await record([change(try rules.retirement(order.keyID), to: .retired, .retire, hand)])
@@ -118,7 +112,8 @@ public final class KeyOffice: Service {
         case .restore:
             var restored = change(try rules.restoration(order.keyID), to: .suspended, .restore, hand)
             restored.suspendedFrom = .staged
-            return try await record([restored])
+            restored.compromisedAt = nil
+            return try await record([restored], fulfilling: hand.fulfils)
         case .adopt, .import, .generate, .expire, .revert, .destroy:
             throw KeyLifeRefusal("\(order.action.rawValue) is nothing that can be asked for here.")
         }
@@ -131,9 +126,11 @@ public final class KeyOffice: Service {
         var actor: String
         var approver: String?
         var reason: String
+        /// The proposal that is used up by the change.
+        var fulfils: KeyProposal?
     }
 
-    var rules: KeyLifeRules { KeyLifeRules(records: board.records, now: now) }
+    var rules: KeyLifeRules { KeyLifeRules(records: board.records, ceremonies: board.ceremonies, now: now) }
 
     func account(_ issuerID: String) -> AccountPlan? { board.accounts.first { $0.issuerID == issuerID } }
 
@@ -151,6 +148,7 @@ public final class KeyOffice: Service {
         changed.fingerprint = record.fingerprint ?? slot(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
+        if action == .compromise { changed.compromisedAt = time }
         // What was to retire at a time still is when it is resumed.
         if state != .suspended { changed.retireAt = retireAt ?? (state == .retiring ? record.retireAt : nil) }
         changed.history.append(
@@ -158,30 +156,6 @@ public final class KeyOffice: Service {
                 time: time, action: action, from: record.state, to: state, actor: hand.actor, approver: hand.approver,
                 reason: hand.reason, retireAt: retireAt, evidence: evidence))
         return changed
-    }
-
-    /// The key signs nothing from now on, whatever is under way and whatever becomes of the record. What cannot be recorded
-    /// now is tried again, and may be asked for again.
-    private func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
-        let isSuspension = order.action == .suspend
-        _ = try isSuspension ? rules.suspension(order.keyID) : rules.compromise(order.keyID)
-        board.hold(order.keyID, as: isSuspension ? .suspended : .compromised)
-        do throws(KeyLifeRefusal) {
-            let answer = try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
-            unrecordedStops.withLock { $0[order.keyID] = nil }
-            board.release(order.keyID)
-            return answer
-        } catch {
-            if error.kind == .unrecorded {
-                unrecordedStops.withLock { $0[order.keyID] = (order, actor) }
-                throw KeyLifeRefusal(
-                    .unrecorded,
-                    "The key \(order.keyID) is stopped, but that could not be recorded yet; it is tried again by itself, and "
-                        + "ends with this process until then. \(error)")
-            }
-            board.release(order.keyID)
-            throw error
-        }
     }
 
     private func settle(_ changed: KeyLifeRecord) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
@@ -192,6 +166,7 @@ public final class KeyOffice: Service {
         }
         var stopped = changed
         stopped.since = now
+        if stopped.state == .compromised { stopped.compromisedAt = stopped.since }
         if let last = stopped.history.indices.last { stopped.history[last].time = stopped.since }
         return try await record([stopped])
     }
@@ -202,12 +177,19 @@ public final class KeyOffice: Service {
     ///
     /// - Parameter time: of the entries, where it is not that of the last change.
     func record(
-        _ changed: [KeyLifeRecord], at time: Timestamp? = nil
+        _ changed: [KeyLifeRecord], at time: Timestamp? = nil, fulfilling proposal: KeyProposal? = nil
     ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
-        try await register(
-            changed.map { ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024)) },
-            at: time ?? changed.last?.history.last?.time)
-        board.set(changed)
+        let changed = changed.map { $0.limited() }
+        var told: [Registration] = changed.map {
+            ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024))
+        }
+        // In the same transaction: an approval is good for once.
+        if let proposal {
+            told.append(
+                registration(proposal, .approved, by: changed.first?.history.last?.approver ?? "", isOpen: false))
+        }
+        try await register(told, at: time ?? changed.last?.history.last?.time)
+        board.set(changed, proposals: proposal.map { used in board.proposals.filter { $0.id != used.id } })
         for record in changed {
             logger.notice(
                 "The key is \(record.state.rawValue)",
@@ -217,14 +199,42 @@ public final class KeyOffice: Service {
         return changed
     }
 
+    /// What one entry tells, and the register that it changes.
+    typealias Registration = (record: LifeRecord, name: String, value: [UInt8])
+
     func register(
-        _ records: [(record: LifeRecord, name: String, value: [UInt8])], at time: Timestamp? = nil
+        _ records: [Registration], at time: Timestamp? = nil
     ) async throws(KeyLifeRefusal) {
+        guard !isBehind.withLock({ $0 }) else {
+            // A value that was made from the state in memory would overwrite what the register has.
+            throw KeyLifeRefusal(
+                .unrecorded,
+                "The last change may or may not be in the register; that shows when the audit log can be written.")
+        }
+        for record in records { try Self.requireReadable(record.name, record.value) }
         do throws(AuditError) { try await audit.register(records, at: time ?? now) } catch {
             // A write that took too long may have been done all the same.
             isBehind.withLock { $0 = true }
+            throw Self.unrecorded(error)
+        }
+    }
+
+    private static func unrecorded(_ error: AuditError) -> KeyLifeRefusal {
+        KeyLifeRefusal(.unrecorded, "It could not be recorded, so nothing has changed in the register. \(error)")
+    }
+
+    /// What is written is read again at the next start, which fails if it cannot be.
+    private static func requireReadable(_ name: String, _ value: [UInt8]) throws(KeyLifeRefusal) {
+        guard value.count <= KeyLifeLimits.register else {
             throw KeyLifeRefusal(
-                .unrecorded, "It could not be recorded, so nothing has changed in the register. \(error)")
+                "The register \(name) would have \(value.count) bytes; at most \(KeyLifeLimits.register) are allowed. Nothing has "
+                    + "changed.")
+        }
+        do throws(JSONReadError) {
+            try KeyBoard().load(
+                [name: AuditRegister(name: name, value: value, entry: 0)], at: Timestamp(milliseconds: 0))
+        } catch {
+            throw KeyLifeRefusal("The register \(name) could not be read again: \(error) Nothing has changed.")
         }
     }
 
@@ -234,6 +244,7 @@ public final class KeyOffice: Service {
             do throws(KeyLifeRefusal) {
                 // Each change goes on from a state that stands in the log.
                 try await recordAdoptions()
+                try await recordStops()
                 return .success(try await body())
             } catch {
                 return .failure(error)
@@ -253,7 +264,7 @@ public final class KeyOffice: Service {
     }
 
     /// Two activations at once would each retire the same key: the second is refused, not queued.
-    private func exclusively<Value>(
+    func exclusively<Value>(
         _ keyID: String, _ body: () async throws(KeyLifeRefusal) -> Value
     ) async throws(KeyLifeRefusal) -> Value {
         let issuerID = try rules.record(keyID).issuerID
@@ -282,10 +293,11 @@ public final class KeyOffice: Service {
             }
         }
         watches.end()
+        await recordLastStops()
     }
 
     private var untilNext: Duration {
-        let now = now
+        let now = audit.clock.deadlineTime
         let next = board.records.values.compactMap { $0.state == .retiring ? $0.retireAt : nil }.min()
         guard let next else { return .seconds(1) }
         return min(.seconds(1), max(.milliseconds(5), .milliseconds(next.milliseconds - now.milliseconds)))
@@ -293,23 +305,25 @@ public final class KeyOffice: Service {
 
     /// Before changes that are made while no gateway runs.
     public func prepare() async throws(KeyLifeRefusal) {
+        // The register may not even be loaded.
+        if case .unwritable(let error) = audit.state { throw Self.unrecorded(error) }
         try await inTurn { () throws(KeyLifeRefusal) in
             try await forgetExpiredProposals()
         }
     }
 
     /// What cannot be recorded now is tried again.
-    private func keepUp() async {
+    func keepUp() async {
         guard audit.state.isWritable else { return }
-        for (order, actor) in unrecordedStops.withLock({ Array($0.values) }) { _ = try? await stop(order, by: actor) }
         _ = try? await inTurn { () throws(KeyLifeRefusal) in
-            let now = now
+            let now = audit.clock.deadlineTime
             for record in board.records.values where record.state == .retiring {
                 guard let retireAt = record.retireAt, retireAt <= now else { continue }
                 let hand = Hand(actor: Self.gatewayName, reason: "The time at which it was to retire has come.")
                 _ = try await self.record([change(record, to: .retired, .expire, hand)])
             }
             try await forgetExpiredProposals()
+            try await concludeReports()
         }
     }
 

@@ -1,7 +1,8 @@
+import Crypto
 public import SigningKit
 public import StrictJSON
 
-/// What one administrator wants and another has to approve (dual control, PCI DSS 4 §3.7.6).
+/// What one administrator wants and another has to approve (dual control).
 public struct KeyProposal: Sendable, Equatable {
     public var id: String
     public var action: KeyLifeAction
@@ -11,14 +12,20 @@ public struct KeyProposal: Sendable, Equatable {
     public var details: [String: String]
     public var reason: String
     public var proposer: String
+    /// See `Administrator.proofs`.
+    public var proposerProofs: [String]
     public var proposed: Timestamp
     public var expires: Timestamp
     /// Nil until somebody else approves.
     public var approver: String?
+    public var approverProofs: [String]
+    /// The number of its register; nil for one in the list that earlier versions wrote.
+    var slot: Int?
 
     public init(
         id: String, action: KeyLifeAction, issuerID: String, keyID: String, details: [String: String] = [:],
-        reason: String, proposer: String, proposed: Timestamp, expires: Timestamp, approver: String? = nil
+        reason: String, proposer: String, proposerProofs: [String] = [], proposed: Timestamp, expires: Timestamp,
+        approver: String? = nil, approverProofs: [String] = []
     ) {
         self.id = id
         self.action = action
@@ -27,10 +34,23 @@ public struct KeyProposal: Sendable, Equatable {
         self.details = details
         self.reason = reason
         self.proposer = proposer
+        self.proposerProofs = proposerProofs
         self.proposed = proposed
         self.expires = expires
         self.approver = approver
+        self.approverProofs = approverProofs
     }
+
+    /// What an approval names: `sha256:` and the SHA-256 of everything that is proposed, in hexadecimal digits.
+    public var digest: String {
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writeProposed(to: &$0) }
+        let digits = SHA256.hash(data: writer.bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return "sha256:" + digits.joined()
+    }
+
+    var proposingPerson: Administrator { Administrator(name: proposer, proofs: proposerProofs) }
+    var approvingPerson: Administrator? { approver.map { Administrator(name: $0, proofs: approverProofs) } }
 }
 
 extension KeyProposal: JSONReadable, JSONWritable {
@@ -39,22 +59,32 @@ extension KeyProposal: JSONReadable, JSONWritable {
         self.init(
             id: try object.text("id"), action: try object.choice("action"), issuerID: try object.text("issuerId"),
             keyID: try object.text("keyId"), details: try object.texts("details"), reason: try object.text("reason"),
-            proposer: try object.text("proposer"), proposed: try object.time("proposed"),
-            expires: try object.time("expires"), approver: try object.optionalText("approver"))
+            proposer: try object.text("proposer"), proposerProofs: try object.optionalTextList("proposerProofs"),
+            proposed: try object.time("proposed"), expires: try object.time("expires"),
+            approver: try object.optionalText("approver"),
+            approverProofs: try object.optionalTextList("approverProofs"))
     }
 
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("id", id)
-            writer.member("action", action.rawValue)
-            writer.member("issuerId", issuerID)
-            writer.member("keyId", keyID)
-            if !details.isEmpty { writer.member("details", details) }
-            writer.member("reason", reason)
-            writer.member("proposer", proposer)
-            writer.member("proposed", proposed)
-            writer.member("expires", expires)
-            if let approver { writer.member("approver", approver) }
+            writeProposed(to: &writer)
+            writer.member("digest", digest)
+            guard let approver else { return }
+            writer.member("approver", approver)
+            writer.member("approverProofs", approverProofs)
         }
+    }
+
+    private func writeProposed(to writer: inout JSONWriter) {
+        writer.member("id", id)
+        writer.member("action", action.rawValue)
+        writer.member("issuerId", issuerID)
+        writer.member("keyId", keyID)
+        if !details.isEmpty { writer.member("details", details) }
+        writer.member("reason", reason)
+        writer.member("proposer", proposer)
+        writer.member("proposerProofs", proposerProofs)
+        writer.member("proposed", proposed)
+        writer.member("expires", expires)
     }
 }

@@ -9,6 +9,8 @@ final class KeyPlace: Sendable {
     private let settings: KeyBackendSettings
     private let secrets: SecretLedger
     private let audit: AuditLog?
+    /// Places are made at a start or a reload, so a person asked for this one then.
+    private let orderedAt = ContinuousClock.now
     private let state = Mutex(State())
 
     private struct State {
@@ -36,6 +38,9 @@ final class KeyPlace: Sendable {
 
     var hasRefusedLogin: Bool { state.withLock { $0.refusal != nil } }
 
+    /// Whether the login needs no other PIN, but a person who looked at the token.
+    var hasBlockedLogin: Bool { state.withLock { $0.refusal?.isBlockedLogin == true } }
+
     /// Opens it when it is not open, unless a login was refused before. One caller at a time: the ring sees to that.
     func backend() async throws(KeyError) -> any KeyBackend {
         let known = state.withLock { $0 }
@@ -57,11 +62,14 @@ final class KeyPlace: Sendable {
     private func opened() async throws(KeyError) -> any KeyBackend {
         do throws(KeyError) {
             return try await type.open(
-                locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets) { [audit] in audit?.note($0) })
+                locator,
+                in: KeyBackendEnvironment(settings: settings, secrets: secrets, orderedAt: orderedAt) { [audit] in
+                    audit?.note($0)
+                })
         } catch {
-            if case .loginRefused(let sentence) = error {
+            if error.concernsLogin {
                 state.withLock { $0.refusal = error }
-                audit?.note(KeyPlaceEvent(.pinRefused, reason: sentence))
+                audit?.note(KeyPlaceEvent(.pinRefused, reason: error.description))
             }
             throw error
         }
@@ -78,4 +86,8 @@ final class KeyPlace: Sendable {
         }
         await backend?.close()
     }
+}
+
+extension KeyError {
+    var isBlockedLogin: Bool { if case .loginBlocked = self { true } else { false } }
 }

@@ -14,18 +14,21 @@ public final class KeyRing: Sendable {
     /// Every place of the configuration, in the order of its first key.
     private let places: [KeyPlace]
     /// Handed on from ring to ring: tokens do not like to be opened in parallel.
-    private let opening: Turnstile
+    let opening: Turnstile
 
     private struct Backend {
         let type: any KeyBackend.Type
         let settings: KeyBackendSettings
     }
 
+    func type(for scheme: String) -> (any KeyBackend.Type)? { backends[scheme]?.type }
+
     /// Touches no key yet: `openMissing` does.
     ///
     /// - Parameters:
     ///   - predecessor: the ring that served until now. What is the same in both stays open and keeps its
-    ///     state; so a PIN that was refused stays refused, unless another one is in its place.
+    ///     state; so a PIN that was refused stays refused, unless another one is in its place. A login that is blocked is
+    ///     tried once more.
     ///   - rejected: a ring that never served because its keys could not be opened. A PIN that was refused there is not
     ///     tried again either.
     public init(
@@ -93,6 +96,8 @@ public final class KeyRing: Sendable {
         await withTaskGroup { group in
             for slot in slots where slot.publicKey != nil && isWanted(slot) {
                 if let known = slot.proofAge, known < age { continue }
+                // For each proof of such a key a person may have to type a PIN: one is enough, until it fails to sign.
+                if age > .zero, slot.asksForEachSignature, slot.state.canSign { continue }
                 group.addTask { await slot.prove() }
             }
         }
@@ -127,25 +132,31 @@ public final class KeyRing: Sendable {
         if let place = predecessor?.places.first(where: isSame), predecessor?.isWorthANewTry(place) != true {
             return place
         }
-        if let place = rejected?.places.first(where: isSame), place.hasRefusedLogin, !place.hasNewSecrets {
+        if let place = rejected?.places.first(where: isSame), place.hasRefusedLogin,
+            !place.hasBlockedLogin, !place.hasNewSecrets
+        {
             return place
         }
         return KeyPlace(locator, type: backend.type, settings: backend.settings, secrets: secrets, audit: audit)
     }
 
-    /// Whether the place or a key there was refused with secrets that have been replaced since.
+    /// Whether the place or a key there was refused with secrets that have been replaced since, or waits for a person to
+    /// look at the token.
     private func isWorthANewTry(_ place: KeyPlace) -> Bool {
-        let isRefused = slots.contains { slot in
-            guard slot.place === place, case .refused = slot.state else { return false }
-            return true
+        var isRefused = place.hasRefusedLogin
+        var isBlocked = place.hasBlockedLogin
+        for slot in slots where slot.place === place {
+            guard case .refused(let error) = slot.state else { continue }
+            isRefused = true
+            if error.isBlockedLogin { isBlocked = true }
         }
-        return (isRefused || place.hasRefusedLogin) && place.hasNewSecrets
+        return isBlocked || (isRefused && place.hasNewSecrets)
     }
 
     private func find(_ slot: KeySlot) async throws(KeyError) -> any SigningKey {
         guard let served = backends[slot.plan.uri.scheme] else {
             let known = backends.keys.sorted().map { $0 + ":" }.joined(separator: ", ")
-            throw .invalidURI("no key backend serves the scheme \(slot.plan.uri.scheme):; there are \(known)")
+            throw .invalidURI("no key backend serves its scheme; the schemes are \(known)")
         }
         var selector = try served.type.address(of: slot.plan.uri).selector
         selector.publicKey = slot.plan.publicKey

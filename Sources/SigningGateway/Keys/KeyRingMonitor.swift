@@ -17,8 +17,6 @@ public final class KeyRingMonitor: Service {
 
     /// How old the proof may be that `/readyz` answers from.
     private static let freshness = Duration.seconds(1)
-    /// Between proofs that nobody asked for.
-    private static let interval = Duration.seconds(10)
     /// Between attempts to open what is missing.
     private static let pause = Duration.seconds(1)
 
@@ -79,7 +77,7 @@ public final class KeyRingMonitor: Service {
             release { $0.last = .now }
             await ring.prove(olderThan: Self.freshness) { !$0.isActive }
             let isMending = ring.slots.contains { $0.state.isDown }
-            await doorbell.wait(atMost: isMending ? Self.pause : Self.interval)
+            await doorbell.wait(atMost: isMending ? Self.pause : gateway.current.proofInterval)
         }
     }
 

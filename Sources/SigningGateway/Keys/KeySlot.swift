@@ -86,6 +86,12 @@ public final class KeySlot: Sendable {
     /// Where it stands in its life; nil where no register is kept.
     public var lifeState: KeyLifeState? { life?.key(plan.keyID)?.state }
 
+    /// Whether a signature of it proves anything: not once someone else may have made it.
+    public var isTrustworthy: Bool {
+        guard let known = life?.key(plan.keyID) else { return true }
+        return known.compromisedAt == nil && known.state != .compromised && known.state != .destroyed
+    }
+
     public var state: KeyState {
         status.withLock { status in
             guard status.occupant != nil else { return KeyState(status.failure) }
@@ -104,6 +110,8 @@ public final class KeySlot: Sendable {
     /// Nil while there is no key.
     public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.occupant?.key.publicKey } }
     public var custody: KeyCustody? { status.withLock { $0.occupant?.key.custody } }
+    /// Whether each signature needs a login of its own.
+    var asksForEachSignature: Bool { status.withLock { $0.occupant?.key.asksForEachSignature ?? false } }
     public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
 
     /// For the record: Base64url of the fingerprint, and the serial number of the token. Empty and nil while there is no key.
@@ -125,8 +133,14 @@ public final class KeySlot: Sendable {
         do {
             signature = try await occupant.key.sign(digest)
         } catch {
-            if case .unavailable = error { note(.failure(error)) }
+            if error.makesKeyDown { note(.failure(error)) }
             throw error
+        }
+        if occupant.key.asksForEachSignature, !state.canSign {
+            // No proof is asked of such a key while a person would have to type a PIN for it.
+            try verify(signature, digest, with: occupant.verifier)
+            note(.success(.now))
+            return signature
         }
         if occupant.verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: occupant.verifier) }
         return signature
@@ -253,4 +267,11 @@ public final class KeySlot: Sendable {
     }
 
     private var name: Logger.Metadata { ["keyId": "\(plan.keyID)", "issuerId": "\(issuerID)"] }
+}
+
+extension KeyError {
+    /// Whether the key does not sign from now on, as far as one request can tell.
+    fileprivate var makesKeyDown: Bool {
+        if case .unavailable = self { true } else { concernsLogin }
+    }
 }

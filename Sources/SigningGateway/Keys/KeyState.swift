@@ -45,7 +45,8 @@ public enum KeyState: Equatable, Sendable {
     init(_ error: KeyError) {
         switch error {
         case .busy, .cancelled, .unavailable, .failed, .notFound: self = .down(error)
-        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .ambiguous, .unfit, .closed:
+        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .ambiguous, .unfit,
+            .closed:
             self = .refused(error)
         }
     }

@@ -9,6 +9,8 @@ final class Turnstile: Sendable {
 
     private let state = Mutex(State())
 
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     func pass<Result>(_ body: () async -> Result) async -> Result {
         await enter()
         defer { leave() }

@@ -7,6 +7,8 @@ public final class GatewayGeneration: Sendable {
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
     private let accounts: [AccountPlan]
+    /// Between two proofs of an idle key.
+    let proofInterval: Duration
     /// Rings when the generation is gone and its last request has ended.
     let farewell: Doorbell
 
@@ -22,6 +24,7 @@ public final class GatewayGeneration: Sendable {
         audit: AuditLog? = nil
     ) {
         accounts = plan.accounts
+        proofInterval = plan.proofInterval
         ring = KeyRing(
             plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)

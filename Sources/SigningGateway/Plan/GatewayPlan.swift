@@ -7,13 +7,17 @@ public struct GatewayPlan: Sendable {
     /// By scheme; a backend that is not named has its defaults.
     public var backendSettings: [String: KeyBackendSettings]
     public var clients: [ClientPlan]
+    /// Between two proofs of an idle key.
+    public var proofInterval: Duration
     /// Whether a caller that proves nothing may have everything. Only for listeners that no stranger reaches.
     public var allowsAnonymous: Bool
 
     public init(
         accounts: [AccountPlan], verification: VerificationMode = .always,
-        backendSettings: [String: KeyBackendSettings] = [:], clients: [ClientPlan] = [], allowsAnonymous: Bool = false
+        backendSettings: [String: KeyBackendSettings] = [:], clients: [ClientPlan] = [], allowsAnonymous: Bool = false,
+        proofInterval: Duration = .seconds(10)
     ) {
+        self.proofInterval = proofInterval
         self.accounts = accounts
         self.verification = verification
         self.backendSettings = backendSettings
@@ -31,14 +35,17 @@ public struct AccountPlan: Sendable {
     public var activeKeyID: String
     /// Whether what gives a key power, or takes it for good, needs two administrators.
     public var hasDualControl: Bool
+    /// Whether `operator`, who may be anybody with root on the machine, counts as an administrator for that.
+    public var countsOperator: Bool
     /// How long what one of them proposed waits for the other.
     public var proposalLifetime: Duration
 
     public init(
         issuerID: String, apps: [AppPlan], keys: [KeyPlan], activeKeyID: String, hasDualControl: Bool = false,
-        proposalLifetime: Duration = .seconds(86_400)
+        countsOperator: Bool = true, proposalLifetime: Duration = .seconds(86_400)
     ) {
         self.hasDualControl = hasDualControl
+        self.countsOperator = countsOperator
         self.proposalLifetime = proposalLifetime
         self.issuerID = issuerID
         self.apps = apps

@@ -16,14 +16,16 @@ final class ClientUsage: Sendable {
 
     /// Takes `count` requests of both limits, or nothing.
     ///
+    /// - Parameter back: requests that were taken before, and are given back first.
     /// - Returns: how the limit stands that leaves less; nil for a client without limits.
     func take(
-        _ count: Int, within limits: ClientLimits, at moment: LimitMoment
+        _ count: Int, giving back: Int = 0, within limits: ClientLimits, at moment: LimitMoment
     ) throws(RateLimitRefusal) -> RateLimitStatus? {
         if limits.isUnlimited { return nil }
         let count = max(0, count)
         return try state.withLock { state throws(RateLimitRefusal) in
             state.advance(within: limits, to: moment)
+            state.give(back, within: limits)
             try state.refuse(count, over: limits, moment)
             state.take(count, within: limits)
             let standing = state.standing(within: limits, moment)
@@ -67,6 +69,12 @@ private struct State {
         if limits.rate != nil { missing += Double(count) }
         // Not over the quota, so not over what an Int holds.
         if limits.dailyQuota != nil { usedToday += count }
+    }
+
+    mutating func give(_ count: Int, within limits: ClientLimits) {
+        if limits.rate != nil { missing = max(0, missing - Double(count)) }
+        // The day may be another one by now.
+        if limits.dailyQuota != nil { usedToday = max(0, usedToday - count) }
     }
 
     /// The quota first: it is the one that takes longer.

@@ -11,8 +11,11 @@ public enum KeyError: Error, Hashable, Sendable {
 
     /// A PIN or passphrase could not be read.
     case secretUnavailable(String)
-    /// The token refused the PIN, or must not be asked: it is not tried again until the configuration changes.
+    /// The token refused the PIN as a wrong one: it is not shown again until another one is configured.
     case loginRefused(String)
+    /// A login is not made, or not made again, until a person has looked at the token: it is locked, it warns of a lock,
+    /// or a login ended without saying whether the PIN was counted. A reload makes one more attempt.
+    case loginBlocked(String)
     /// No such file, module, token or key.
     case notFound(String)
     /// More than one token or key answers to the URI.
@@ -37,8 +40,20 @@ public enum KeyError: Error, Hashable, Sendable {
     public var isTransient: Bool {
         switch self {
         case .busy, .unavailable: true
-        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .notFound, .ambiguous, .unfit, .cancelled,
-            .closed, .failed:
+        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .notFound, .ambiguous,
+            .unfit, .cancelled, .closed, .failed:
+            false
+        }
+    }
+}
+
+extension KeyError {
+    /// Whether it is about a login that was refused or is not made.
+    public var concernsLogin: Bool {
+        switch self {
+        case .loginRefused, .loginBlocked: true
+        case .invalidURI, .invalidSetting, .secretUnavailable, .notFound, .ambiguous, .unfit, .busy, .cancelled,
+            .closed, .unavailable, .failed:
             false
         }
     }
@@ -49,8 +64,9 @@ extension KeyError: CustomStringConvertible {
         switch self {
         case .invalidURI(let sentence): "The key's URI cannot be used: \(sentence)."
         case .invalidSetting(let name, let sentence): "The setting \(name) \(sentence)."
-        case .secretUnavailable(let sentence), .loginRefused(let sentence), .notFound(let sentence),
-            .ambiguous(let sentence), .unfit(let sentence), .unavailable(let sentence), .failed(let sentence):
+        case .secretUnavailable(let sentence), .loginRefused(let sentence), .loginBlocked(let sentence),
+            .notFound(let sentence), .ambiguous(let sentence), .unfit(let sentence), .unavailable(let sentence),
+            .failed(let sentence):
             sentence
         case .busy: "The queue in front of the key is full; try again in a moment."
         case .cancelled: "The signature was no longer wanted."

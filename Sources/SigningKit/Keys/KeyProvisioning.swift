@@ -18,10 +18,12 @@ public protocol KeyWorkshop: Sendable {
     /// - Parameters:
     ///   - selector: names the key that is to be, by its label at least.
     ///   - isResumed: whether an import of this key began before and did not end, so that finding it is no surprise.
+    ///   - allowsClear: whether a plain key may pass through the module in the clear, where the place cannot unwrap.
     ///   - tell: gets a sentence for each step.
     /// - Throws: `unfit` for a key that is already there, among others.
     func take(
-        _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, tell: @escaping @Sendable (String) -> Void
+        _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, allowsClear: Bool,
+        tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> PlacedKey
 
     /// Has the place make a P-256 pair.
@@ -30,9 +32,7 @@ public protocol KeyWorkshop: Sendable {
     ) async throws(KeyError) -> PlacedKey
 
     /// Has the place make an RSA pair of 3072 bits that unwraps and does nothing else.
-    ///
-    /// - Returns: the public key's SubjectPublicKeyInfo in DER.
-    func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> [UInt8]
+    func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> MadeWrappingKey
 
     /// Takes a key out of the world, and looks whether it is gone.
     ///
@@ -63,11 +63,11 @@ public enum IncomingKey: Sendable {
 /// A key that is in its place now, and has proven that it can sign.
 public struct PlacedKey: Sendable {
     public enum Method: String, Sendable {
-        /// Under an AES key that was made in the token.
+        /// Under a key that was made in the token for this import.
         case unwrapped
         /// Out of a package that only the token could open.
         case unwrappedPackage = "unwrapped-package"
-        /// In the clear, because the token cannot unwrap.
+        /// In the clear: the token cannot unwrap, and this was allowed.
         case created
         /// By the token itself.
         case generated
@@ -83,10 +83,12 @@ public struct PlacedKey: Sendable {
     public var attributes: [(name: String, value: String)]
     /// Sentences that somebody should hear: what is not as one would like it.
     public var warnings: [String]
+    /// Whether the place refused the public key, so that the configuration must name it.
+    public var lacksPublicKey: Bool
 
     public init(
         publicKey: P256.Signing.PublicKey, method: Method, label: String, id: [UInt8],
-        attributes: [(name: String, value: String)], warnings: [String] = []
+        attributes: [(name: String, value: String)], warnings: [String] = [], lacksPublicKey: Bool = false
     ) {
         self.publicKey = publicKey
         self.method = method
@@ -94,6 +96,7 @@ public struct PlacedKey: Sendable {
         self.id = id
         self.attributes = attributes
         self.warnings = warnings
+        self.lacksPublicKey = lacksPublicKey
     }
 }
 

@@ -5,13 +5,17 @@ public struct KeyURI: Hashable, Sendable {
     /// The whole URI. Not for people's eyes.
     public let text: String
 
-    /// - Throws: `KeyError.invalidURI` unless there is a scheme (RFC 3986 §3.1) and something behind it.
+    /// - Throws: `KeyError.invalidURI` unless there is a scheme (RFC 3986 §3.1) and something behind it, or when there is a
+    ///   fragment (§3.5). It never repeats the text: there may be a secret in it.
     public init(_ text: String) throws(KeyError) {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(text[..<colon]) else {
             throw .invalidURI("it must begin with a scheme, such as file: or pkcs11:")
         }
         guard text.utf8.index(after: colon) < text.endIndex else {
             throw .invalidURI("nothing follows its scheme")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else {
+            throw .invalidURI("it holds a #, which would begin a fragment; write %23")
         }
         self.text = text
     }
@@ -43,19 +47,32 @@ public struct KeyURI: Hashable, Sendable {
 }
 
 extension KeyURI: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URI without the attributes that hold a PIN or passphrase or say where one is: those of its query, and those
-    /// that stand by mistake in its path or behind a semicolon of the query.
+    /// The URI without what may be a secret or say where one is. Of the query only the attributes that name a module are
+    /// shown, of an authority no user information (RFC 3986 §3.2.1), and of the path no attribute with the name of a secret.
     public var description: String {
-        let harmless = query.filter { !$0.split(separator: ";").contains(where: Self.leadsToSecret) }
-        let path = path.split(separator: ";", omittingEmptySubsequences: false)
+        let harmless = query.filter(Self.namesModule)
+        let path = Self.withoutUserInformation(path)
+            .split(separator: ";", omittingEmptySubsequences: false)
             .filter { !($0.contains("=") && Self.leadsToSecret($0)) }
             .joined(separator: ";")
         return "\(scheme):\(path)" + (harmless.isEmpty ? "" : "?" + harmless.joined(separator: "&"))
     }
 
+    private static func namesModule(_ attribute: Substring) -> Bool {
+        let name = attribute.prefix { $0 != "=" }
+        return (name == "module-path" || name == "module-name") && !attribute.contains(";")
+    }
+
+    private static func withoutUserInformation(_ path: Substring) -> Substring {
+        guard path.hasPrefix("//") else { return path }
+        let authority = path.dropFirst(2).prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else { return path }
+        return "//" + path[path.index(after: at)...]
+    }
+
     private static func leadsToSecret(_ attribute: Substring) -> Bool {
         let name = attribute.prefix { $0 != "=" }.lowercased()
-        return name.contains("pin") || name.contains("pass") || name.contains("secret")
+        return name == "pw" || ["pin", "pass", "pwd", "secret", "credential"].contains { name.contains($0) }
     }
 
     public var debugDescription: String { description }

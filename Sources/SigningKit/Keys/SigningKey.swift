@@ -6,6 +6,8 @@ public protocol SigningKey: Sendable {
     var custody: KeyCustody { get }
     /// Of the token that signs now; nil for a key that is not on one.
     var tokenSerial: String? { get }
+    /// Whether each signature needs a login of its own, for which a person may have to type a PIN.
+    var asksForEachSignature: Bool { get }
 
     /// Signs a digest of 32 bytes as it is: it is not hashed again.
     ///
@@ -15,4 +17,5 @@ public protocol SigningKey: Sendable {
 
 extension SigningKey {
     public var tokenSerial: String? { nil }
+    public var asksForEachSignature: Bool { false }
 }

@@ -14,6 +14,10 @@ extension JSONObject {
         try required(name) { value throws(JSONReadError) in try value.boolean() }
     }
 
+    public func optionalFlag(_ name: String) throws(JSONReadError) -> Bool? {
+        try optional(name) { value throws(JSONReadError) in try value.boolean() }
+    }
+
     public func time(_ name: String) throws(JSONReadError) -> Timestamp {
         try required(name) { value throws(JSONReadError) in try Self.time(value) }
     }

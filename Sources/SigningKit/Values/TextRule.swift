@@ -4,9 +4,10 @@ public import StrictJSON
 ///
 /// U+2063 separates the fields of a legacy signature, so inside a field it could make two of one. Control characters
 /// have no place in a name. Other invisible characters make two identifiers that look alike, but people's names need
-/// some of them (zero-width joiners, direction marks).
+/// some of them (zero-width joiners, direction marks). White space at either end is a copying mistake in every text, and in an
+/// identifier any white space but U+0020 is.
 public enum TextRule: Sendable {
-    /// A product, offer or transaction identifier: 1 to 255 bytes of UTF-8, every character visible.
+    /// A product, offer or transaction identifier: 1 to 255 bytes of UTF-8, every character visible or, inside, U+0020.
     case identifier
     /// A user name: 0 to 255 bytes of UTF-8.
     case userName
@@ -25,12 +26,33 @@ public enum TextRule: Sendable {
         }
         // Visible ASCII and the space are what nearly every identifier is made of.
         var ascii = text
-        if ascii.withUTF8({ $0.allSatisfy { (0x20...0x7E).contains($0) } }) { return }
+        let isPlain = ascii.withUTF8 { bytes in
+            bytes.first != 0x20 && bytes.last != 0x20 && bytes.allSatisfy { (0x20...0x7E).contains($0) }
+        }
+        if isPlain { return }
         for (position, scalar) in text.unicodeScalars.enumerated() {
             if let fault = fault(of: scalar) {
                 throw JSONReadError(.invalid("holds \(fault) at character \(position + 1); remove it"))
             }
         }
+        if let fault = whiteSpaceFault(in: text) { throw JSONReadError(.invalid(fault)) }
+    }
+
+    /// What is wrong with the white space in a text (Unicode's White_Space property): a sentence that goes on after the
+    /// member's name, or nil.
+    public func whiteSpaceFault(in text: String) -> String? {
+        let scalars = text.unicodeScalars
+        if let first = scalars.first, first.properties.isWhitespace {
+            return "begins with white space (\(Self.name(of: first))); remove it"
+        }
+        if let last = scalars.last, last.properties.isWhitespace {
+            return "ends with white space (\(Self.name(of: last))); remove it"
+        }
+        guard isVisibleOnly else { return nil }
+        for (position, scalar) in scalars.enumerated() where scalar != " " && scalar.properties.isWhitespace {
+            return "holds the white space \(Self.name(of: scalar)) at character \(position + 1); remove it"
+        }
+        return nil
     }
 
     /// `text`, once it has been checked; an error names the member `name`.

@@ -21,11 +21,9 @@ struct AdminClient {
             guard let url = URL(httpURLWithSocketPath: String(address.dropFirst(prefix.count))) else {
                 throw AdminError.unreachable("\(address) is not the path of a socket")
             }
-            var text = url.absoluteString
-            while text.hasSuffix("/") { text.removeLast() }
-            base = text
+            base = Self.withoutSlash(url.absoluteString)
         } else if address.hasPrefix("http://") || address.hasPrefix("https://") {
-            base = address
+            base = Self.withoutSlash(address)
         } else {
             throw AdminError.unreachable("\(address) is neither unix:/path nor an http:// or https:// URL")
         }
@@ -58,6 +56,8 @@ struct AdminClient {
     ) async throws -> String {
         var request = HTTPClientRequest(url: base + path)
         request.method = method
+        // Over a Unix socket the library sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
+        if address.hasPrefix("unix:") { request.headers.add(name: "Host", value: "localhost") }
         if let accept { request.headers.add(name: "Accept", value: accept) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
@@ -70,6 +70,13 @@ struct AdminClient {
         case .ok, .created, .accepted, .noContent: return text
         default: throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
         }
+    }
+
+    /// Paths begin with a slash of their own.
+    private static func withoutSlash(_ address: String) -> String {
+        var address = address
+        while address.hasSuffix("/") { address.removeLast() }
+        return address
     }
 
     /// In bytes; the history of a thousand keys fits.
@@ -102,9 +109,8 @@ struct AdminClient {
     }
 
     private static func token(_ path: String) throws -> String {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw AdminError.unreachable("\(path) cannot be read")
+        do throws(AuditSetupError) { return try EvidenceFile.token(in: path) } catch {
+            throw AdminError.unreachable("\(error)")
         }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

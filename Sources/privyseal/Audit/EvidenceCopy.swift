@@ -10,7 +10,7 @@ struct EvidenceCopy {
         let facts = FileFacts(path)
         // What is not there is said when it is opened.
         let isFile = facts?.isRegular ?? true
-        bytes = isFile ? nil : try EvidenceFile.contents(of: path)
+        bytes = isFile ? nil : try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.archive)
         length = isFile ? facts?.size ?? 0 : 0
     }
 

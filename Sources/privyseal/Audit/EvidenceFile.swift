@@ -1,22 +1,42 @@
+import Foundation
 import Glibc
 
 /// Files that a verification is based on.
 enum EvidenceFile {
-    /// Bytes that are kept in memory: some two million checkpoints from a pipe, or an archived segment with entries of 64 KiB each.
-    private static let maximumSize = 1 << 29
+    /// The most bytes that a kind of file may have. No more is read.
+    enum Limit {
+        /// A token, one line.
+        static let token = 1 << 14
+        /// Public keys, one a line.
+        static let keys = 1 << 18
+        /// A proof: an entry of at most 64 KiB, hashes and a checkpoint.
+        static let proof = 1 << 20
+        /// A report or its page, or the record of a drill.
+        static let report = 1 << 24
+        /// Two million checkpoints from a pipe, or an archived segment with entries of 64 KiB each.
+        static let archive = 1 << 29
+    }
 
-    static func contents(of path: String) throws(AuditSetupError) -> [UInt8] {
+    static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        // A length of 0 says nothing: pipes, devices and /proc have it.
+        if let size = FileFacts(path)?.size, size > limit { throw tooLong(path, limit) }
         var bytes: [UInt8] = []
-        try read(path, first: maximumSize + 1) { bytes += $0 }
-        guard bytes.count <= maximumSize else { throw AuditSetupError("\(path) is longer than \(maximumSize) bytes.") }
+        try read(path, first: limit + 1) { bytes += $0 }
+        guard bytes.count <= limit else { throw tooLong(path, limit) }
         return bytes
+    }
+
+    /// The token in a file, without the white space around it.
+    static func token(in path: String) throws(AuditSetupError) -> String {
+        String(decoding: try contents(of: path, limit: Limit.token), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Of nothing else than a file: from a pipe might come nothing, for ever.
     static func contents(ofFile path: String) throws(AuditSetupError) -> [UInt8] {
         guard access(path, F_OK) == 0 else { throw refusal(path) }
         guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is no file.") }
-        return try contents(of: path)
+        return try contents(of: path, limit: Limit.archive)
     }
 
     static let pieceSize = 1 << 16
@@ -40,6 +60,10 @@ enum EvidenceFile {
             total += max(0, count)
             visit(buffer[..<max(0, count)])
         }
+    }
+
+    private static func tooLong(_ path: String, _ limit: Int) -> AuditSetupError {
+        AuditSetupError("\(path) is longer than \(limit) bytes.")
     }
 
     private static func refusal(_ path: String) -> AuditSetupError {

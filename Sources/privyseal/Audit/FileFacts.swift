@@ -7,6 +7,8 @@ struct FileFacts {
     let mode: mode_t
     /// Bytes.
     let size: Int
+    /// Of the file system that it is on.
+    let device: UInt64
 
     /// Nil where nothing is.
     init?(_ path: String) {
@@ -14,6 +16,7 @@ struct FileFacts {
         guard privyseal_mark_file(path, &mark) == 0 else { return nil }
         mode = mark.mode
         size = Int(clamping: mark.size)
+        device = mark.device
     }
 
     var isRegular: Bool { mode & S_IFMT == S_IFREG }

@@ -39,7 +39,7 @@ final class KeyCosigner: CheckpointCosigner {
         if let key = open.withLock({ $0?.key }) { return key }
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
         guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == cosigner.uri.scheme }) else {
-            throw .invalidURI("no key backend serves the scheme \(cosigner.uri.scheme):")
+            throw .invalidURI("no key backend serves its scheme")
         }
         do throws(KeyError) {
             let backend = try await type.open(
@@ -52,7 +52,7 @@ final class KeyCosigner: CheckpointCosigner {
             open.withLock { $0 = (backend, key) }
             return key
         } catch {
-            if case .loginRefused = error { refusal.withLock { $0 = error } }
+            if error.concernsLogin { refusal.withLock { $0 = error } }
             throw error
         }
     }

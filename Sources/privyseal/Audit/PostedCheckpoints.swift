@@ -53,10 +53,7 @@ struct PostedCheckpoints: CheckpointDestination {
     }
 
     private func token(_ path: String) throws -> String {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw AuditSetupError("the token in \(path) cannot be read")
-        }
-        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = try EvidenceFile.token(in: path)
         // Whoever refused it as a header would repeat it.
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw AuditSetupError("the token in \(path) is not one line of visible ASCII characters")

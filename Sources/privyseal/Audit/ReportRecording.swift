@@ -1,28 +1,64 @@
 import AuditKit
+import Base64
 import Crypto
 import GatewayConfiguration
 import SigningGateway
 
-/// Writes into the audit log that a document was made: whoever gets it shown can see that it is not one of several.
+/// Writes into the audit log that a document was made: a person who is shown the document can see that it is not one of
+/// several.
 enum ReportRecording {
-    /// Says so where it cannot be recorded; the document is good all the same.
+    /// Prints a warning where it cannot be recorded; the document is good all the same.
     ///
     /// - Parameter bytes: of its file.
     static func record(
         _ subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
     ) async {
-        guard let audit = configuration.audit else { return }
+        _ = await proof(of: subject, id: id, bytes: bytes, hasPassed: hasPassed, in: configuration)
+    }
+
+    /// The same, with the proof that the log has the entry.
+    ///
+    /// - Returns: nil where there is no log, or where the document could not be recorded.
+    static func proof(
+        of subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
+    ) async -> EntryProof? {
+        guard let audit = configuration.audit else { return nil }
         do {
             let log = try AuditComposition(audit, of: configuration).open(isServing: false)
+            let digest = Array(SHA256.hash(data: bytes))
             let record = ReportRecord(
-                subject: subject, id: id, digest: Array(SHA256.hash(data: bytes)),
-                outcome: hasPassed ? "passed" : "failed", actor: Client.operator.name)
+                subject: subject, id: id, digest: digest, outcome: hasPassed ? "passed" : "failed",
+                actor: Client.operator.name)
             var failure: AuditError?
             do throws(AuditError) { try await log.record(.report(record)) } catch { failure = error }
             await log.close()
             if let failure { throw failure }
+            return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
         } catch {
             StandardError.print("warning: that it was made could not be recorded in the audit log: \(error)")
+            return nil
         }
+    }
+
+    /// The entry is one of the last: others may have been written since.
+    private static func proof(
+        of id: String, _ digest: String, _ audit: GatewayConfiguration.Audit
+    ) throws -> EntryProof {
+        let reader = try BuiltIns.auditStore.read(at: audit.database.path)
+        defer { reader.close() }
+        let head = try AuditProver(reader).checkpoint()
+        var query = AuditQuery()
+        query.terms = [.kind: "report"]
+        query.indexes = max(0, head.size - AuditSegment.size)..<head.size
+        var found: Int?
+        try reader.search(query) { entry in
+            guard let fields = EntryFields(entry.body), fields.text("id") == id, fields.text("digest") == digest else {
+                return true
+            }
+            found = entry.index
+            return false
+        }
+        guard let found else { throw AuditSetupError("Its entry is not in the log.") }
+        return try AuditProver(reader).inclusion(of: found, in: head)
     }
 }

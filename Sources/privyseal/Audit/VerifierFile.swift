@@ -11,7 +11,7 @@ struct VerifierFile {
 
     /// At least one.
     func verifiers() throws(AuditSetupError) -> [NoteVerifier] {
-        let text = String(decoding: try EvidenceFile.contents(of: path), as: UTF8.self)
+        let text = String(decoding: try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.keys), as: UTF8.self)
         var verifiers: [NoteVerifier] = []
         for line in text.split(whereSeparator: \.isNewline) {
             let line = line.trimmingPrefix { $0.isWhitespace }

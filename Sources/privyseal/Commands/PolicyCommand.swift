@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayConfiguration
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 struct PolicyCommand: AsyncParsableCommand {
@@ -91,7 +92,7 @@ struct PolicyCommand: AsyncParsableCommand {
         /// A rule may allow what nobody configured; the request would be answered 404.
         private func unconfigured(in configuration: GatewayConfiguration) -> String? {
             let apps = configuration.accounts.flatMap(\.apps)
-            guard let found = apps.first(where: { $0.bundleID == app }) else {
+            guard let found = apps.first(where: { $0.bundleID.hasSameBytes(as: app) }) else {
                 return "no account has the app \(app), so the answer would be 404."
             }
             return found.features.contains(feature)

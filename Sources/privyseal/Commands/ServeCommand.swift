@@ -17,9 +17,14 @@ struct ServeCommand: AsyncParsableCommand {
             On SIGTERM, /readyz says no first; requests in flight finish, tokens are closed, and the status is 0.
             On SIGHUP the configuration and the TLS files are read anew; a configuration that cannot be served changes \
             nothing, and the log says why. privyseal reload does the same over the admin listener.
+            An active key that cannot be used as it is configured is refused, and the other accounts are served: \
+            /readyz?app=BUNDLE-ID says for which apps the gateway signs. With --strict the status is 78 instead.
             """)
 
     @OptionGroup var config: ConfigurationOption
+
+    @Flag(help: "End with status 78 when an active key cannot be used as it is configured.")
+    var strict = false
 
     func run() async throws {
         // Until somebody listens to it, SIGHUP would end the process.
@@ -49,7 +54,8 @@ struct ServeCommand: AsyncParsableCommand {
         let service: GatewayService
         do {
             service = try GatewayService(
-                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus, lock: lock)
+                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus, lock: lock,
+                isStrict: strict)
         } catch {
             await audit?.close()
             throw StandardError.failure(error.description, status: 78)

@@ -3,41 +3,67 @@ import ComplianceReport
 import GatewayConfiguration
 import TransparencyLog
 
-/// Verifies the audit log of a configuration, and takes its newest checkpoint to anchor a report to.
+/// Verifies the audit log of a configuration, takes its newest checkpoint to anchor a report to, and compares the records of
+/// drills with it.
 struct AuditSurvey {
     private let audit: GatewayConfiguration.Audit?
     private let verifies: Bool
+    private let drills: DrillSurvey?
 
-    init(_ audit: GatewayConfiguration.Audit?, verifies: Bool) {
+    /// - Parameter drillDirectory: nil where the configuration names none.
+    init(_ audit: GatewayConfiguration.Audit?, verifies: Bool, drillDirectory: String?) {
         self.audit = audit
         self.verifies = verifies
+        drills = drillDirectory.map(DrillSurvey.init)
     }
 
-    var findings: AuditFindings {
-        guard let audit else { return .off }
+    var findings: (audit: AuditFindings, drills: DrillFindings) {
+        guard let audit else { return (.off, unverified("There is no audit log that could prove a record.")) }
         do {
             let reader = try BuiltIns.auditStore.read(at: audit.database.path)
             defer { reader.close() }
             let verifiers = try AuditKeyFile(audit.key.path).publicKeys()
             // Before the verification, so that it covers it.
-            let anchor = try reader.head().map { try Self.anchor($0, verifiers) }
-            guard verifies else { return .unverified(anchor: anchor) }
+            let head = try reader.head()
+            let anchor = try head.map { try Self.anchor($0, verifiers) }
+            guard verifies else {
+                let reason = "The audit log, which proves records, was not verified."
+                return (.unverified(anchor: anchor), unverified(reason))
+            }
             let file = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
             let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 20).verify(reader)
-            return .verified(
-                AuditFindings.Verified(
-                    anchor: anchor, entries: report.size, faultCount: report.faultCount,
-                    faults: report.faults.map { "\($0)" },
-                    externalChecked: file.isBeside(audit.database.path) ? 0 : report.externalChecked))
+            let verified = AuditFindings.Verified(
+                anchor: anchor, entries: report.size, faultCount: report.faultCount,
+                faults: report.faults.map { "\($0)" }, externalChecked: report.externalChecked,
+                secondPlace: Self.secondPlace(of: audit))
+            guard report.faultCount == 0 else {
+                return (.verified(verified), unverified("The audit log, which proves records, is not intact."))
+            }
+            return (.verified(verified), try drills?.findings(reader, head, verifiers) ?? .none)
         } catch {
-            return .unread("The audit log \(audit.database.path) cannot be verified. \(error)")
+            let reason = "The audit log \(audit.database.path) cannot be verified. \(error)"
+            return (.unread(reason), unverified(reason))
         }
     }
+
+    private func unverified(_ reason: String) -> DrillFindings { drills == nil ? .none : .unverified(reason) }
 
     private static func anchor(_ head: AuditHead, _ verifiers: [NoteVerifier]) throws -> ComplianceReport.Anchor {
         let checkpoint = try Checkpoint(SignedNote(parsing: head.note), signedByLogWith: verifiers)
         return ComplianceReport.Anchor(
             origin: checkpoint.origin, size: checkpoint.size, root: Hexadecimal.text(checkpoint.root.bytes),
             note: head.note)
+    }
+
+    private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.SecondPlace {
+        let checkpoints = audit.checkpoints
+        guard device(of: checkpoints.file.path) == device(of: audit.database.path) else { return .otherDisk }
+        if let endpoint = checkpoints.endpoint { return .sent(place: endpoint.text) }
+        return checkpoints.output == .none ? .sameDisk : .sent(place: checkpoints.output.rawValue)
+    }
+
+    /// Of the file, or of its directory before there is a file.
+    private static func device(of path: String) -> UInt64? {
+        (FileFacts(path) ?? FileFacts(DurableWrite.directory(of: path)))?.device
     }
 }

@@ -27,13 +27,15 @@ struct ComplianceSurvey {
         } catch {
             register = .unknown("The register of key life could not be asked: \(error)")
         }
+        let audit = AuditSurvey(
+            configuration.audit, verifies: verifiesLog, drillDirectory: configuration.drillDirectory
+        ).findings
         return ComplianceFindings(
             installation: installation, accounts: await KeySurvey(configuration).accounts(lives), register: register,
             clients: configuration.clients.map(ClientFindings.init),
             allowsAnonymous: configuration.allowsAnonymous,
             listeners: configuration.listeners.map(ListenerFindings.init),
-            audit: AuditSurvey(configuration.audit, verifies: verifiesLog).findings,
-            drills: DrillSurvey(configuration.drillDirectory).findings)
+            audit: audit.audit, drills: audit.drills)
     }
 
     private var installation: ComplianceFindings.Installation {

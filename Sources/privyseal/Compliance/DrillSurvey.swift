@@ -1,31 +1,114 @@
+import AuditKit
+import Base64
 import ComplianceReport
+import Crypto
 import Foundation
+import KeyDrills
 import StrictJSON
+import TransparencyLog
 
-/// Reads the heads of the records of drills in a directory.
+/// Reads the records of drills in a directory, and compares them with a verified audit log.
 struct DrillSurvey {
-    private let directory: String?
+    private let shelf: DrillShelf
 
-    /// - Parameter directory: nil where the configuration names none.
-    init(_ directory: String?) {
-        self.directory = directory
+    init(_ directory: String) {
+        shelf = DrillShelf(directory)
     }
 
-    var findings: DrillFindings {
-        guard let directory else { return .none }
-        // Until the first drill there is no directory.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        var drills: [DrillFinding] = []
+    /// - Parameters:
+    ///   - reader: of the log, which was verified up to the head.
+    ///   - head: nil for a log without entries.
+    func findings(
+        _ reader: any AuditReader, _ head: AuditHead?, _ verifiers: [NoteVerifier]
+    ) throws(AuditStoreError) -> DrillFindings {
+        let first = try reader.firstIndex()
+        var logged = try Self.logged(reader, first..<max(first, head?.size ?? 0))
+        var (records, complaints) = read()
+        for index in records.indices {
+            do {
+                // The verified log has its entries itself; the proof is all that is left of an archived one.
+                if let proof = try proof(of: records[index], verifiers), proof.entry < first { logged.append(proof) }
+                try Self.check(records[index], reader, head, verifiers)
+            } catch {
+                records[index].fault = "\(error)"
+            }
+        }
+        logged.sort { $0.entry < $1.entry }
+        return .read(
+            DrillEvidence(directory: shelf.directory, records: records, logged: logged, complaints: complaints))
+    }
+
+    private static func logged(
+        _ reader: any AuditReader, _ range: Range<Int>
+    ) throws(AuditStoreError) -> [LoggedDrill] {
+        var logged: [LoggedDrill] = []
+        try reader.entries(in: range) { entry in
+            if let drill = LoggedDrill(entry.body, at: entry.index) { logged.append(drill) }
+            return true
+        }
+        return logged
+    }
+
+    private func read() -> (records: [DrillFinding], complaints: [String]) {
+        // Before the first drill there is no directory.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: shelf.directory)) ?? []
+        var records: [DrillFinding] = []
         var complaints: [String] = []
         for name in names.sorted() where name.hasSuffix(".json") {
-            let path = "\(directory)/\(name)"
+            let path = "\(shelf.directory)/\(name)"
             do {
-                let document = try JSONDocument(parsing: try EvidenceFile.contents(of: path))
-                drills.append(try DrillFinding(from: document.root, file: path))
+                let bytes = try Self.contents(of: path, limit: EvidenceFile.Limit.report)
+                records.append(
+                    try DrillFinding(
+                        from: try JSONDocument(parsing: bytes).root, file: path, digest: Self.digest(of: bytes)))
             } catch {
                 complaints.append("\(path) is not the record of a drill: \(error)")
             }
         }
-        return .read(directory: directory, drills, complaints: complaints)
+        return (records, complaints)
+    }
+
+    /// Of a regular file alone: a pipe could keep the report waiting.
+    private static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is no file.") }
+        return try EvidenceFile.contents(of: path, limit: limit)
+    }
+
+    private static func digest(of bytes: [UInt8]) -> String {
+        String(decoding: Base64.url.encode(Array(SHA256.hash(data: bytes))), as: UTF8.self)
+    }
+
+    // MARK: Evidence
+
+    /// What the proof beside a record proves; nil where there is none.
+    ///
+    /// - Throws: a sentence, for a proof that does not hold.
+    private func proof(of record: DrillFinding, _ verifiers: [NoteVerifier]) throws -> LoggedDrill? {
+        guard DrillID.isWellFormed(record.id) else { return nil }
+        let path = shelf.path(record.id, DrillShelf.proofEnding)
+        guard FileFacts(path) != nil else { return nil }
+        let proof = try EntryProof(parsing: try Self.contents(of: path, limit: EvidenceFile.Limit.proof))
+        try proof.check(with: verifiers)
+        guard let drill = LoggedDrill(proof.entry, at: proof.index),
+            drill.id == record.id, drill.digest == record.digest
+        else { throw AuditSetupError("\(path) proves another entry than that of the drill \(record.id).") }
+        return drill
+    }
+
+    /// The checkpoint in the record of a drill on the gateway that serves must be one of its log.
+    private static func check(
+        _ record: DrillFinding, _ reader: any AuditReader, _ head: AuditHead?, _ verifiers: [NoteVerifier]
+    ) throws {
+        guard !record.isThrowAway, let head else { return }
+        guard let note = record.checkpoint else {
+            throw AuditSetupError("The record of the drill \(record.id) names no checkpoint of the audit log.")
+        }
+        let checkpoint = try Checkpoint(SignedNote(parsing: note), signedByLogWith: verifiers)
+        do throws(AuditProofError) {
+            _ = try AuditProver(reader).consistency(from: AuditHead(size: checkpoint.size, note: note), to: head)
+        } catch .archived {
+            // Its signature is all that can be checked without the archive.
+            return
+        }
     }
 }

@@ -56,7 +56,7 @@ struct KeySurvey {
 
     private func open(_ place: KeyLocator) async throws(KeyError) -> any KeyBackend {
         guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == place.uri.scheme }) else {
-            throw .invalidURI("no key backend serves the scheme \(place.uri.scheme):")
+            throw .invalidURI("no key backend serves its scheme")
         }
         let settings = configuration.backends[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
         return try await type.open(

@@ -9,7 +9,7 @@ extension GatewayPlan {
             accounts: configuration.accounts.map(AccountPlan.init),
             verification: VerificationMode(configuration.verification),
             backendSettings: configuration.backends, clients: configuration.clients.map(ClientPlan.init),
-            allowsAnonymous: configuration.allowsAnonymous)
+            allowsAnonymous: configuration.allowsAnonymous, proofInterval: configuration.proofInterval)
     }
 }
 
@@ -25,7 +25,7 @@ extension AccountPlan {
                     provenance: .init(key.provenance), origin: "\(key.origin)")
             },
             activeKeyID: account.activeKeyID, hasDualControl: account.hasDualControl,
-            proposalLifetime: account.proposalLifetime)
+            countsOperator: account.countsOperator, proposalLifetime: account.proposalLifetime)
     }
 }
 

@@ -44,8 +44,11 @@ extension ConnectionBounds {
         requestTimeout = TimeAmount(limits.requestTimeout)
         handshakeTimeout = TimeAmount(limits.handshakeTimeout)
         idleTimeout = TimeAmount(limits.idleTimeout)
+        connectionAge = TimeAmount(limits.connectionAge)
         headerBytes = limits.headerBytes
         batchBodyBytes = limits.batchBodyBytes
+        clientBodyBytes = limits.clientBodyBytes
+        totalBodyBytes = limits.totalBodyBytes
     }
 }
 

@@ -47,13 +47,23 @@ struct DrillRun {
             sheet.deviate("The key set showed another key under \(keyID) than before.")
         }
         let gateway = await self.gateway()
+        let load = LoadSummary(stage.load.ledger.answers, rules: sheet.rules, from: begun, to: ended)
+        sheet.judgeSpans(load, excused: excusedOutage)
         return DrillRecord(
             id: DrillID.of(conditions.scenario, begun: begun), scenario: conditions.scenario,
             isPlanned: conditions.isPlanned, participants: conditions.participants, gateway: gateway, begun: begun,
             ended: ended, steps: sheet.steps, timings: sheet.timings,
-            load: LoadSummary(stage.load.ledger.answers, rules: sheet.rules, from: begun, to: ended),
-            proofs: sheet.proofs, audit: await audit(from: first), deviations: sheet.deviations, oldKey: sheet.oldKey,
-            newKey: sheet.newKey, keySpans: await spans(begun, ended))
+            load: load, proofs: sheet.proofs, audit: await audit(from: first), deviations: sheet.deviations,
+            oldKey: sheet.oldKey,
+            newKey: sheet.newKey,
+            keySpans: DrillRecord.KeySpan.splitting(await spans(begun, ended), at: load.outages))
+    }
+
+    /// In milliseconds: for how long the drill itself keeps the token away, or gives a person time to.
+    private var excusedOutage: Int {
+        guard conditions.scenario == .tokenLoss else { return 0 }
+        let away = stage.throwAway == nil ? conditions.patience : DrillStage.absence
+        return Int(away / .milliseconds(1))
     }
 
     // MARK: What the gateway says

@@ -95,14 +95,20 @@ extension DrillStage {
         }
     }
 
-    /// That the log has no signature of the active key's path by the old key after the change.
-    func auditAgrees(_ old: String, _ changed: Timestamp, _ sheet: DrillSheet) async {
+    /// That the log has no signature by the old key after the change.
+    ///
+    /// - Parameter form: the feature that is looked for; nil for every one. A retiring key may still sign in the legacy form,
+    ///   for a request that names it.
+    func auditAgrees(
+        _ old: String, _ changed: Timestamp, _ sheet: DrillSheet, form: String? = "promotional-offer"
+    ) async {
+        let what = form == nil ? "signature, in any form," : "JWS"
         await sheet.step(
-            "Look into the audit log", expected: "It has no JWS that \(old) signed after the change."
+            "Look into the audit log", expected: "It has no \(what) that \(old) made after the change."
         ) {
             let since = String(decoding: changed.rfc3339, as: UTF8.self)
             let count = try await AuditTrail(admin).count(
-                "key=\(old)&feature=promotional-offer&kind=signature&since=\(since)")
+                "key=\(old)\(form.map { "&feature=\($0)" } ?? "")&kind=signature&since=\(since)")
             return .when(count == 0, "It has \(count == 0 ? "none" : "\(count)").")
         }
     }

@@ -32,7 +32,8 @@ struct CeremonyRun {
                 } else {
                     print(
                         "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                            + "privyseal keys approve \(proposal.id); then the same command again does it.")
+                            + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then the same command again "
+                            + "does it.")
                 }
                 return nil
             }
@@ -40,21 +41,25 @@ struct CeremonyRun {
     }
 
     /// Does the work, and has the register know how it ended.
+    ///
+    /// - Returns: what the work gave, and the key's record; nil while the gateway has not seen the key.
     func perform<Result>(
         _ work: () async throws -> Result, evidence: (Result) -> (PublicKeyFingerprint?, [String: String])
-    ) async throws -> (Result, KeyLifeRecord) {
+    ) async throws -> (Result, KeyLifeRecord?) {
         let result: Result
         do { result = try await work() } catch {
             let end = KeyCeremonyEnd(
                 isSuccess: false, fingerprint: ceremony.fingerprint, evidence: ["failure": "\(error)"])
-            _ = try? await desk.finish(ceremony.id, end)
+            _ = try? await desk.finish(ceremony.id, end.shortened())
             throw StandardError.failure("\(error)")
         }
         let (fingerprint, facts) = evidence(result)
         do {
-            let record = try await desk.finish(
-                ceremony.id, KeyCeremonyEnd(isSuccess: true, fingerprint: fingerprint, evidence: facts))
-            return (result, record)
+            let end = KeyCeremonyEnd(isSuccess: true, fingerprint: fingerprint, evidence: facts)
+            switch try await desk.finish(ceremony.id, end.shortened()) {
+            case .ended(let record): return (result, record)
+            case .waiting: return (result, nil)
+            }
         } catch {
             throw StandardError.failure(
                 "The work on the token is done, but the register could not be told: \(error) Run the same command "

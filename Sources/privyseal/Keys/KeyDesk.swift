@@ -9,11 +9,13 @@ protocol KeyDesk: Sendable {
     func prove(_ keyID: String) async throws -> KeyLifeRecord
 
     /// By another administrator than the one who proposed it. What needs no work on a token is done at once.
-    func approve(_ proposal: String) async throws -> KeyChangeAnswer
+    ///
+    /// - Parameter digest: of the proposal as the administrator saw it.
+    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer
     func reject(_ proposal: String) async throws
 
     /// Before a token is touched.
     func begin(_ order: KeyCeremonyOrder) async throws -> KeyCeremonyAnswer
-    /// After it was; the record as it is now.
-    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyLifeRecord
+    /// After it was.
+    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyCeremonyOutcome
 }

@@ -12,7 +12,7 @@ struct KeyPlace {
         var uri = try KeyURI(text)
         guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
         else {
-            throw KeyError.invalidURI("\(uri) is not on a token; keys are brought into pkcs11: places only")
+            throw KeyError.invalidURI("it names no place on a token; keys are brought into pkcs11: places only")
         }
         if let keyID, !uri.path.split(separator: ";").contains(where: { $0.hasPrefix("object=") }) {
             let query = uri.query.joined(separator: "&")

@@ -1,5 +1,6 @@
 import AuditKit
 import GatewayConfiguration
+import Glibc
 import SigningGateway
 import SigningKit
 
@@ -27,8 +28,8 @@ struct LocalKeyDesk: KeyDesk {
         try await withOffice { office in try await office.prove(keyID, by: Self.actor) }
     }
 
-    func approve(_ proposal: String) async throws -> KeyChangeAnswer {
-        try await withOffice { office in try await office.approve(proposal, by: Self.actor) }
+    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
+        try await withOffice { office in try await office.approve(proposal, digest: digest, by: Self.actor) }
     }
 
     func reject(_ proposal: String) async throws {
@@ -39,11 +40,11 @@ struct LocalKeyDesk: KeyDesk {
         try await withOffice { office in try await office.begin(order, by: Self.actor) }
     }
 
-    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyLifeRecord {
+    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyCeremonyOutcome {
         try await withOffice { office in try await office.finish(ceremony, end, by: Self.actor) }
     }
 
-    private static let actor = Client.operator.name
+    private static let actor = Administrator.operator(uid: geteuid())
 
     private func withOffice<Value>(_ body: (KeyOffice) async throws -> Value) async throws -> Value {
         guard let settings = configuration.audit else { throw NoRegister() }
@@ -54,7 +55,7 @@ struct LocalKeyDesk: KeyDesk {
         do {
             if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
             let gateway = LiveGateway(GatewayGeneration(configuration, audit: audit))
-            let office = KeyOffice(gateway, audit: audit)
+            let office = KeyOffice(gateway, audit: audit, isServing: false)
             do {
                 try await office.prepare()
                 result = .success(try await body(office))

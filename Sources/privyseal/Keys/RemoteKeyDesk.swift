@@ -23,8 +23,8 @@ struct RemoteKeyDesk: KeyDesk {
         try await ask(.POST, "/v1/keys/\(Self.segment(keyID))/prove", Nothing())
     }
 
-    func approve(_ proposal: String) async throws -> KeyChangeAnswer {
-        try await ask(.POST, "/v1/proposals/\(Self.segment(proposal))/approve", Nothing())
+    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
+        try await ask(.POST, "/v1/proposals/\(Self.segment(proposal))/approve", Approval(digest: digest))
     }
 
     func reject(_ proposal: String) async throws {
@@ -36,7 +36,7 @@ struct RemoteKeyDesk: KeyDesk {
         try await ask(.POST, "/v1/ceremonies", order)
     }
 
-    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyLifeRecord {
+    func finish(_ ceremony: String, _ end: KeyCeremonyEnd) async throws -> KeyCeremonyOutcome {
         try await ask(.POST, "/v1/ceremonies/\(Self.segment(ceremony))/finish", end)
     }
 
@@ -64,6 +64,12 @@ struct RemoteKeyDesk: KeyDesk {
 /// The empty object.
 private struct Nothing: JSONWritable {
     func write(to writer: inout JSONWriter) { writer.object { _ in } }
+}
+
+private struct Approval: JSONWritable {
+    let digest: String
+
+    func write(to writer: inout JSONWriter) { writer.object { $0.member("digest", digest) } }
 }
 
 /// What the key's path does not say already.

@@ -30,12 +30,14 @@ struct GatewayService {
     private let administration: Operator
     private let prometheus: PrometheusRegistry
     private let tracing: TraceExport?
+    private let clock: ClockMonitor
     private let manager: Supervision
 
+    /// - Parameter isStrict: an active key that only a person can mend ends the process.
     /// - Throws: `DoorError` when a listener cannot be as it is configured.
     init(
         _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, recent: RecentEvents,
-        prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil
+        prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil, isStrict: Bool = false
     ) throws(DoorError) {
         let gateway = LiveGateway(GatewayGeneration(configuration, audit: audit))
         let doors = try Doors(configuration)
@@ -45,12 +47,13 @@ struct GatewayService {
         self.audit = audit
         keys = audit.map { KeyOffice(gateway, audit: $0) }
         self.lock = lock
+        clock = audit?.clock ?? ClockMonitor()
         self.doors = doors
         self.manager = manager
         self.prometheus = prometheus
         // Keys are opened while it serves already: a token that takes its time must not keep /livez from answering.
         monitor = KeyRingMonitor(gateway) {
-            try Self.refuseMisconfiguredKeys(gateway.current.ring)
+            if isStrict { try Self.refuseMisconfiguredKeys(gateway.current.ring) }
             manager.noteOpened()
         }
         drain = Drain(delay: configuration.drainDelay)
@@ -71,11 +74,11 @@ struct GatewayService {
     /// Until it is told to stop.
     func run() async throws {
         let listeners = try doors.plans.map { try listener($0) }
-        GaugeCollector(gateway: gateway, registry: registry, doors: doors, prometheus: prometheus).start()
+        GaugeCollector(gateway: gateway, registry: registry, doors: doors, clock: clock, prometheus: prometheus).start()
         // Stopped from the last to the first: the drain, then the listeners, the keys when nobody asks any more, and the
         // record when nothing more can happen.
         var services: [any Service] = audit.map { [$0] } ?? []
-        services += [gateway, monitor] as [any Service]
+        services += [gateway, monitor, clock] as [any Service]
         if let keys { services.append(keys) }
         if let tracing { services.append(tracing) }
         services += [TLSWatcher(doors.identities, registry: registry), reloader, manager.watchdog]
@@ -115,14 +118,14 @@ struct GatewayService {
         return configuration.audit.map(ConfiguredAuditReading.init)
     }
 
-    /// What only a person can mend is said at once, instead of being served as a gateway that never gets ready. Not so a
-    /// refused PIN: whoever supervises this process would start it again, and each start would try the PIN again, until
-    /// the token locks itself.
+    /// With `--strict`, a key that only a person can mend ends the process. Except for a login that was refused or
+    /// is blocked: a supervisor would start the process again, and each start would try the PIN again until the
+    /// token locks itself.
     private static func refuseMisconfiguredKeys(_ ring: KeyRing) throws {
         var complaints: [String] = []
         for slot in ring.slots where slot.isActive {
             guard case .refused(let error) = slot.state else { continue }
-            if case .loginRefused = error { continue }
+            if error.concernsLogin { continue }
             complaints.append("\(slot.plan.origin): \(error)")
         }
         guard complaints.isEmpty else { throw StandardError.failure(complaints.joined(separator: "\n"), status: 78) }

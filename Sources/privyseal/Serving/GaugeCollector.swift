@@ -10,6 +10,7 @@ struct GaugeCollector: Sendable {
     let gateway: LiveGateway
     let registry: ConnectionRegistry
     let doors: Doors
+    let clock: ClockMonitor
     let prometheus: PrometheusRegistry
 
     func start() {
@@ -22,9 +23,11 @@ struct GaugeCollector: Sendable {
         set(
             "privyseal_connections",
             doors.plans.map { ([("listener", $0.name.rawValue)], Double(connections[$0.name] ?? 0)) })
+        set("privyseal_body_bytes", [([], Double(registry.bodyBytes))])
         set(
             "privyseal_tls_certificate_expiry_timestamp_seconds",
             doors.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
+        set("privyseal_clock_offset_seconds", [([], clock.offset / .seconds(1))])
         collectAudit()
         let ring = gateway.current.ring
         let states = ring.slots.map(\.state.name)

@@ -16,11 +16,11 @@ struct AuditedGateway {
     init(
         settings: AuditSettings = AuditSettings(), publisher: CheckpointPublisher? = nil,
         adjust: (inout GatewayPlan) -> Void = { _ in },
-        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime
+        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime, uptime: (@Sendable () -> Duration)? = nil
     ) async throws {
         let store = store
         signer = try .generate(name: store.identity.origin)
-        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now) {
+        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime) {
             () throws(AuditStoreError) in store
         }
         try audit.open()
@@ -31,6 +31,10 @@ struct AuditedGateway {
         generation.declareKeys()
         await generation.ring.openMissing()
         await generation.ring.prove()
+    }
+
+    init(clock: SteppedClock, adjust: (inout GatewayPlan) -> Void = { _ in }) async throws {
+        try await self.init(adjust: adjust, now: { clock.now }, uptime: { clock.uptime })
     }
 
     var dispatcher: Dispatcher { generation.dispatcher }

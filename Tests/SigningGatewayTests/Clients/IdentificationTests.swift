@@ -45,11 +45,30 @@ struct IdentificationTests {
     @Test("A caller is told the same, whatever was wrong")
     func oneAnswer() {
         let reasons: [UnauthenticatedReason] = [
-            .nobody, .malformedToken(.checksum), .malformedToken(.length(3)), .unknownToken,
+            .nobody, .malformedToken(.checksum), .malformedToken(.length(3)), .unknownToken, .certificateOutOfDate,
             .expiredToken(client: "shop"), .twoClients("shop", "game"),
         ]
         #expect(Set(reasons.map { AccessError.unauthenticated($0).description }).count == 1)
         #expect(Set(reasons.map(\.description)).count == reasons.count)
+    }
+
+    @Test("A refusal of an expired token takes as long as one of an unknown token")
+    func refusalTime() {
+        let directory = ClientDirectory(Callers.plan)
+        let expired = CallerEvidence(bearerToken: Callers.shopOld.text)
+        let unknown = CallerEvidence(bearerToken: ClientToken.mint().text)
+        var fastest = (expired: Duration.seconds(60), unknown: Duration.seconds(60))
+        // In turns, and the fastest of many: what else the machine does makes a turn slower, never faster.
+        for _ in 0..<100 {
+            fastest.expired = min(fastest.expired, Self.time(expired, directory))
+            fastest.unknown = min(fastest.unknown, Self.time(unknown, directory))
+        }
+        #expect(fastest.expired * 5 > fastest.unknown * 4, "\(fastest)")
+        #expect(fastest.unknown * 5 > fastest.expired * 4, "\(fastest)")
+    }
+
+    private static func time(_ evidence: CallerEvidence, _ directory: ClientDirectory) -> Duration {
+        ContinuousClock().measure { for _ in 0..<20 { _ = identify(evidence, in: directory) } }
     }
 
     @Test("What two clients were given by mistake proves neither")

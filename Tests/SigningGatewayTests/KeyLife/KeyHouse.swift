@@ -1,6 +1,6 @@
 import AuditKit
 import PromotionalOffer
-import SigningGateway
+public import SigningGateway
 import SigningKit
 import SigningKitTesting
 import StrictJSON
@@ -12,12 +12,22 @@ struct KeyHouse {
     let live: LiveGateway
     let office: KeyOffice
 
-    /// - Parameter staging: OTHER comes into the configuration after the register began.
-    init(staging: Bool = false, adjust: (inout GatewayPlan) -> Void = { _ in }) async throws {
-        gateway = try await AuditedGateway {
-            adjust(&$0)
-            if staging { $0.accounts[0].keys.removeLast() }
+    /// - Parameters:
+    ///   - staging: OTHER comes into the configuration after the register began.
+    ///   - clock: of the log and the register; nil for the one of the system.
+    init(
+        staging: Bool = false, clock: SteppedClock? = nil, adjust: (inout GatewayPlan) -> Void = { _ in }
+    ) async throws {
+        func adjustAll(_ plan: inout GatewayPlan) {
+            adjust(&plan)
+            if staging { plan.accounts[0].keys.removeLast() }
         }
+        gateway =
+            if let clock {
+                try await AuditedGateway(clock: clock, adjust: adjustAll)
+            } else {
+                try await AuditedGateway(adjust: adjustAll)
+            }
         var generation = gateway.generation
         if staging {
             var plan = gateway.plain.plan
@@ -56,10 +66,28 @@ struct KeyHouse {
         return await dispatcher.sign([JSONValue](repeating: request, count: count), along: route)
     }
 
+    /// Of a key in the place of the gateway's keys, whether or not there is one.
+    func uri(_ name: String) -> String { "fake:\(gateway.plain.place.name);key=\(name)" }
+
+    /// Takes a key into the configuration, as a reload does.
+    func declare(_ keyID: String, at uri: String) throws {
+        var plan = gateway.plain.plan
+        plan.accounts[0].keys.append(KeyPlan(keyID: keyID, uri: try KeyURI(uri), origin: "here"))
+        live.replace(
+            with: GatewayGeneration(
+                plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
+                secrets: FileSecretSource(credentialsDirectory: nil), inheriting: live.current, audit: gateway.audit))
+    }
+
     func close() async {
         await live.current.ring.close()
         await gateway.audit.close()
     }
+}
+
+extension Administrator: ExpressibleByStringLiteral {
+    /// A client whose name and token are known to be its own.
+    public init(stringLiteral name: String) { self.init(name: name, proofs: ["token of \(name)"]) }
 }
 
 /// A change that must not be, what comes before it, and a part of the sentence that refuses it.

@@ -251,15 +251,18 @@ struct KeyOfficeTests {
         }
         #expect(house.state("ACTIVE") == .active)
         let error = await #expect(throws: KeyLifeRefusal.self) {
-            try await house.office.approve(proposal.id, by: "alice")
+            try await house.office.approve(proposal.id, digest: proposal.digest, by: "alice")
         }
         #expect(error?.description.contains("another administrator has to approve") == true)
-        guard case .done(let records) = try await house.office.approve(proposal.id, by: "bob") else {
+        guard case .done(let records) = try await house.office.approve(proposal.id, digest: proposal.digest, by: "bob")
+        else {
             Issue.record("It was not done.")
             return
         }
         #expect(records.first?.history.last?.actor == "alice" && records.first?.history.last?.approver == "bob")
-        await #expect(throws: KeyLifeRefusal.self) { try await house.office.approve(proposal.id, by: "carol") }
+        await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.approve(proposal.id, digest: proposal.digest, by: "carol")
+        }
         // To stop a key takes one.
         _ = try await house.change(.suspend, "OTHER")
         await house.close()
@@ -274,7 +277,7 @@ struct KeyOfficeTests {
         let order = KeyChangeOrder(.activate, "OTHER", reason: "Late.", retiring: "ACTIVE", overlap: 60)
         guard case .proposed(let proposal) = try await house.office.change(order, by: "alice") else { return }
         let error = await #expect(throws: KeyLifeRefusal.self) {
-            try await house.office.approve(proposal.id, by: "bob")
+            try await house.office.approve(proposal.id, digest: proposal.digest, by: "bob")
         }
         #expect(error?.description.contains("has expired") == true)
         await house.close()
@@ -341,7 +344,7 @@ struct KeyOfficeTests {
         let house = try await KeyHouse()
         _ = try await house.change(.suspend, "OTHER")
         let order = KeyCeremonyOrder(
-            .destroy, issuerID: "issuer", keyID: "OTHER", uri: "fake:x", fingerprint: nil, reason: "x")
+            .destroy, issuerID: "issuer", keyID: "OTHER", uri: house.uri("other"), fingerprint: nil, reason: "x")
         _ = try await house.office.begin(order, by: "alice")
         await #expect(throws: KeyLifeRefusal.self) { try await house.change(.resume, "OTHER") }
         let slip = KeyCeremonyOrder(
@@ -354,8 +357,10 @@ struct KeyOfficeTests {
     @Test("Work on a token is known from its beginning to its end, and its end is the key's state")
     func ceremony() async throws {
         let house = try await KeyHouse()
+        let key = P256.Signing.PrivateKey()
         let order = KeyCeremonyOrder(
-            .import, issuerID: "issuer", keyID: "NEW", uri: "fake:new", fingerprint: nil, reason: "The next key.")
+            .import, issuerID: "issuer", keyID: "NEW", uri: house.uri("new"),
+            fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
         guard case .begun(let ceremony) = try await house.office.begin(order, by: "alice") else { return }
         #expect(house.office.overview().ceremonies == [ceremony])
         // Again after a crash: it goes on.
@@ -363,14 +368,19 @@ struct KeyOfficeTests {
         #expect(again.id == ceremony.id)
         // But not with something else, which nobody may have approved.
         var other = order
-        other.uri = "fake:elsewhere"
+        other.uri = house.uri("elsewhere")
         await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(other, by: "alice") }
         let end = KeyCeremonyEnd(isSuccess: true, fingerprint: nil, evidence: ["method": "unwrap"])
-        let record = try await house.office.finish(ceremony.id, end, by: "alice")
+        house.gateway.plain.place.add("new", key)
+        guard case .ended(let record) = try await house.office.finish(ceremony.id, end, by: "alice") else { return }
         #expect(record.state == .staged && record.provenance == .imported)
         #expect(house.office.overview().ceremonies.isEmpty)
         #expect(record.history.map(\.action) == [.import])
-        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(order, by: "alice") }
+        // The same key may come into another token, but no other key under its ID.
+        var changed = order
+        changed.fingerprint = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
+        let another = changed
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(another, by: "alice") }
         #expect(error?.description.contains("There is a key NEW already") == true)
         await house.close()
     }

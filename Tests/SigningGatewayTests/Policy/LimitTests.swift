@@ -46,6 +46,22 @@ struct LimitTests {
         #expect(try limits.admit(5) == RateLimitStatus(limit: 15, remaining: 0, resetsAfter: 86_400 - 10))
     }
 
+    @Test("A request that was taken before its batch was counted is part of the count")
+    func taken() async throws {
+        let limits = try await LimitedGateway(rate: RatePlan(perSecond: 1, burst: 10), dailyQuota: 15)
+        #expect(try limits.admit()?.remaining == 9)
+        #expect(try limits.admit(8, taken: 1)?.remaining == 2)
+        // A batch that is refused gives back what was taken for it.
+        #expect(try limits.admit()?.remaining == 1)
+        #expect(limits.refusal(3, taken: 1)?.status.remaining == 2)
+        #expect(limits.client.standing(at: limits.clock.now).rate?.remaining == 2)
+        #expect(limits.client.standing(at: limits.clock.now).quota?.remaining == 7)
+        // On the next day nothing is left to give back.
+        limits.clock.pass(milliseconds: 86_400_000)
+        #expect(limits.refusal(16, taken: 1)?.kind == .quota)
+        #expect(limits.client.standing(at: limits.clock.now).quota?.remaining == 15)
+    }
+
     @Test("A batch that is more than the limit is told so, and not to come again")
     func neverFits() async throws {
         let limits = try await LimitedGateway(rate: RatePlan(perSecond: 1, burst: 10), dailyQuota: 20)

@@ -42,13 +42,13 @@ struct LimitedGateway {
     }
 
     @discardableResult
-    func admit(_ count: Int = 1) throws(GatewayError) -> RateLimitStatus? {
-        try dispatcher.admit(client, count: count, feature: "promotional-offer")
+    func admit(_ count: Int = 1, taken: Int = 0) throws(GatewayError) -> RateLimitStatus? {
+        try dispatcher.admit(client, count: count, taken: taken, feature: "promotional-offer")
     }
 
     /// Nil, and taken, when it is admitted.
-    func refusal(_ count: Int = 1) -> RateLimitRefusal? {
-        do throws(GatewayError) { try admit(count) } catch {
+    func refusal(_ count: Int = 1, taken: Int = 0) -> RateLimitRefusal? {
+        do throws(GatewayError) { try admit(count, taken: taken) } catch {
             if case .limited(let refusal) = error { return refusal }
             Issue.record("\(error)")
         }

@@ -68,6 +68,28 @@ struct PolicyTests {
         #expect(try await decision(on: request, for: Self.client) == request.expected)
     }
 
+    @Test("The composed and the decomposed form of a name are two, in a list of any length", arguments: [2, 9, 20])
+    func unicodeForms(_ count: Int) async throws {
+        let forms = ["caf\u{E9}", "cafe\u{301}"]
+        let fillers = (2..<count).map { Pattern("p\($0)") }
+        for (allowed, other) in [(forms, []), ([forms[0]], [forms[1]]), ([forms[1]], [forms[0]])] {
+            let rule = RulePlan(
+                apps: ["com.example.app"], features: ["*"], products: allowed.map { Pattern($0) } + fillers,
+                origin: "rule 0")
+            let client = ClientPlan(name: "shop", rules: [rule], origin: "clients[0]")
+            for product in allowed {
+                let decision = try await decision(
+                    on: Request(product: product, expected: .allowed(by: "")), for: client)
+                #expect(decision == .allowed(by: "rule 0"))
+            }
+            for product in other {
+                let decision = try await decision(
+                    on: Request(product: product, expected: .allowed(by: "")), for: client)
+                #expect(decision == Self.denied(.product(product), "rule 0"))
+            }
+        }
+    }
+
     @Test("A client without rules may nothing, and the operator may everything")
     func extremes() async throws {
         let request = Request(product: "p", offer: "o", expected: Self.denied(.app("com.example.app"), "here"))

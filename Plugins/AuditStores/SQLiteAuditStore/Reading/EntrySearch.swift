@@ -17,7 +17,7 @@ struct EntrySearch {
     private let reader: SQLiteAuditReader
     /// Nil as soon as the index turns out to be damaged.
     private(set) var indexed: IndexedQuery?
-    private(set) var missing: MissingEntries?
+    private(set) var coverage = SearchCoverage()
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         self.query = query
@@ -65,6 +65,7 @@ struct EntrySearch {
                 return try scan(range, visit)
             }
             if candidates == .all { return try scan(range, visit) }
+            coverage.byIndex += range.count
             return try look(at: candidates, from: range.lowerBound, visit)
         }
     }
@@ -80,11 +81,11 @@ struct EntrySearch {
             var entries = try reader.tables().entries(at: indexes)[...]
             for index in indexes {
                 guard let entry = entries.first, entry.index == index else {
-                    missing.add(index..<index + 1)
+                    coverage.missing.add(index..<index + 1)
                     continue
                 }
                 entries.removeFirst()
-                guard try show(entry, visit) else { return false }
+                guard try show(entry, visit, isNamed: true) else { return false }
             }
         }
         return true
@@ -101,24 +102,28 @@ struct EntrySearch {
                 // In a damaged database they may be in any order.
                 if range.contains(entry.index) {
                     let (before, after) = (range.lowerBound..<entry.index, entry.index + 1..<range.upperBound)
-                    missing.add(query.isLatestFirst ? after : before)
+                    coverage.missing.add(query.isLatestFirst ? after : before)
                     range = query.isLatestFirst ? before : after
                 }
-                guard try show(entry, visit) else { return false }
+                coverage.byReading += 1
+                guard try show(entry, visit, isNamed: false) else { return false }
             }
             if entries.count < Self.batchSize { break }
         }
-        missing.add(range)
+        coverage.missing.add(range)
         return true
     }
 
+    /// - Parameter isNamed: whether the index named the entry.
     /// - Returns: whether to go on.
-    private func show(
-        _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    private mutating func show(
+        _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool, isNamed: Bool
     ) throws(AuditStoreError) -> Bool {
         // Looked at again whatever the index said: it is not trusted.
         // Who asks for everything gets also what is no entry: it must not be passed over.
         guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
+        coverage.found += 1
+        if isNamed { coverage.foundByIndex += 1 }
         return try visit(entry)
     }
 }

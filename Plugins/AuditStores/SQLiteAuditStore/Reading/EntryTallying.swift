@@ -7,7 +7,7 @@ struct EntryTallying {
     private var search: EntrySearch
     private var counts: [TallyKey: Int] = [:]
 
-    var missing: MissingEntries? { search.missing }
+    var missing: MissingEntries? { search.coverage.missing }
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         search = try EntrySearch(query, reader)

@@ -80,11 +80,11 @@ final class SQLiteAuditReader: AuditReader {
 
     func search(
         _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> MissingEntries? {
+    ) throws(AuditStoreError) -> SearchCoverage {
         try reading { (_) throws(AuditStoreError) in
             var search = try EntrySearch(query, self)
             for span in search.spans where try !search.visit(span, visit) { break }
-            return search.missing
+            return search.coverage
         }
     }
 

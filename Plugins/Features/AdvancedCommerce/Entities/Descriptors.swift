@@ -14,7 +14,7 @@ extension Shape {
         .optional("description", .description),
         together: { descriptors throws(JSONReadError) in
             // Apple's AtLeastOneOfDisplayNameOrDescription
-            if descriptors["displayName"] == nil, descriptors["description"] == nil {
+            if descriptors.given("displayName") == nil, descriptors.given("description") == nil {
                 throw JSONReadError(.invalid("must have a displayName, a description or both"))
             }
         }

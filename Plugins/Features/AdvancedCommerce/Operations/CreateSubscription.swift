@@ -15,7 +15,7 @@ extension Shape {
         .optional("previousTransactionId", .identifier()),
         together: { request throws(JSONReadError) in
             // The App Store makes the token with the first subscription: a first one cannot have it yet.
-            guard request["previousTransactionId"] == nil else { return }
+            guard request.given("previousTransactionId") == nil else { return }
             try request.refuseConsistencyToken(
                 "must not be sent with a customer's first subscription; send it only with a previousTransactionId")
         }

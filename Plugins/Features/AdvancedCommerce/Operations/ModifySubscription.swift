@@ -26,9 +26,9 @@ extension JSONObject {
         let retainsCycle = try required("retainBillingCycle") { value throws(JSONReadError) in try value.boolean() }
         guard !retainsCycle else { return }
         for name in ["descriptors", "periodChange"] {
-            try optional(name) { value throws(JSONReadError) in try value.anyObject().refuseLaterChange() }
+            try optionalUnlessNull(name) { value throws(JSONReadError) in try value.anyObject().refuseLaterChange() }
         }
-        _ = try optional("changeItems") { items throws(JSONReadError) in
+        _ = try optionalUnlessNull("changeItems") { items throws(JSONReadError) in
             try items.elements { item throws(JSONReadError) in try item.anyObject().refuseLaterChange() }
         }
     }

@@ -20,7 +20,9 @@ enum Operation: String, CaseIterable {
     static func check(_ request: JSONValue) throws(JSONReadError) {
         let object = try request.anyObject()
         let operation = try object.required("operation") { value throws(JSONReadError) in try Operation(from: value) }
-        let currency = try object.optional("currency") { value throws(JSONReadError) in try Currency(from: value) }
+        let currency = try object.optionalUnlessNull("currency") { value throws(JSONReadError) in
+            try Currency(from: value)
+        }
         try operation.shape.check(request, currency)
     }
 

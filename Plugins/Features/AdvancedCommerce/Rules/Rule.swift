@@ -1,7 +1,7 @@
 import SigningKit
 import StrictJSON
 
-/// What one value of a request must be. Null is nowhere allowed: it is a value of the wrong kind.
+/// What one value of a request must be. Null is a value of the wrong kind; `Shape` skips it where a member is optional.
 struct Rule: Sendable {
     /// The currency is the request's, if it names one; an amount needs it.
     let check: @Sendable (_ value: JSONValue, _ currency: Currency?) throws(JSONReadError) -> Void

@@ -1,6 +1,7 @@
 import StrictJSON
 
-/// An object of a request: the members that it has, and those that it may have. All others are refused by name.
+/// An object of a request: the members that it has, and those that it may have. All others are refused by name. An optional
+/// member that is null counts as absent.
 struct Shape: Sendable {
     struct Member: Sendable {
         let name: String
@@ -37,7 +38,7 @@ struct Shape: Sendable {
     }
 
     private func check(_ member: Member, of object: JSONObject, _ currency: Currency?) throws(JSONReadError) {
-        guard member.isRequired || object[member.name] != nil else { return }
+        guard member.isRequired || object.given(member.name) != nil else { return }
         try object.required(member.name) { value throws(JSONReadError) in try member.rule.check(value, currency) }
     }
 }

@@ -49,7 +49,7 @@ struct AttributeReading: Sendable {
             }
             return KeyInspection.Attribute(name, value)
         } catch {
-            guard error.returnValue.complains else { throw error }
+            guard error.returnValue.recovery == .never else { throw error }
             return KeyInspection.Attribute(name, nil, answer: "\(error.returnValue)")
         }
     }

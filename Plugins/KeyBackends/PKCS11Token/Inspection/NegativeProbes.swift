@@ -40,7 +40,7 @@ struct NegativeProbes {
         }
         defer { try? session.destroy(key) }
         var outcome = KeyInspection.Probe.untried("the token has no mechanism to wrap with")
-        for mechanism in [Mechanism.aesKeyWrapPadded, .aesKeyWrap] {
+        for mechanism in [Mechanism.aesKeyWrapKWP, .aesKeyWrapPadded, .aesKeyWrap] {
             do throws(PKCS11Error) {
                 outcome =
                     try session.gives(object, under: key, by: mechanism)

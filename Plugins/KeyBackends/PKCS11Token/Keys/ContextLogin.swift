@@ -7,18 +7,10 @@ internal import SigningKit
 /// them is not shown by the next.
 struct ContextLogin: Sendable {
     let token: TokenInfo
-    /// Nil where it is typed on the token itself.
-    let pin: Secret?
-
-    init(_ token: TokenInfo, pin: Secret?) {
-        self.token = token
-        self.pin = token.flags.contains(.protectedAuthenticationPath) ? nil : pin
-    }
-
-    var isRefused: Bool { RefusedPINs.contains(pin, for: token) }
+    let credentials: Credentials
 
     /// What can be known without asking the token.
-    var refusal: KeyError? { isRefused ? Login.refusedBefore(token) : nil }
+    var refusal: KeyError? { Login.refusedBefore(credentials, token) }
 
     /// - Throws: `refused` without showing the PIN when it was refused before, or when the token warns of a lock now.
     func sign<Value>(
@@ -27,12 +19,16 @@ struct ContextLogin: Sendable {
         try TokenTurns.alone(with: token) { () throws(SigningFault) in
             try check(session)
             do throws(PKCS11Error) {
-                guard let pin else { return try body(Signer.ContextLogin(pin: nil)) }
-                return try pin.withBytes { bytes throws(PKCS11Error) in try body(Signer.ContextLogin(pin: bytes)) }
+                let value = try credentials.withPIN { pin throws(PKCS11Error) in
+                    try body(Signer.ContextLogin(pin: pin))
+                }
+                RefusedPINs.remove(credentials.pin, for: token)
+                return value
             } catch {
-                guard error.function == .login, error.returnValue.refusesPIN else { throw .token(error) }
-                RefusedPINs.insert(pin, for: token)
-                throw .refused(Login.refusal(error.returnValue, token), by: error)
+                guard error.function == .login, let refusal = Login.refusal(error, credentials.pin, token) else {
+                    throw .token(error)
+                }
+                throw .refused(refusal, by: error)
             }
         }
     }
@@ -45,7 +41,7 @@ struct ContextLogin: Sendable {
             throw .token(error)
         }
         do throws(KeyError) {
-            try Login.check(pin, now)
+            try Login.check(credentials, now)
         } catch {
             throw .refused(error, by: nil)
         }

@@ -19,6 +19,11 @@ final class TokenKey: SigningKey {
     private let contextLogin: ContextLogin?
     /// Why what the token has under this name must not be used.
     private let unfitness = Mutex<KeyError?>(nil)
+    private let illness = Mutex<KeyIllness?>(nil)
+    /// Whether there is an illness; so that a signature takes no lock.
+    private let hasIllness = Atomic<Bool>(false)
+    /// When it last failed, in nanoseconds; 0 for never.
+    private let lastFailure = Atomic<UInt64>(0)
 
     init(
         _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: LanePool,
@@ -36,6 +41,7 @@ final class TokenKey: SigningKey {
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
         if let absence { throw absence }
         if let refusal = contextLogin?.refusal { throw refusal }
+        if isIll { try checkIllness() }
         return try await pool.sign(digest, with: self)
     }
 
@@ -49,8 +55,47 @@ final class TokenKey: SigningKey {
         let result: Result<P256Signature?, SigningFault> = digest.withUnsafeBytes { digest in
             Result { () throws(SigningFault) in Self.signature(try sign(digest, with: key, signer)) }
         }
-        if case .failure(.token(let error)) = result, error.losesKey { lost(key) }
+        switch result {
+        case .success: if isIll { recovered() }
+        case .failure(let fault):
+            lastFailure.store(Clock.nanoseconds(), ordering: .relaxed)
+            if case .token(let error) = fault, error.losesKey { lost(key) }
+        }
         return try result.get()
+    }
+
+    // MARK: Illness
+
+    /// From any thread: it does not sign, while its token does.
+    func fellIll(_ error: KeyError) {
+        let now = Clock.nanoseconds()
+        let isNews = illness.withLock { illness in
+            guard illness == nil else {
+                illness?.extend(error, at: now)
+                return false
+            }
+            illness = KeyIllness(error, at: now)
+            return true
+        }
+        hasIllness.store(true, ordering: .relaxed)
+        if isNews { pool.keyIll(name, because: error.description) }
+    }
+
+    var isIll: Bool { hasIllness.load(ordering: .relaxed) }
+
+    /// When it last failed, in nanoseconds; 0 for never.
+    var failed: UInt64 { lastFailure.load(ordering: .relaxed) }
+
+    private func recovered() {
+        illness.withLock { $0 = nil }
+        hasIllness.store(false, ordering: .relaxed)
+    }
+
+    private func checkIllness() throws(KeyError) {
+        let error = illness.withLock { illness -> KeyError? in
+            illness?.admits(at: Clock.nanoseconds()) == false ? illness?.error : nil
+        }
+        if let error { throw error }
     }
 
     /// The key alone is down then: it is sought again, and the others go on.
@@ -83,7 +128,9 @@ final class TokenKey: SigningKey {
     }
 
     /// Whether a signature may be tried: the token has the key, and did not refuse its PIN.
-    var isUsable: Bool { isPresent && contextLogin?.isRefused != true }
+    var isUsable: Bool { isPresent && contextLogin?.refusal == nil }
+
+    var asksForEachSignature: Bool { contextLogin != nil }
 
     private var absence: KeyError? {
         if isPresent { return nil }
@@ -93,6 +140,7 @@ final class TokenKey: SigningKey {
     var isPresent: Bool { handle.load(ordering: .relaxed) != 0 }
 
     func moved(to object: ObjectHandle) {
+        recovered()
         unfitness.withLock { $0 = nil }
         handle.store(object.rawValue, ordering: .relaxed)
         pool.note(name, isMissing: false)

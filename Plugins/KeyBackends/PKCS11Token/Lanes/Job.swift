@@ -15,6 +15,8 @@ struct Job: Sendable {
     let loop = RequestLoop.current
     /// When it was asked for, in nanoseconds.
     let submitted: UInt64
+    /// Whether a first attempt failed because of its session, or of the key.
+    var isRetry = false
 
     func answer(_ answer: Answer) {
         caller.resume(returning: Delivery(answer: answer, companions: []))

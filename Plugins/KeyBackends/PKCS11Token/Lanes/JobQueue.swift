@@ -35,6 +35,21 @@ struct JobQueue {
         return true
     }
 
+    /// In front of all others.
+    ///
+    /// - Returns: false when the queue is full.
+    mutating func prepend(_ job: Job) -> Bool {
+        guard free != Self.none else { return false }
+        let index = free
+        free = slots[index].next
+        slots[index].job = job
+        slots[index].next = first
+        if first == Self.none { last = index }
+        first = index
+        count += 1
+        return true
+    }
+
     mutating func popFirst() -> Job? {
         first == Self.none ? nil : unlink(first, after: Self.none)
     }

@@ -9,7 +9,7 @@ extension LanePool {
         Thread.start("privyseal-lane") { [self] in
             var done: Outcome?
             while let job = next(for: lane, after: done) {
-                done = lane.signer.map { SigningCall.sign(job, with: $0) }
+                done = lane.signer.map { SigningCall.sign(job, with: $0) { events.probe($0, except: $1) } }
             }
         }
     }
@@ -19,7 +19,9 @@ extension LanePool {
         let job: Job
         let answer: Job.Answer
         /// Why the session cannot be used any more; nil when it can.
-        let sessionFault: String?
+        var sessionFault: String?
+        /// Whether to try once more before this is the answer.
+        var mustRetry = false
     }
 
     /// Answers are held back until there are at most so many of them, and delivered together: to wake a caller costs 5 to
@@ -64,6 +66,7 @@ extension LanePool {
     }
 
     private func act(on turn: Turn) {
+        turn.sleeper?.bell.signal()
         for job in turn.flushed { job.answer(.failure(turn.outage)) }
         if let session = turn.discarded { events.discard(session) }
         if let fault = turn.fault { events.laneLost(because: fault) }
@@ -75,6 +78,8 @@ extension LanePool {
         var mustGo = false
         var fault: String?
         var discarded: Session?
+        /// A lane to wake for a job that is tried once more.
+        var sleeper: Lane?
         var flushed: [Job] = []
         var outage = KeyError.closed
     }
@@ -90,8 +95,10 @@ extension LanePool {
             return
         }
         lane.job = nil
-        if lane.done.isEmpty { lane.doneSince = lane.begun }
-        lane.done.append(outcome)
+        if !retry(outcome, &state) {
+            if lane.done.isEmpty { lane.doneSince = lane.begun }
+            lane.done.append(outcome)
+        }
         guard let fault = outcome.sessionFault else { return }
         turn.fault = fault
         turn.discarded = lane.signer?.session
@@ -100,6 +107,20 @@ extension LanePool {
         state.trouble = fault
         turn.outage = .unavailable(fault)
         turn.flushed = Self.flushIfDown(&state, turn.outage)
+        if state.queue.count > 0 {
+            turn.sleeper = state.idle.popLast()
+            turn.sleeper?.isIdle = false
+        }
+    }
+
+    /// Before the others that wait, and on whichever session is free first.
+    ///
+    /// - Returns: false when the job had its second attempt, or the queue has no room.
+    private func retry(_ outcome: Outcome, _ state: inout State) -> Bool {
+        guard outcome.mustRetry else { return false }
+        var job = outcome.job
+        job.isRetry = true
+        return state.queue.prepend(job)
     }
 
     private func pick(for lane: Lane, at now: UInt64, _ state: inout State, _ turn: inout Turn) {

@@ -66,6 +66,11 @@ extension LanePool {
         events.keyLost(name)
     }
 
+    /// From any thread.
+    func keyIll(_ name: String, because reason: String) {
+        events.keyIll(name, because: reason)
+    }
+
     func note(_ key: String, isMissing: Bool) {
         state.withLock { state in
             if isMissing { state.missingKeys.insert(key) } else { state.missingKeys.remove(key) }

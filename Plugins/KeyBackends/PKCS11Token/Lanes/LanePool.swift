@@ -105,6 +105,10 @@ protocol LanePoolEvents: AnyObject, Sendable {
     func laneLost(because reason: String)
     /// The token does not know a key any more.
     func keyLost(_ name: String)
+    /// A key does not sign, while its token does.
+    func keyIll(_ name: String, because reason: String)
+    /// On a lane's thread: has a key other than the one that failed sign with this session.
+    func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe
     /// A session is left over from a lane that was lost or set aside.
     func discard(_ session: Session)
 }

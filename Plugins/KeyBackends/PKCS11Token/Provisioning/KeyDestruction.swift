@@ -87,7 +87,7 @@ struct KeyDestruction {
     /// only what has the private key's class counts there.
     private func look(for places: [[Attribute]], _ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         let left = try bench.attempt("say which keys it has") { session throws(PKCS11Error) in
-            let fresh = try Session(on: bench.slot, of: bench.module)
+            let fresh = try Session(on: bench.slot, of: bench.module, writable: true)
             defer { _ = Session.close([fresh], within: 1000) }
             var count = 0
             for place in places { count += try fresh.objects(with: [Attribute(.privateKey)] + place).count }

@@ -9,6 +9,7 @@ struct KeyGeneration {
     let tell: @Sendable (String) -> Void
 
     func run(isResumed: Bool) throws(KeyError) -> PlacedKey {
+        try bench.requireSigning()
         let name = try KeyName(selector, publicKey: nil)
         if isResumed, let placed = try finish(name) { return placed }
         if let sentence = try KeyPresence(name, nil, on: bench).refusal(name, bench.info) { throw .unfit(sentence) }
@@ -16,7 +17,7 @@ struct KeyGeneration {
             template.filter { $0.kind != .objectClass && $0.kind != .keyType }
         }
         let publicTemplate = KeyTemplate.publicKey(name).filter { $0.kind != .objectClass && $0.kind != .keyType }
-        let pair = try bench.attempt("make a P-256 pair") { session throws(PKCS11Error) in
+        let (pair, template) = try bench.attempt("make a P-256 pair") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(templates) { template throws(PKCS11Error) in
                 let isTrial = template.contains(Attribute(.isToken, false))
                 let publicTemplate = publicTemplate.map {
@@ -31,7 +32,9 @@ struct KeyGeneration {
         }
         tell("The token made a P-256 pair.")
         do throws(KeyError) {
-            return try placed(pair.privateKey, name, .generated)
+            var placed = try placed(pair.privateKey, name, .generated)
+            placed.warnings = KeyTemplate.warnings(template) + placed.warnings
+            return placed
         } catch {
             try? bench.session.destroy(pair.privateKey)
             try? bench.session.destroy(pair.publicKey)

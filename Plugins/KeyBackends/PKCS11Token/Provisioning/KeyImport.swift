@@ -11,9 +11,11 @@ struct KeyImport {
     let bench: TokenBench
     let key: IncomingKey
     let name: KeyName
+    let allowsClear: Bool
     let tell: @Sendable (String) -> Void
 
     func run(isResumed: Bool) throws(KeyError) -> PlacedKey {
+        try bench.requireSigning()
         let present = try KeyPresence(name, key.publicKey, on: bench)
         if let leftover = present.leftover {
             if let placed = try finish(leftover, hasPublicKey: false) { return placed }
@@ -36,8 +38,7 @@ struct KeyImport {
         let readback = try? KeyReadback(object, on: bench)
         if holds, let readback, readback.faults.isEmpty {
             tell("The key is there from an import that did not end; it is as it should be, and has proven itself.")
-            if !hasPublicKey { try placePublicKey() }
-            return placed(.found, readback)
+            return try placed(.found, readback, hasPublicKey: hasPublicKey)
         }
         guard name.isDerived, !holds else {
             throw .unfit(
@@ -62,9 +63,9 @@ struct KeyImport {
     // MARK: What comes
 
     private func place() throws(KeyError) -> PlacedKey {
-        let (object, method, warnings) = try bringIn()
+        let arrived = try bringIn()
         do throws(KeyError) {
-            var readback = try KeyReadback(object, on: bench)
+            var readback = try KeyReadback(arrived.object, on: bench)
             guard readback.faults.isEmpty else {
                 throw .unfit(
                     "The token \(bench.info.name) made something else of the key than was asked: "
@@ -72,31 +73,56 @@ struct KeyImport {
             }
             tell("Read back: sensitive, not extractable, private, good for signing only.")
             let holds = try bench.attempt("sign a proof of possession") { session throws(PKCS11Error) in
-                try PossessionProof.holds(object, key.publicKey, in: session)
+                try PossessionProof.holds(arrived.object, key.publicKey, in: session)
             }
             guard holds else {
                 throw .unfit("The key on the token does not sign for the public key that it should: it is another one.")
             }
             tell("The key has proven that it belongs to its public key.")
-            try placePublicKey()
-            readback.warnings = warnings + readback.warnings
-            return placed(method, readback)
+            readback.warnings = arrived.warnings + readback.warnings
+            return try placed(arrived.method, readback, hasPublicKey: false)
         } catch {
-            throw remove(object, because: error)
+            throw remove(arrived.object, because: error)
         }
     }
 
-    private func placePublicKey() throws(KeyError) {
-        _ = try bench.attempt("store the public key") { session throws(PKCS11Error) in
-            try session.createObject(KeyTemplate.publicKey(name, key.publicKey))
-        }
-    }
-
-    private func placed(_ method: PlacedKey.Method, _ readback: KeyReadback) -> PlacedKey {
-        PlacedKey(
+    /// - Parameter hasPublicKey: whether the token has it already.
+    private func placed(
+        _ method: PlacedKey.Method, _ readback: KeyReadback, hasPublicKey: Bool
+    ) throws(KeyError) -> PlacedKey {
+        let refusal = hasPublicKey ? nil : try placePublicKey()
+        return PlacedKey(
             publicKey: key.publicKey, method: method, label: name.label, id: name.id, attributes: readback.attributes,
-            warnings: readback.warnings)
+            warnings: readback.warnings + [refusal].compactMap(\.self), lacksPublicKey: refusal != nil)
     }
+
+    /// The private key is worth keeping without it: the configuration can name the public key.
+    ///
+    /// - Returns: why the token has no public key object now, or nil.
+    private func placePublicKey() throws(KeyError) -> String? {
+        try bench.attempt("store the public key") { session throws(PKCS11Error) in
+            // Some tokens make it themselves.
+            if try !KeyPresence.objects(of: key.publicKey, in: session).isEmpty { return nil }
+            do throws(PKCS11Error) {
+                _ = try KeyTemplate.firstAccepted(KeyTemplate.publicKey(name, key.publicKey)) {
+                    template throws(PKCS11Error) in
+                    try session.createObject(template)
+                }
+                return nil
+            } catch {
+                guard KeyTemplate.isRefusal(error.returnValue) || Self.refusals.contains(error.returnValue) else {
+                    throw error
+                }
+                return
+                    "The token stores no public key object (\(error)). The private key is in its place; put the public "
+                    + "key into a file, and name that with publicKeyFile in the configuration."
+            }
+        }
+    }
+
+    private static let refusals: Set<ReturnValue> = [
+        .functionNotSupported, .templateIncomplete, .keyTypeInconsistent, .actionProhibited,
+    ]
 
     /// Nothing is left half done.
     private func remove(_ object: ObjectHandle, because error: KeyError) -> KeyError {
@@ -110,21 +136,38 @@ struct KeyImport {
         }
     }
 
-    private func bringIn() throws(KeyError) -> (ObjectHandle, PlacedKey.Method, [String]) {
+    private func bringIn() throws(KeyError) -> ArrivedKey {
         switch key {
         case .wrapped(let package):
-            return (
-                try PackageOpening(bench: bench, package: package, name: name, tell: tell).run(), .unwrappedPackage, []
-            )
+            return try PackageOpening(
+                bench: bench, package: package, templates: KeyTemplate.privateKey(name), tell: tell
+            ).run()
         case .plain(let material):
-            if let missing = try PlainUnwrapping.missing(on: bench) {
-                let warning =
-                    "The token cannot unwrap (it lacks \(missing)), so the key went to it in the clear by "
-                    + "C_CreateObject: it passed through the module's memory and whatever lies between."
-                tell(warning)
-                return (try PlainCreation.run(material, name, on: bench), .created, [warning])
-            }
-            return (try PlainUnwrapping.run(material, name, on: bench, tell), .unwrapped, [])
+            return try bringIn(material)
         }
+    }
+
+    private func bringIn(_ material: KeyMaterial) throws(KeyError) -> ArrivedKey {
+        var obstacle = try PlainUnwrapping.missing(on: bench)
+        if obstacle == nil {
+            if let arrived = try PlainUnwrapping.run(material, name, on: bench, tell) { return arrived }
+            obstacle = "what its list of mechanisms names for C_UnwrapKey"
+        }
+        let other = try PairUnwrapping.missing(on: bench)
+        if other == nil { return try PairUnwrapping.run(material, name, on: bench, tell) }
+        let lacks = "it lacks \(obstacle ?? ""), and for an RSA pair \(other ?? "")"
+        guard allowsClear else {
+            throw .unfit(
+                "The token \(bench.info.name) cannot take the key wrapped: \(lacks). Nothing was sent to it. To send the key "
+                    + "in the clear through the module and whatever lies between, by C_CreateObject, give "
+                    + "--allow-clear-import.")
+        }
+        var arrived = try PlainCreation.run(material, name, on: bench)
+        let warning =
+            "The token cannot unwrap (\(lacks)), so the key went to it in the clear by C_CreateObject: it passed through "
+            + "the module's memory and whatever lies between."
+        tell(warning)
+        arrived.warnings.insert(warning, at: 0)
+        return arrived
     }
 }

@@ -22,9 +22,20 @@ struct KeyName: Sendable {
         } else if let publicKey {
             (id, isDerived) = (Array(Insecure.SHA1.hash(data: publicKey.x963Representation)), true)
         } else {
-            var random = SystemRandomNumberGenerator()
-            (id, isDerived) = ((0..<20).map { _ in UInt8.random(in: .min ... .max, using: &random) }, true)
+            (id, isDerived) = (Self.randomID(), true)
         }
+    }
+
+    private init(label: String, id: [UInt8]) {
+        (self.label, self.id, isDerived) = (label, id, true)
+    }
+
+    /// For an object of the session that is gone before anybody looks for it.
+    static var transient: KeyName { KeyName(label: "privyseal-transient", id: randomID()) }
+
+    private static func randomID() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<20).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
     var attributes: [Attribute] { [Attribute(.label, text: label), Attribute(.id, bytes: id)] }

@@ -29,61 +29,115 @@ enum KeyTemplate {
         Wish(kind: .isDestroyable, name: "CKA_DESTROYABLE", value: true, isNeeded: false),
     ]
 
-    /// The fullest first. Some tokens do not know the attributes that PKCS #11 v2.40 brought, or do not let them be set.
+    /// What tokens do not take in a template: each with what was left out before it.
+    private static let needless: [[Attribute.Kind]] = [[.isCopyable, .isDestroyable], [.isModifiable]]
+    /// Rights: as few are left out as the token allows, because the default of some tokens is true.
+    private static let rights: [Attribute.Kind] = [.signRecover, .derive, .decrypt, .unwrap]
+
+    /// The fullest first.
     static func privateKey(_ name: KeyName) -> [[Attribute]] {
         let base = [Attribute(.privateKey), Attribute(.keyType, number: KeyType.ec.rawValue)] + name.attributes
-        return [
-            base + wishes.map { Attribute($0.kind, $0.value) },
-            base
-                + wishes.filter { $0.kind != .isCopyable && $0.kind != .isDestroyable }.map {
-                    Attribute($0.kind, $0.value)
-                },
-            base + wishes.filter(\.isNeeded).map { Attribute($0.kind, $0.value) },
-        ]
+        return omissions.map { omitted in
+            base + wishes.filter { !omitted.contains($0.kind) }.map { Attribute($0.kind, $0.value) }
+        }
     }
 
-    static func publicKey(_ name: KeyName, _ key: P256.Signing.PublicKey? = nil) -> [Attribute] {
-        let common =
-            [
-                Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue), Attribute(.isToken, true),
-                Attribute(.isPrivate, false), Attribute(.verify, true), Attribute(.encrypt, false),
-                Attribute(.wrap, false), Attribute(.ecParameters, bytes: NamedCurve.p256),
-            ] + name.attributes
-        guard let key else { return common }
-        return common + [Attribute(.ecPoint, bytes: encodedPoint(key))]
+    private static let omissions: [[Attribute.Kind]] = {
+        var lists: [[Attribute.Kind]] = [[]]
+        for kinds in needless { lists.append((lists.last ?? []) + kinds) }
+        let common = lists.last ?? []
+        let choices = (1..<(1 << rights.count)).sorted { ($0.nonzeroBitCount, $0) < ($1.nonzeroBitCount, $1) }
+        for choice in choices {
+            lists.append(common + rights.indices.filter { choice & (1 << $0) != 0 }.map { rights[$0] })
+        }
+        return lists
+    }()
+
+    /// What a person should know of a key that was made with `template`. `KeyReadback` tells what the token made of the
+    /// attributes that no caller needs.
+    static func warnings(_ template: [Attribute]) -> [String] {
+        let omitted = wishes.filter { wish in wish.isNeeded && !template.contains { $0.kind == wish.kind } }
+        guard !omitted.isEmpty else { return [] }
+        let names = omitted.map(\.name).joined(separator: ", ")
+        return ["The token does not take \(names) in a template, so the key was made without."]
+    }
+
+    static func publicKey(_ name: KeyName) -> [Attribute] {
+        [
+            Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue), Attribute(.isToken, true),
+            Attribute(.isPrivate, false), Attribute(.verify, true), Attribute(.encrypt, false),
+            Attribute(.wrap, false), Attribute(.ecParameters, bytes: NamedCurve.p256),
+        ] + name.attributes
+    }
+
+    /// The fullest first.
+    static func publicKey(_ name: KeyName, _ key: P256.Signing.PublicKey) -> [[Attribute]] {
+        let full = publicKey(name) + [Attribute(.ecPoint, bytes: encodedPoint(key))]
+        let needless: [Attribute.Kind] = [.isPrivate, .verify, .encrypt, .wrap]
+        return [full, full.filter { !needless.contains($0.kind) }]
     }
 
     /// In a DER OCTET STRING.
     static func encodedPoint(_ key: P256.Signing.PublicKey) -> [UInt8] { [0x04, 0x41] + Array(key.x963Representation) }
 
-    /// A secret key for the time of one import.
-    static func transportKey(isGenerated: Bool) -> [Attribute] {
-        [
-            Attribute(.secretKey), Attribute(.keyType, number: KeyType.aes.rawValue), Attribute(.isToken, false),
-            Attribute(.isPrivate, true), Attribute(.sensitive, true), Attribute(.extractable, false),
-            Attribute(.encrypt, isGenerated), Attribute(.decrypt, false), Attribute(.wrap, false),
-            Attribute(.unwrap, true), Attribute(.sign, false), Attribute(.verify, false), Attribute(.derive, false),
-        ] + (isGenerated ? [Attribute(.valueLength, number: 32)] : [])
+    /// A secret key for the time of one import; the fullest first.
+    static func transportKey(isGenerated: Bool) -> [[Attribute]] {
+        let base =
+            [
+                Attribute(.secretKey), Attribute(.keyType, number: KeyType.aes.rawValue), Attribute(.isToken, false),
+                Attribute(.sensitive, true), Attribute(.extractable, false), Attribute(.unwrap, true),
+            ]
+            + (isGenerated ? [Attribute(.encrypt, true), Attribute(.valueLength, number: 32)] : [])
+        let more =
+            [
+                Attribute(.isPrivate, true), Attribute(.decrypt, false), Attribute(.wrap, false),
+                Attribute(.sign, false), Attribute(.verify, false), Attribute(.derive, false),
+            ] + (isGenerated ? [] : [Attribute(.encrypt, false)])
+        return [base + more, base]
+    }
+
+    /// Whether a token refuses a template, or an object of this kind, rather than fails.
+    static func isRefusal(_ answer: ReturnValue) -> Bool {
+        switch answer {
+        case .templateInconsistent, .attributeTypeInvalid, .attributeValueInvalid, .attributeReadOnly: true
+        default: false
+        }
+    }
+
+    /// With the first template that the token takes.
+    static func firstAccepted<Value>(
+        _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value
+    ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
+        for template in templates.dropLast() {
+            do throws(PKCS11Error) { return (try make(template), template) } catch {
+                guard isRefusal(error.returnValue) else { throw error }
+            }
+        }
+        let last = templates.last ?? []
+        return (try make(last), last)
     }
 
     /// With the fullest template that the token takes. Which one that is, is tried with an object of the session: SoftHSM
-    /// 2.6.1 leaves a nameless object in the token for each template that it refuses.
+    /// 2.6.1 leaves a nameless object in the token for each template that it refuses. A token that has no such objects
+    /// refuses every trial, and is asked without.
     static func ladder<Value>(
         _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value,
         discard: (Value) throws(PKCS11Error) -> Void
-    ) throws(PKCS11Error) -> Value {
-        for template in templates.dropLast() {
+    ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
+        for template in templates {
             do throws(PKCS11Error) {
-                try discard(try make(template.map { $0.kind == .isToken ? Attribute(.isToken, false) : $0 }))
+                try discard(try make(trial(template)))
             } catch {
-                let complaints: [ReturnValue] = [
-                    .templateInconsistent, .attributeTypeInvalid, .attributeValueInvalid, .attributeReadOnly,
-                ]
-                guard complaints.contains(error.returnValue) else { throw error }
+                guard isRefusal(error.returnValue) else { throw error }
                 continue
             }
-            return try make(template)
+            return (try make(template), template)
         }
-        return try make(templates.last ?? [])
+        return try firstAccepted(templates, make)
+    }
+
+    /// The same as an object of the session.
+    static func trial(_ template: [Attribute]) -> [Attribute] {
+        template.map { $0.kind == .isToken ? Attribute(.isToken, false) : $0 }
     }
 }

@@ -2,36 +2,74 @@ internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
-/// A package is opened inside the token: first the AES key, then the key.
+/// A package is opened inside the token: in one call (`CKM_RSA_AES_KEY_WRAP`) where the token can, else first the AES key,
+/// then the key.
 struct PackageOpening {
     let bench: TokenBench
     let package: WrappedKey
-    let name: KeyName
-    let tell: @Sendable (String) -> Void
+    let templates: [[Attribute]]
+    let tell: (String) -> Void
 
-    func run() throws(KeyError) -> ObjectHandle {
-        let rsa = try wrappingKey()
-        let aes: ObjectHandle
-        let object: ObjectHandle
-        do throws(PKCS11Error) {
-            aes = try bench.session.unwrapKey(
-                package.encryptedAESKey, with: rsa, .rsaOAEP, KeyTemplate.transportKey(isGenerated: false))
-        } catch {
-            throw refusal(error, "unwrap the package's AES key")
-        }
+    func run() throws(KeyError) -> ArrivedKey {
+        try open(with: try wrappingKey())
+    }
+
+    func open(with rsa: ObjectHandle) throws(KeyError) -> ArrivedKey {
+        if let arrived = try openAtOnce(with: rsa) { return arrived }
+        let aes = try unwrapAESKey(with: rsa)
         defer { try? bench.session.destroy(aes) }
         tell("The package's AES key was unwrapped in the token.")
+        // Some tokens do not list what they have.
+        let listed = try bench.paddedWraps()
+        let mechanisms = listed.isEmpty ? [.aesKeyWrapKWP, .aesKeyWrapPadded] : listed
+        let unwrapped: (object: ObjectHandle, warnings: [String])?
         do throws(PKCS11Error) {
-            object = try KeyTemplate.ladder(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
-                try bench.session.unwrapKey(package.encryptedKey, with: aes, .aesKeyWrapPadded, template)
-            } discard: { object throws(PKCS11Error) in
-                try bench.session.destroy(object)
-            }
+            unwrapped = try bench.unwrap(package.encryptedKey, with: aes, by: mechanisms, templates)
         } catch {
             throw refusal(error, "unwrap the package's key")
         }
+        guard let unwrapped else {
+            throw .unfit(
+                "The token \(bench.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so it "
+                    + "cannot open a package.")
+        }
         tell("The key went in by C_UnwrapKey under it.")
-        return object
+        return ArrivedKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
+    }
+
+    private func openAtOnce(with rsa: ObjectHandle) throws(KeyError) -> ArrivedKey? {
+        guard try bench.has(.rsaAESKeyWrap, for: .unwrap) else { return nil }
+        let unwrapped: (object: ObjectHandle, warnings: [String])?
+        do throws(PKCS11Error) {
+            unwrapped = try bench.unwrap(
+                package.encryptedAESKey + package.encryptedKey, with: rsa, by: [.rsaAESKeyWrap],
+                hash: OAEPHash(package.hash), templates)
+        } catch {
+            throw refusal(error, "unwrap the package")
+        }
+        guard let unwrapped else { return nil }
+        tell("The key went in by C_UnwrapKey under the wrapping key (CKM_RSA_AES_KEY_WRAP).")
+        return ArrivedKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
+    }
+
+    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> ObjectHandle {
+        let step = "unwrap the package's AES key"
+        do throws(PKCS11Error) {
+            return try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {
+                template throws(PKCS11Error) in
+                try bench.session.unwrapKey(
+                    package.encryptedAESKey, with: rsa, .rsaOAEP, hash: OAEPHash(package.hash), template)
+            }.made
+        } catch {
+            // SoftHSM 2.6.1 answers CKR_ARGUMENTS_BAD to a hash that it does not have.
+            guard error.returnValue.deniesMechanism || error.returnValue == .argumentsBad else {
+                throw refusal(error, step)
+            }
+            throw .unfit(
+                "The token \(bench.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
+                    + "wrapping key (privyseal keys wrapping-key), whose file says which hash the token takes, and wrap the "
+                    + "key again.")
+        }
     }
 
     private func wrappingKey() throws(KeyError) -> ObjectHandle {

@@ -17,7 +17,7 @@ struct TokenBench: Sendable {
             let (slot, info) = try TokenSearch.find(uri, locator.uri.description, in: module)
             guard !info.flags.contains(.writeProtected) else { throw info.readOnly("CKF_WRITE_PROTECTED") }
             let session = try Self.open(slot, module, info)
-            try Login.ensure(session, info, pin: pin)
+            try Login.ensure(session, info, Credentials(pin: pin))
             (self.module, self.slot, self.info, self.session) = (module, slot, info, session)
         } catch {
             module.close()

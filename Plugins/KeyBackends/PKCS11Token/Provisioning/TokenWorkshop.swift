@@ -49,11 +49,13 @@ final class TokenWorkshop: KeyWorkshop {
     }
 
     func take(
-        _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, tell: @escaping @Sendable (String) -> Void
+        _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, allowsClear: Bool,
+        tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> PlacedKey {
         try await perform { bench throws(KeyError) in
             let name = try KeyName(selector, publicKey: key.publicKey)
-            return try KeyImport(bench: bench, key: key, name: name, tell: tell).run(isResumed: isResumed)
+            return try KeyImport(bench: bench, key: key, name: name, allowsClear: allowsClear, tell: tell)
+                .run(isResumed: isResumed)
         }
     }
 
@@ -65,7 +67,7 @@ final class TokenWorkshop: KeyWorkshop {
         }
     }
 
-    func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> [UInt8] {
+    func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> MadeWrappingKey {
         try await perform { bench throws(KeyError) in
             try WrappingPair.make(KeyName(selector, publicKey: nil), on: bench)
         }

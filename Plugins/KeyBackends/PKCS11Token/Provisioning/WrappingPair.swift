@@ -1,17 +1,29 @@
+internal import Crypto
 internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
 /// An RSA pair under which keys come in from elsewhere.
-enum WrappingPair {
+struct WrappingPair {
+    let privateKey: ObjectHandle
+    let publicHalf: WrappingKey
+    private let publicKey: ObjectHandle
+
     private static let bits: UInt = 3072
 
-    /// - Returns: the public key's SubjectPublicKeyInfo.
-    static func make(_ name: KeyName, on bench: TokenBench) throws(KeyError) -> [UInt8] {
+    static func make(_ name: KeyName, on bench: TokenBench) throws(KeyError) -> MadeWrappingKey {
         if let refusal = try KeyPresence(name, nil, on: bench).refusal(name, bench.info) { throw .unfit(refusal) }
+        let pair = try generate(name, isLasting: true, on: bench)
+        return MadeWrappingKey(der: pair.publicHalf.der, hash: pair.hash(on: bench))
+    }
+
+    /// - Parameter isLasting: whether it stays in the token; else it ends with the session.
+    static func generate(_ name: KeyName, isLasting: Bool, on bench: TokenBench) throws(KeyError) -> WrappingPair {
         let pair = try bench.attempt("make an RSA pair") { session throws(PKCS11Error) in
-            try session.generateKeyPair(
-                .rsaKeyPairGeneration, publicKey: publicTemplate(name), privateKey: privateTemplate(name))
+            try KeyTemplate.firstAccepted(privateTemplates(name, isLasting)) { template throws(PKCS11Error) in
+                try session.generateKeyPair(
+                    .rsaKeyPairGeneration, publicKey: publicTemplate(name, isLasting), privateKey: template)
+            }.made
         }
         do throws(KeyError) {
             let isFit = try bench.attempt("show the wrapping key") { session throws(PKCS11Error) in
@@ -26,12 +38,37 @@ enum WrappingPair {
             guard isFit, let key else {
                 throw .unfit("The token \(bench.info.name) made a wrapping key that it does not protect.")
             }
-            return key.der
+            return WrappingPair(privateKey: pair.privateKey, publicHalf: key, publicKey: pair.publicKey)
         } catch {
             try? bench.session.destroy(pair.privateKey)
             try? bench.session.destroy(pair.publicKey)
             throw error
         }
+    }
+
+    /// The better hash that the token takes. A mechanism's list does not tell, so a throw-away key is unwrapped.
+    func hash(on bench: TokenBench) -> WrappingHash {
+        let trial = P256.Signing.PrivateKey()
+        let material = KeyMaterial(
+            pkcs8: Array(trial.derRepresentation).withUnsafeBytes { Secret($0) }, publicKey: trial.publicKey)
+        guard let package = try? publicHalf.wrap(material, .sha256) else { return .sha1 }
+        let opening = PackageOpening(
+            bench: bench, package: package, templates: KeyTemplate.privateKey(.transient).map(KeyTemplate.trial),
+            tell: { _ in })
+        do throws(KeyError) {
+            let isOneCall = try bench.has(.rsaAESKeyWrap, for: .unwrap)
+            let object =
+                isOneCall ? try opening.open(with: privateKey).object : try opening.unwrapAESKey(with: privateKey)
+            try? bench.session.destroy(object)
+            return .sha256
+        } catch {
+            return .sha1
+        }
+    }
+
+    func destroy(on bench: TokenBench) {
+        try? bench.session.destroy(privateKey)
+        try? bench.session.destroy(publicKey)
     }
 
     /// The private key whose public half has this fingerprint.
@@ -58,19 +95,22 @@ enum WrappingPair {
         return try? WrappingKey(modulus: modulus, exponent: exponent)
     }
 
-    private static func publicTemplate(_ name: KeyName) -> [Attribute] {
+    private static func publicTemplate(_ name: KeyName, _ isLasting: Bool) -> [Attribute] {
         [
-            Attribute(.isToken, true), Attribute(.isPrivate, false), Attribute(.modulusBits, number: bits),
+            Attribute(.isToken, isLasting), Attribute(.isPrivate, false), Attribute(.modulusBits, number: bits),
             Attribute(.publicExponent, bytes: [0x01, 0x00, 0x01]), Attribute(.wrap, true), Attribute(.encrypt, false),
             Attribute(.verify, false),
         ] + name.attributes
     }
 
-    private static func privateTemplate(_ name: KeyName) -> [Attribute] {
-        [
-            Attribute(.isToken, true), Attribute(.isPrivate, true), Attribute(.sensitive, true),
-            Attribute(.extractable, false), Attribute(.unwrap, true), Attribute(.decrypt, false),
-            Attribute(.sign, false), Attribute(.signRecover, false), Attribute(.derive, false),
-        ] + name.attributes
+    /// The fullest first.
+    private static func privateTemplates(_ name: KeyName, _ isLasting: Bool) -> [[Attribute]] {
+        let base =
+            [
+                Attribute(.isToken, isLasting), Attribute(.isPrivate, true), Attribute(.sensitive, true),
+                Attribute(.extractable, false), Attribute(.unwrap, true), Attribute(.decrypt, false),
+                Attribute(.sign, false),
+            ] + name.attributes
+        return [base + [Attribute(.signRecover, false), Attribute(.derive, false)], base]
     }
 }

@@ -24,6 +24,10 @@ extension LiveToken {
         schedule()
     }
 
+    func keyIll(_ name: String, because reason: String) {
+        log.warning("The token \(connection.name) signs, but not with \(name): \(reason)")
+    }
+
     /// From any thread.
     func discard(_ session: Session) {
         mending.withLock { $0.discarded.append(session) }
@@ -118,8 +122,8 @@ extension LiveToken {
     private func reinitialize(after error: KeyError) throws(KeyError) -> Bool {
         switch error {
         case .unavailable, .notFound, .failed: break
-        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .ambiguous, .unfit, .busy, .cancelled,
-            .closed:
+        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .ambiguous, .unfit, .busy,
+            .cancelled, .closed:
             return false
         }
         let module = connection.module
@@ -147,10 +151,10 @@ extension LiveToken {
     /// What callers are told: a token that is gone may come back, so it is unavailable and not missing.
     private func outage(_ error: KeyError) -> KeyError {
         switch error {
-        case .loginRefused, .secretUnavailable, .unfit, .unavailable:
-            if case .loginRefused(let sentence) = error, mending.withLock({ $0.attempts == 1 }) {
-                log.error("\(sentence)")
-                record(.pinRefused, because: sentence)
+        case .loginRefused, .loginBlocked, .secretUnavailable, .unfit, .unavailable:
+            if error.concernsLogin, mending.withLock({ $0.attempts == 1 }) {
+                log.error("\(error)")
+                record(.pinRefused, because: error.description)
             }
             return error
         case .invalidURI, .invalidSetting, .notFound, .ambiguous, .failed, .busy, .cancelled, .closed:

@@ -35,6 +35,12 @@ final class LiveToken: Sendable {
         func watch() { token.withLock { $0 }?.watchCalls() }
         func laneLost(because reason: String) { token.withLock { $0 }?.laneLost(because: reason) }
         func keyLost(_ name: String) { token.withLock { $0 }?.keyLost(name) }
+        func keyIll(_ name: String, because reason: String) {
+            token.withLock { $0 }?.keyIll(name, because: reason)
+        }
+        func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe {
+            token.withLock { $0 }?.connection.probe(signer, except: key) ?? .noOtherKey
+        }
         func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
     }
 
@@ -71,7 +77,7 @@ final class LiveToken: Sendable {
                 { () throws(KeyError) in
                     defer { Openings.end(opening) }
                     let connection = try TokenConnection(
-                        locator, secrets: environment.secrets, allowUnprotected: settings.allowsUnprotectedKeys)
+                        locator, secrets: environment.secrets, settings, orderedAt: environment.orderedAt)
                     let token = LiveToken(
                         connection, settings, keeper: keeper, watch: watch, metrics: metrics,
                         record: environment.report)

@@ -7,69 +7,86 @@ enum Login {
     ///
     /// On a backend's own thread: it may wait for another backend's login.
     ///
-    /// - Throws: `loginRefused` without a call when the PIN was refused before or the token's flags warn of a lock.
-    static func ensure(_ session: Session, _ token: TokenInfo, pin: Secret?) throws(KeyError) {
+    /// - Throws: `loginRefused` or `loginBlocked` without a call when the PIN was not taken before or the token's flags
+    ///   warn of a lock.
+    static func ensure(_ session: Session, _ token: TokenInfo, _ credentials: Credentials) throws(KeyError) {
         // Two backends that open one token log in one after the other; the second finds that it is done.
-        try TokenTurns.alone(with: token) { () throws(KeyError) in try ensureAlone(session, token, pin) }
+        try TokenTurns.alone(with: token) { () throws(KeyError) in try ensureAlone(session, token, credentials) }
     }
 
-    private static func ensureAlone(_ session: Session, _ token: TokenInfo, _ pin: Secret?) throws(KeyError) {
+    private static func ensureAlone(
+        _ session: Session, _ token: TokenInfo, _ credentials: Credentials
+    ) throws(KeyError) {
         guard token.flags.contains(.loginRequired) else { return }
         do throws(PKCS11Error) {
             if try session.isLoggedIn() { return }
         } catch {
             throw error.whileOpening(token.name)
         }
-        let pin = token.flags.contains(.protectedAuthenticationPath) ? nil : pin
-        try check(pin, token)
+        try check(credentials, token)
         do throws(PKCS11Error) {
-            if let pin {
-                try pin.withBytes { bytes throws(PKCS11Error) in try session.login(pin: bytes) }
-            } else {
-                try session.login(pin: nil)
-            }
+            try credentials.withPIN { pin throws(PKCS11Error) in try session.login(as: credentials.user, pin: pin) }
+            RefusedPINs.remove(credentials.pin, for: token)
         } catch {
-            try judge(error, pin, token)
+            if error.returnValue == .userAlreadyLoggedIn { return }
+            guard let refusal = refusal(error, credentials.pin, token) else { throw error.whileOpening(token.name) }
+            throw refusal
         }
     }
 
     /// What can be known without showing the PIN.
-    static func check(_ pin: Secret?, _ token: TokenInfo) throws(KeyError) {
-        if pin == nil, !token.flags.contains(.protectedAuthenticationPath) {
+    static func check(_ credentials: Credentials, _ token: TokenInfo) throws(KeyError) {
+        if credentials.pin == nil, !token.flags.contains(.protectedAuthenticationPath) {
             throw .secretUnavailable(
                 "The token \(token.name) wants a PIN; say where it is with pin-source=file:/… or "
                     + "pin-source=credential:NAME in the key's URI.")
         }
-        if RefusedPINs.contains(pin, for: token) { throw refusedBefore(token) }
+        if let refusal = refusedBefore(credentials, token) { throw refusal }
         if token.flags.contains(.userPINLocked) {
-            throw .loginRefused(
+            throw .loginBlocked(
                 "The PIN of the token \(token.name) is locked, so no login is tried. Unlock it with the security "
-                    + "officer's PIN.")
+                    + "officer's PIN, then reload or restart the gateway.")
         }
         if token.flags.contains(.userPINFinalTry) {
-            throw .loginRefused(
+            throw .loginBlocked(
                 "One more wrong PIN would lock the token \(token.name), so no login is tried. Log in once with another "
-                    + "tool to reset its counter.")
+                    + "tool to reset its counter, then reload or restart the gateway.")
         }
     }
 
-    private static func judge(_ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo) throws(KeyError) {
-        if error.returnValue == .userAlreadyLoggedIn { return }
-        guard error.returnValue.refusesPIN else { throw error.whileOpening(token.name) }
-        RefusedPINs.insert(pin, for: token)
-        throw refusal(error.returnValue, token)
+    /// After a login that the token did not take: remembers it, unless the token did not look at the PIN.
+    ///
+    /// - Returns: nil when the PIN may be shown again.
+    static func refusal(_ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo) -> KeyError? {
+        guard !error.returnValue.leavesPINUnchecked else { return nil }
+        let isWrong = error.returnValue.refusesPIN
+        // What was typed on a keypad may be typed anew: a person has to order it.
+        if isWrong, pin != nil {
+            RefusedPINs.insert(pin, .wrong, for: token)
+            return .loginRefused(
+                "The token \(token.name) refused the PIN (\(error.returnValue)). It is not tried again: correct the PIN, "
+                    + "then reload or restart the gateway.")
+        }
+        RefusedPINs.insert(pin, .unclear, for: token)
+        let what = pin == nil ? "the login on its own keypad" : "the PIN"
+        return .loginBlocked(
+            "The token \(token.name) did not take \(what): \(error). That may have cost a try, so it is not tried "
+                + "again. Look at the token, then reload or restart the gateway for one more attempt.")
     }
 
-    static func refusedBefore(_ token: TokenInfo) -> KeyError {
-        .loginRefused(
-            "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then reload "
-                + "or restart the gateway.")
-    }
-
-    static func refusal(_ answer: ReturnValue, _ token: TokenInfo) -> KeyError {
-        .loginRefused(
-            "The token \(token.name) refused the PIN (\(answer)). It is not tried again: correct the PIN, then reload "
-                + "or restart the gateway.")
+    /// Nil when the PIN may be shown.
+    static func refusedBefore(_ credentials: Credentials, _ token: TokenInfo) -> KeyError? {
+        switch RefusedPINs.verdict(credentials, for: token) {
+        case .wrong:
+            .loginRefused(
+                "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then reload "
+                    + "or restart the gateway.")
+        case .unclear:
+            .loginBlocked(
+                "The token \(token.name) did not take a login before, so it is not tried again. Look at the token, then "
+                    + "reload or restart the gateway for one more attempt.")
+        case nil: nil
+        }
     }
 }
 

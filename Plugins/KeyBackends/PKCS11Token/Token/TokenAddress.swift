@@ -5,13 +5,14 @@ internal import SigningKit
 enum TokenAddress {
     private static let tokenAttributes: Set<String> = ["token", "serial", "manufacturer", "model"]
     private static let keyAttributes: Set<String> = ["object", "id", "type"]
-    private static let queryAttributes: Set<String> = ["module-path", "module-name", "pin-source"]
+    private static let queryAttributes: Set<String> = ["module-path", "module-name", "init-args", "pin-source"]
 
     static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         guard uri.scheme == "pkcs11" else { throw .invalidURI("its scheme must be pkcs11") }
         let path = try attributes(uri.path.split(separator: ";", omittingEmptySubsequences: true))
         let query = try attributes(uri.query)
         try checkNames(path, query)
+        try checkValues(path + query)
         try check(try parse(uri), path)
         // In the order of their names and with one way of escaping, so that the same place has one spelling.
         let place = canonical(path.filter { !keyAttributes.contains($0.name) }, ";")
@@ -44,16 +45,40 @@ enum TokenAddress {
         for (attributes, names, place) in [(path, known, "path"), (query, queryAttributes, "query")] {
             if let stranger = attributes.first(where: { !names.contains($0.name) }) {
                 throw .invalidURI(
-                    "\(stranger.name) is not an attribute of its \(place) that is used here; those are "
+                    "\(shown(stranger.name)) is not an attribute of its \(place) that is used here; those are "
                         + names.sorted().joined(separator: ", "))
             }
         }
+        try checkArguments(query)
         guard path.contains(where: { tokenAttributes.contains($0.name) && !$0.value.isEmpty }) else {
             throw .invalidURI(
                 "it must name the token by token, serial, manufacturer or model"
                     + (path.contains { $0.name == "slot-id" } ? ": a slot's number changes" : ""))
         }
     }
+
+    /// p11-kit and the system's calls take a NUL for the end of a text, and p11-kit keeps 64 bits of a slot's number.
+    private static func checkValues(_ attributes: [URIAttribute]) throws(KeyError) {
+        for attribute in attributes where attribute.name != "id" && attribute.value.contains(0) {
+            throw .invalidURI("its \(attribute.name) holds a NUL (%00), which ends a text; remove it")
+        }
+        guard let slot = attributes.first(where: { $0.name == "slot-id" }) else { return }
+        let digits = String(decoding: slot.value, as: UTF8.self)
+        guard let number = UInt(digits), String(number) == digits, number < UInt(UInt32.max) else {
+            throw .invalidURI(
+                "its slot-id must be a decimal number below \(UInt32.max), without leading zeros (0x1F is 31)")
+        }
+    }
+
+    private static func checkArguments(_ query: [URIAttribute]) throws(KeyError) {
+        guard let arguments = query.first(where: { $0.name == "init-args" }) else { return }
+        guard (1...maximumArguments).contains(arguments.value.count) else {
+            throw .invalidURI("its init-args must be 1 to \(maximumArguments) bytes")
+        }
+    }
+
+    /// In bytes. NSS's own are a few hundred.
+    private static let maximumArguments = 1024
 
     private static func check(_ uri: PKCS11URI, _ path: [URIAttribute]) throws(KeyError) {
         if let type = path.first(where: { $0.name == "type" }), type.value != Array("private".utf8) {
@@ -64,8 +89,8 @@ enum TokenAddress {
         if source.hasPrefix("|") {
             throw .invalidURI("a pin-source that runs a command is not supported; use file:/… or credential:NAME")
         }
-        guard source.hasPrefix("file:") || source.hasPrefix("credential:") else {
-            throw .invalidURI("its pin-source must begin with file: or credential:")
+        guard source.hasPrefix("file:/") || source.hasPrefix("credential:") else {
+            throw .invalidURI("its pin-source must be file:/absolute/path or credential:NAME")
         }
     }
 
@@ -100,11 +125,19 @@ enum TokenAddress {
                 throw .invalidURI("it must be pkcs11:name=value;…?name=value&…, with %XX for what is not plain text")
             }
             guard !found.contains(where: { $0.name == name }) else {
-                throw .invalidURI("it names \(name) twice")
+                throw .invalidURI("it names \(shown(name)) twice")
             }
             found.append(URIAttribute(name: name, value: value))
         }
         return found
+    }
+
+    /// The name of an attribute, unless it may be a secret in a wrong place.
+    private static func shown(_ name: String) -> String {
+        let isName = name.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-")
+        }
+        return isName && (1...24).contains(name.utf8.count) ? name : "something"
     }
 
     private static func unescape(_ text: Substring) -> [UInt8]? {

@@ -11,7 +11,7 @@ final class TokenConnection: Sendable {
     let module: Module
     /// Of the token, for people; from any thread.
     let name: String
-    let pin: Secret?
+    private let credentials: Credentials
     private let uri: PKCS11URI
     private let place: String
     private let allowUnprotected: Bool
@@ -26,6 +26,10 @@ final class TokenConnection: Sendable {
         var keys: [KeySelector: TokenKey] = [:]
         /// Of the module when the keys were found.
         var keysGeneration: Int
+        /// Whether the token takes sessions only that may change it.
+        var needsWritableSessions: Bool
+        /// Whether a call with the anchor failed in a way that may be the session's fault.
+        var isAnchorIll = false
     }
 
     var info: TokenInfo { state.withLock { $0.info } }
@@ -37,17 +41,25 @@ final class TokenConnection: Sendable {
     private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
 
     /// Opens the module, finds the one token, and logs in.
-    init(_ locator: KeyLocator, secrets: any SecretSource, allowUnprotected: Bool) throws(KeyError) {
-        self.allowUnprotected = allowUnprotected
+    init(
+        _ locator: KeyLocator, secrets: any SecretSource, _ settings: TokenSettings,
+        orderedAt: ContinuousClock.Instant?
+    ) throws(KeyError) {
+        allowUnprotected = settings.allowsUnprotectedKeys
         let uri = try TokenAddress.parse(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
+        let credentials = Credentials(pin: pin, user: settings.user, orderedAt: orderedAt)
         let place = locator.uri.description
         let module = try Self.open(uri)
         do throws(KeyError) {
             let (slot, info) = try TokenSearch.find(uri, place, in: module)
-            let anchor = try Self.session(on: slot, module, info)
-            try Login.ensure(anchor, info, pin: pin)
-            state = Mutex(State(slot: slot, info: info, anchor: anchor, keysGeneration: module.generation))
+            var needsWritable = false
+            let anchor = try Self.session(on: slot, module, info, &needsWritable)
+            try Login.ensure(anchor, info, credentials)
+            state = Mutex(
+                State(
+                    slot: slot, info: info, anchor: anchor, keysGeneration: module.generation,
+                    needsWritableSessions: needsWritable))
             name = info.name
             infoBeforeLogin = info
             serial = TokenSerial(info.serial)
@@ -56,7 +68,7 @@ final class TokenConnection: Sendable {
             module.close()
             throw error
         }
-        (self.module, self.uri, self.pin, self.place) = (module, uri, pin, place)
+        (self.module, self.uri, self.credentials, self.place) = (module, uri, credentials, place)
     }
 
     /// Makes sure that there is an anchor session that is logged in: a new session where the old one is dead, on
@@ -66,15 +78,26 @@ final class TokenConnection: Sendable {
         state.withLock { ($0.slot, $0.info) = (slot, info) }
         serial.set(info.serial)
         var anchor = anchor
-        if (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
-            anchor = try Self.session(on: slot, module, info)
-            state.withLock { $0.anchor = anchor }
+        let isIll = state.withLock { $0.isAnchorIll }
+        if isIll || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
+            let former = anchor
+            var needsWritable = state.withLock { $0.needsWritableSessions }
+            anchor = try Self.session(on: slot, module, info, &needsWritable)
+            state.withLock { state in
+                (state.anchor, state.needsWritableSessions, state.isAnchorIll) = (anchor, needsWritable, false)
+            }
+            // One that answers still would stay open. The new one keeps the login.
+            if isIll { _ = Session.close([former], within: 50) }
         }
-        try Login.ensure(anchor, info, pin: pin)
+        try Login.ensure(anchor, info, credentials)
     }
 
     func openSession() throws(PKCS11Error) -> Session {
-        try Session(on: slot, of: module)
+        let (slot, needsWritable) = state.withLock { ($0.slot, $0.needsWritableSessions) }
+        var writable = needsWritable
+        let session = try Self.open(on: slot, module, &writable)
+        if writable != needsWritable { state.withLock { [writable] in $0.needsWritableSessions = writable } }
+        return session
     }
 
     /// Sessions that may sign at once: one less than the token allows, for the anchor.
@@ -88,6 +111,7 @@ final class TokenConnection: Sendable {
 
     func key(_ selector: KeySelector, for pool: LanePool) throws(KeyError) -> TokenKey {
         if let key = keys[selector] { return key }
+        if state.withLock({ $0.isAnchorIll }) { try attach() }
         let (found, publicKey) = try find(selector)
         let key = TokenKey(
             found, publicKey: publicKey, selector: selector, pool: pool, serial: serial,
@@ -97,9 +121,15 @@ final class TokenConnection: Sendable {
     }
 
     private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
-        let found = try KeySearch.find(selector, on: info, in: anchor)
-        try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
-        return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
+        do throws(KeyError) {
+            let found = try KeySearch.find(selector, on: info, in: anchor)
+            try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+            return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
+        } catch {
+            // A search that was not ended, for one, keeps the session from all others.
+            if case .unavailable = error { state.withLock { $0.isAnchorIll = true } }
+            throw error
+        }
     }
 
     /// Under the same name there may be another key by now, or one that is not protected.
@@ -117,7 +147,7 @@ final class TokenConnection: Sendable {
         } catch {
             throw error.whileOpening(info.name)
         }
-        return ContextLogin(info, pin: pin)
+        return ContextLogin(token: info, credentials: credentials)
     }
 
     /// Whether handles are of a module that was initialised again since, or keys are missing.
@@ -151,22 +181,47 @@ final class TokenConnection: Sendable {
 
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
     /// text that nobody takes for a request.
+    ///
+    /// A key that asks for a PIN each time is no proof: a person may have to type it.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
-        var loss: PKCS11Error?
-        for key in keys.values where key.isUsable {
+        var failure: PKCS11Error?
+        var isWrong = false
+        for key in provers() {
             do throws(SigningFault) {
-                return try Self.prove(signer, key)
+                if try Self.prove(signer, key) { return true }
+                isWrong = true
             } catch {
-                switch error {
-                // It is not the session's fault; another key may show that.
-                case .token(let error) where error.losesKey: loss = error
-                case .token(let error), .refused(_, by: let error?): throw error
-                case .refused(_, by: nil): continue
-                }
+                guard case .token(let error) = error else { continue }
+                // Another key may show that it is not the session's fault; the next session begins with that one.
+                if failure == nil || !error.losesKey { failure = error }
             }
         }
-        if let loss { throw loss }
+        if let failure { throw failure }
+        if isWrong { return false }
+        guard keys.values.contains(where: \.isPresent) else { return true }
+        _ = try signer.session.isLoggedIn()
         return true
+    }
+
+    /// On a lane's thread: whether another key signs with a session with which this one does not.
+    func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe {
+        var failure: PKCS11Error?
+        for other in provers().filter({ $0 !== key && !$0.isIll }).prefix(2) {
+            do throws(SigningFault) {
+                if try Self.prove(signer, other) { return .signed }
+            } catch {
+                if case .token(let error) = error { failure = failure ?? error }
+            }
+        }
+        return failure.map(SessionProbe.failed) ?? .noOtherKey
+    }
+
+    /// Keys that can show whether a session signs. Those that did not fail lately come first, and ill ones last: one may
+    /// leave an operation behind, which keeps the session from the others.
+    private func provers() -> [TokenKey] {
+        keys.values.filter { $0.isUsable && !$0.asksForEachSignature }.sorted { one, other in
+            one.isIll == other.isIll ? one.failed < other.failed : other.isIll
+        }
     }
 
     private static func prove(_ signer: Signer, _ key: TokenKey) throws(SigningFault) -> Bool {
@@ -189,20 +244,39 @@ final class TokenConnection: Sendable {
 
     static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
         do throws(PKCS11Error) {
-            if let path = uri.modulePath { return try Module.open(path: path) }
-            return try Module.open(name: uri.moduleName ?? "")
+            let arguments = uri.initializationArguments
+            if let path = uri.modulePath { return try Module.open(path: path, arguments: arguments) }
+            return try Module.open(name: uri.moduleName ?? "", arguments: arguments)
         } catch {
             throw error.whileOpening("behind the module")
         }
     }
 
     private static func session(
-        on slot: SlotID, _ module: Module, _ info: TokenInfo
+        on slot: SlotID, _ module: Module, _ info: TokenInfo, _ needsWritable: inout Bool
     ) throws(KeyError) -> Session {
+        do throws(PKCS11Error) {
+            return try open(on: slot, module, &needsWritable)
+        } catch {
+            throw error.whileOpening(info.name)
+        }
+    }
+
+    /// Read-only, unless the token refuses that: AWS CloudHSM does, with `CKR_FUNCTION_FAILED`.
+    ///
+    /// - Parameter needsWritable: becomes true when the token took a read-write session only.
+    private static func open(
+        on slot: SlotID, _ module: Module, _ needsWritable: inout Bool
+    ) throws(PKCS11Error) -> Session {
+        if needsWritable { return try Session(on: slot, of: module, writable: true) }
         do throws(PKCS11Error) {
             return try Session(on: slot, of: module)
         } catch {
-            throw error.whileOpening(info.name)
+            guard [.functionFailed, .argumentsBad, .sessionReadOnly].contains(error.returnValue),
+                let session = try? Session(on: slot, of: module, writable: true)
+            else { throw error }
+            needsWritable = true
+            return session
         }
     }
 }

@@ -11,9 +11,11 @@ enum TokenSearch {
     static func find(
         _ uri: PKCS11URI, _ place: String, in module: Module
     ) throws(KeyError) -> (SlotID, TokenInfo) {
+        let slots: [SlotID]
         let tokens: [(slot: SlotID, info: TokenInfo)]
         do throws(PKCS11Error) {
-            tokens = try present(module)
+            slots = try module.slots()
+            tokens = present(slots, in: module)
         } catch {
             throw error.whileOpening(place)
         }
@@ -25,13 +27,23 @@ enum TokenSearch {
             throw .ambiguous(
                 "\(found.count) tokens answer to \(place): \(list(found.map(\.info))). Add serial to the key's URI.")
         }
-        let others = tokens.isEmpty ? "The module has none." : "There is \(list(tokens.map(\.info)))."
-        throw .notFound("No token answers to \(place). \(others)")
+        throw .notFound("No token answers to \(place). \(alternatives(to: tokens, slots.count))")
     }
 
-    private static func present(_ module: Module) throws(PKCS11Error) -> [(slot: SlotID, info: TokenInfo)] {
+    private static func alternatives(to tokens: [(slot: SlotID, info: TokenInfo)], _ slots: Int) -> String {
+        guard tokens.isEmpty else { return "There is \(list(tokens.map(\.info)))." }
+        guard slots == 0 else {
+            return
+                "None of the module's \(slots) slots holds a token that is initialized. Initialize the token first, or "
+                + "see whether the module reads another configuration than the tool that initialized it."
+        }
+        return "The module shows no slot with a token. Plug in the device, or start the service behind the module; for "
+            + "p11-kit-client.so, P11_KIT_SERVER_ADDRESS must name a p11-kit server that runs."
+    }
+
+    private static func present(_ slots: [SlotID], in module: Module) -> [(slot: SlotID, info: TokenInfo)] {
         var tokens: [(slot: SlotID, info: TokenInfo)] = []
-        for slot in try module.slots() {
+        for slot in slots {
             // One token that is not well must not hide the others.
             guard let info = try? module.tokenInfo(of: slot), info.flags.contains(.tokenInitialized) else { continue }
             tokens.append((slot, info))

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PKCS11
 internal import SigningKit
 
 /// What an operator may set for a token.
@@ -10,13 +11,18 @@ struct TokenSettings: Sendable {
     /// Of one call into the token, in milliseconds.
     let timeout: Int
     let allowsUnprotectedKeys: Bool
+    /// `CK_USER_TYPE` of the login.
+    let userType: Int
 
     init(_ settings: KeyBackendSettings) {
         sessions = settings.integer("sessions")
         queueLimit = settings.integer("queueLimit")
         timeout = settings.integer("operationTimeout") * 1000
         allowsUnprotectedKeys = settings.boolean("allowUnprotectedKeys")
+        userType = settings.integer("userType")
     }
+
+    var user: Session.User { userType == 1 ? .normal : .vendor(UInt(userType)) }
 
     static let declared: [KeyBackendSetting] = [
         KeyBackendSetting(
@@ -31,6 +37,9 @@ struct TokenSettings: Sendable {
         KeyBackendSetting(
             "allowUnprotectedKeys", .boolean(default: false),
             "Accept keys that the token would give out. For tests only."),
+        KeyBackendSetting(
+            "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF),
+            "The user that logs in (CK_USER_TYPE): 1 is CKU_USER, 2147483649 the Crypto User of a Luna partition."),
     ]
 
     /// A token in software is at its best with a session for each core; one in hardware says how many it likes.

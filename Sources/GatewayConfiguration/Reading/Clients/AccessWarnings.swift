@@ -18,8 +18,8 @@ struct AccessWarnings {
         for client in configuration.clients {
             client.tokens.forEach(checkExpiry)
             checkProofs(client)
-            client.allow.forEach(checkRule)
         }
+        checkRules()
         if let anonymous = draft.anonymous, configuration.allowsAnonymous, !configuration.clients.isEmpty {
             let sentence =
                 "lets everybody have everything, so that what clients are allowed holds nobody back; check it"
@@ -46,19 +46,44 @@ struct AccessWarnings {
         }
     }
 
-    private func checkRule(_ rule: GatewayConfiguration.Rule) {
-        let apps = configuration.accounts.flatMap(\.apps)
-        for pattern in rule.apps where !apps.contains(where: { pattern.matches($0.bundleID) }) {
-            warn(pattern, "app under accounts", among: apps.map(\.bundleID))
+    private func checkRules() {
+        let apps = NamedThings(configuration.accounts.flatMap(\.apps)) { $0.bundleID }
+        let keys = NamedThings(configuration.accounts.flatMap(\.keys)) { $0.keyID }
+        let rules = configuration.clients.flatMap { client in client.allow.map { (client, $0) } }
+        var comparisons = 0
+        for (client, rule) in rules {
+            comparisons += rule.apps.count(where: \.hasWildcard) * apps.things.count
+            comparisons += rule.keyIDs.count(where: \.hasWildcard) * keys.things.count
+            guard comparisons <= Self.mostComparisons else {
+                let sentence =
+                    "has so many patterns that they are no longer compared with what is under accounts; give exact names"
+                return findings.warn(sentence, at: client.origin)
+            }
+            checkRule(rule, apps, keys)
         }
-        let keyIDs = configuration.accounts.flatMap(\.keys).map(\.keyID)
-        for pattern in rule.keyIDs where !keyIDs.contains(where: pattern.matches) {
-            warn(pattern, "key under accounts", among: keyIDs)
+    }
+
+    /// Of a pattern with a name: more of them take seconds.
+    private static let mostComparisons = 5_000_000
+
+    private func checkRule(
+        _ rule: GatewayConfiguration.Rule, _ apps: NamedThings<GatewayConfiguration.App>,
+        _ keys: NamedThings<GatewayConfiguration.Key>
+    ) {
+        var known: Set<String> = []
+        var isForNoApp = true
+        for pattern in rule.apps {
+            let matching = apps.matching(pattern)
+            if matching.isEmpty { warn(pattern, "app under accounts", among: apps.names) }
+            isForNoApp = isForNoApp && matching.isEmpty
+            for app in matching { known.formUnion(app.features) }
         }
-        let meant = apps.filter { app in rule.apps.contains { $0.matches(app.bundleID) } }
-        let features = Set(meant.flatMap(\.features)).sorted()
+        for pattern in rule.keyIDs where keys.matching(pattern).isEmpty {
+            warn(pattern, "key under accounts", among: keys.names)
+        }
         // Of apps that are not there nothing more is said.
-        guard !meant.isEmpty else { return }
+        guard !isForNoApp else { return }
+        let features = known.sorted()
         for pattern in rule.features where !features.contains(where: pattern.matches) {
             warn(pattern, "feature of the apps that this rule is for", among: features)
         }
@@ -70,6 +95,25 @@ struct AccessWarnings {
         let nearest = isSlip ? Suggestion.nearest(to: pattern.text, among: known) : nil
         let cure = nearest.map { "perhaps \($0) is meant" } ?? "check it"
         findings.warn("matches no \(what); \(cure)", at: pattern.origin)
+    }
+}
+
+/// Apps or keys, looked up by their names to the byte.
+private struct NamedThings<Thing> {
+    let things: [Thing]
+    let names: [String]
+    private let byName: [ExactText: Thing]
+
+    init(_ things: [Thing], name: (Thing) -> String) {
+        self.things = things
+        names = things.map(name)
+        byName = Dictionary(zip(names.map(ExactText.init), things)) { first, _ in first }
+    }
+
+    func matching(_ pattern: GatewayConfiguration.Pattern) -> [Thing] {
+        guard pattern.hasWildcard else { return byName[ExactText(pattern.text)].map { [$0] } ?? [] }
+        let compiled = SigningKit.Pattern(pattern.text)
+        return zip(names, things).filter { compiled.matches($0.0) }.map(\.1)
     }
 }
 

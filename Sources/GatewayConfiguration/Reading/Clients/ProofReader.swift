@@ -25,7 +25,8 @@ struct ProofReader {
         let digest = digestNode.parsed(findings) { text throws(InvalidValue) in try Self.digest(text) }
         guard let digest else { return nil }
         let token = GatewayConfiguration.ClientToken(digest: digest, expires: expires ?? nil, origin: node.origin)
-        return note(digest, in: &digests, "the token digest \(token)…", digestNode.origin) ? token : nil
+        let isNew = Self.note(digest, in: &digests, "the token digest \(token)…", digestNode.origin, findings)
+        return isNew ? token : nil
     }
 
     mutating func certificate(_ node: SettingNode) -> GatewayConfiguration.CertificateIdentity? {
@@ -40,21 +41,22 @@ struct ProofReader {
             return nil
         }
         guard let value = mapping.optional(kind), let claim = claim(kind, value) else { return nil }
-        guard note(claim, in: &claims, "the certificate \(Excerpt.quoted(claim.description))", value.origin) else {
-            return nil
-        }
+        let what = "the certificate \(Excerpt.quoted(claim.description))"
+        guard Self.note(claim, in: &claims, what, value.origin, findings) else { return nil }
         return GatewayConfiguration.CertificateIdentity(claim: claim, origin: node.origin)
     }
 
     mutating func userID(_ node: SettingNode) -> GatewayConfiguration.UserID? {
         guard let number = node.wholeNumber(in: Self.userIDs, findings) else { return nil }
         let uid = UInt32(truncatingIfNeeded: number)
-        guard note(uid, in: &uids, "the uid \(uid)", node.origin) else { return nil }
+        guard Self.note(uid, in: &uids, "the uid \(uid)", node.origin, findings) else { return nil }
         return GatewayConfiguration.UserID(number: uid, origin: node.origin)
     }
 
-    private func note<Proof: Hashable>(
-        _ proof: Proof, in taken: inout [Proof: ConfigurationOrigin], _ what: String, _ origin: ConfigurationOrigin
+    /// Static: with `self` as a second reference to the dictionary, each call would copy it.
+    private static func note<Proof: Hashable>(
+        _ proof: Proof, in taken: inout [Proof: ConfigurationOrigin], _ what: String, _ origin: ConfigurationOrigin,
+        _ findings: Findings
     ) -> Bool {
         if let first = taken[proof] {
             findings.fault(.alreadyTaken(what: what, first: first), at: origin)
@@ -107,7 +109,10 @@ struct ProofReader {
     }
 
     private static func uri(_ text: String) throws(InvalidValue) -> String {
-        let isURI = (try? KeyURI(text)) != nil && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        // A certificate's URI may have a fragment; a key's has none.
+        let isURI =
+            (try? KeyURI(String(text.prefix { $0 != "#" }))) != nil
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         guard isURI, text.utf8.count <= 2048 else {
             throw InvalidValue(
                 "is not a URI; give the one that the certificate holds, such as spiffe://example.com/shop")

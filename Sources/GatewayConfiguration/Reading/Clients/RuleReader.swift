@@ -1,3 +1,5 @@
+import SigningKit
+
 /// Reads the rules of a client.
 struct RuleReader {
     typealias Pattern = GatewayConfiguration.Pattern
@@ -29,15 +31,15 @@ struct RuleReader {
     }
 
     private func patterns(_ node: SettingNode, of what: String) -> [Pattern]? {
-        var taken: [String: ConfigurationOrigin] = [:]
+        var taken: [ExactText: ConfigurationOrigin] = [:]
         return node.list(of: what, findings)?.compactMap { node in
             guard let text = node.identifier(findings) else { return nil }
-            if let first = taken[text] {
+            if let first = taken[ExactText(text)] {
                 findings.fault(
                     .alreadyTaken(what: "the \(what) \(Excerpt.quoted(text))", first: first), at: node.origin)
                 return nil
             }
-            taken[text] = node.origin
+            taken[ExactText(text)] = node.origin
             return Pattern(text: text, origin: node.origin)
         }
     }

@@ -65,7 +65,7 @@ extension AuditCommand {
                         return false
                     }
                     return output.write(line)
-                }
+                }.missing
             } catch {
                 output.abandon()
                 throw StandardError.failure("\(error)")

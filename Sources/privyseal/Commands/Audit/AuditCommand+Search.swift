@@ -18,7 +18,8 @@ extension AuditCommand {
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
 
                 The search index is not trusted: what it names is read from the log and compared. What it leaves out \
-                stays unseen; where that matters, search a verified copy without its index file.
+                stays unseen. Standard error says how many entries the index answered for; where that matters, search a \
+                verified copy without its index file.
                 """)
 
         @OptionGroup var log: AuditLogOption
@@ -47,20 +48,30 @@ extension AuditCommand {
 
         private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws {
             var count = 0
-            let missing = try AuditAttempt.run { () throws(AuditStoreError) in
+            let coverage = try AuditAttempt.run { () throws(AuditStoreError) in
                 try reader.search(query) { _ in
                     count += 1
                     return true
                 }
             }
-            try AuditOutput.print(output.format == .json ? #"{"count":\#(count)}"# : "\(count)")
-            try AuditAttempt.refuse(missing, reader)
+            try AuditOutput.print(output.format == .json ? json(count, coverage) : "\(count)")
+            say(coverage)
+            try AuditAttempt.refuse(coverage.missing, reader)
+        }
+
+        private func json(_ count: Int, _ coverage: SearchCoverage) -> String {
+            #"{"count":\#(count),"index":{"answeredFor":\#(coverage.byIndex),"named":\#(coverage.foundByIndex)}}"#
+        }
+
+        private func say(_ coverage: SearchCoverage) {
+            guard let sentence = coverage.sentence else { return }
+            StandardError.print("privyseal: \(sentence)")
         }
 
         private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws {
             let printer = EntryPrinter(output.format)
             var (shown, more) = (0, 0)
-            let missing = try AuditAttempt.run { () throws(AuditStoreError) in
+            let coverage = try AuditAttempt.run { () throws(AuditStoreError) in
                 try reader.search(query) { (entry) throws(AuditStoreError) in
                     guard limit > 0, shown == limit else {
                         shown += 1
@@ -77,7 +88,8 @@ extension AuditCommand {
                     "privyseal: \(more < Self.plenty ? "\(more)" : "\(Self.plenty) or") more match; --limit 0 shows all, --count counts them."
                 )
             }
-            try AuditAttempt.refuse(missing, reader)
+            say(coverage)
+            try AuditAttempt.refuse(coverage.missing, reader)
         }
 
         /// So many that are left out are counted; counting all would take as long as printing them.

@@ -2,7 +2,7 @@ import Glibc
 
 /// A file or standard output, written in large pieces.
 final class AuditOutput {
-    static var standard: AuditOutput { AuditOutput(STDOUT_FILENO, path: nil, draft: nil) }
+    static var standard: AuditOutput { AuditOutput(StandardOutput.descriptor, path: nil, draft: nil) }
 
     /// Why nothing more is written; nil while all is well.
     private(set) var failure: String?

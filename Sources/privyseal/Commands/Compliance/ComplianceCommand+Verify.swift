@@ -35,9 +35,12 @@ extension ComplianceCommand {
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
             let (bytes, pageBytes) = try AuditAttempt.parse { () throws(AuditSetupError) in
-                (
-                    try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file),
-                    try self.page.map { path throws(AuditSetupError) in try EvidenceFile.contents(of: path) }
+                let limit = EvidenceFile.Limit.report
+                return (
+                    try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file, limit: limit),
+                    try self.page.map { path throws(AuditSetupError) in
+                        try EvidenceFile.contents(of: path, limit: limit)
+                    }
                 )
             }
             do throws(SealedReportError) {

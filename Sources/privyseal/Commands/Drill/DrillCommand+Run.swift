@@ -1,5 +1,7 @@
 import ArgumentParser
+import AuditKit
 import Foundation
+import GatewayConfiguration
 import KeyDrills
 import SigningGateway
 import StrictJSON
@@ -14,8 +16,11 @@ extension DrillCommand {
                 SCENARIOS
                 \(DrillScenario.allCases.map { "  \($0.rawValue)\n      \($0.summary)" }.joined(separator: "\n"))
 
-                With --throw-away, SoftHSM has to be installed, and nothing of the gateway that runs is touched. Without \
-                it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
+                With --throw-away, SoftHSM has to be installed, and the keys of the gateway that runs are not touched. \
+                Without it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
+
+                With --config, the audit log of that configuration records the drill, and a proof of that is kept beside \
+                the record: the compliance report counts no other drill. The command needs the right to read the log's key.
                 """)
 
         @Argument(
@@ -67,27 +72,38 @@ extension DrillCommand {
             let shelf = try shelf.shelf()
             let conditions = conditions(shelf)
             let record = try await DrillAttempt.run {
-                throwAway ? try await runThrowAway(conditions) : try await runGiven(conditions)
+                throwAway ? try await runThrowAway(conditions, shelf) : try await runGiven(conditions, shelf)
             }
-            let page = DrillPage(record, predecessor: shelf.predecessor(of: record)).html
-            let files = try DrillAttempt.run { try shelf.keep(record, page: page) }
-            await note(record)
-            StandardError.print("The record is \(files.json), and as a page \(files.html).")
             print(
                 output.format == .json
                     ? String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self) : DrillText.text(record))
             if record.verdict == .failed { throw ExitCode.failure }
         }
 
-        /// A throw-away gateway has a log of its own, which is kept beside the record.
-        private func note(_ record: DrillRecord) async {
-            guard !throwAway, let path = shelf.configuration, let configuration = try? ConfigurationOption.load(path)
-            else {
-                return
+        /// Records the drill in an audit log, and writes its files.
+        private func keep(
+            _ record: DrillRecord, _ shelf: DrillShelf, recordedIn configuration: GatewayConfiguration?
+        ) async throws {
+            let bytes = DrillShelf.bytes(of: record)
+            var proof: EntryProof?
+            if let configuration {
+                proof = await ReportRecording.proof(
+                    of: "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed, in: configuration)
             }
-            await ReportRecording.record(
-                "drill", id: record.id, bytes: record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")],
-                hasPassed: record.verdict == .passed, in: configuration)
+            let page = DrillPage(
+                record, predecessor: shelf.predecessor(of: record), digest: DrillShelf.digest(of: bytes)
+            ).html
+            let files = try shelf.keep(record, page: page, proof: proof?.text)
+            StandardError.print("The record is \(files.json), and as a page \(files.html).")
+            if proof == nil {
+                StandardError.print("warning: no audit log proves the record; the compliance report does not count it")
+            }
+        }
+
+        /// The configuration that `--config` names, when it has an audit log.
+        private func givenConfiguration() throws -> GatewayConfiguration? {
+            let configuration = try shelf.configuration.map(ConfigurationOption.load)
+            return configuration?.audit == nil ? nil : configuration
         }
 
         private static func scenario(_ text: String) throws -> DrillScenario {
@@ -112,23 +128,30 @@ extension DrillCommand {
 
         // MARK: On what
 
-        private func runGiven(_ conditions: DrillConditions) async throws -> DrillRecord {
-            guard let path = shelf.configuration else { throw ExitCode.validationFailure }
-            let (stage, place) = try target.stage(path, try ConfigurationOption.load(path), conditions)
+        private func runGiven(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> DrillRecord {
+            guard let path = self.shelf.configuration else { throw ExitCode.validationFailure }
+            let configuration = try ConfigurationOption.load(path)
+            let (stage, place) = try target.stage(path, configuration, conditions)
             let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
-            return try await closing(place) {
+            let record = try await closing(place) {
                 try consent.require("This drill \(keys) the account \(stage.issuerID) on the gateway that runs.")
                 return try await perform(conditions, stage, place)
             }
+            try await keep(record, shelf, recordedIn: configuration)
+            return record
         }
 
-        private func runThrowAway(_ conditions: DrillConditions) async throws -> DrillRecord {
+        private func runThrowAway(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> DrillRecord {
+            let given = try givenConfiguration()
             conditions.say("Making a token with keys, and a gateway …")
             let gateway = try await ThrowAwayGateway.start()
             do {
                 let (stage, place) = try gateway.stage(conditions)
                 let record = try await closing(place) { try await perform(conditions, stage, place) }
                 await gateway.end()
+                // Without another log, that of the gateway itself, which is kept beside the record.
+                let configuration = try given ?? ConfigurationOption.load(gateway.configurationPath)
+                try await keep(record, shelf, recordedIn: configuration)
                 try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
                 gateway.remove()
                 return record

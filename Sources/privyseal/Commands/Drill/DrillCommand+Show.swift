@@ -30,7 +30,9 @@ extension DrillCommand {
             switch format {
             case .text: print(DrillText.text(record))
             case .json: print(String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self))
-            case .html: print(DrillPage(record, predecessor: shelf.predecessor(of: record)).html)
+            case .html:
+                let digest = try DrillAttempt.run { try shelf.digest(of: record.id) }
+                print(DrillPage(record, predecessor: shelf.predecessor(of: record), digest: digest).html)
             }
         }
     }

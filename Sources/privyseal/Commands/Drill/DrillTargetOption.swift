@@ -4,6 +4,7 @@ import GatewayConfiguration
 import KeyDrills
 import NIOSSL
 import SigningGateway
+import SigningKit
 
 /// Which gateway, account and keys, for a drill that makes none for itself.
 struct DrillTargetOption: ParsableArguments {
@@ -41,7 +42,7 @@ struct DrillTargetOption: ParsableArguments {
         guard let app else {
             throw DrillError("Say which app of a staging account: --app BUNDLE-ID; or use --throw-away.")
         }
-        let account = configuration.accounts.first { $0.apps.contains { $0.bundleID == app } }
+        let account = configuration.accounts.first { $0.apps.contains { $0.bundleID.hasSameBytes(as: app) } }
         guard let account else { throw DrillError("\(path) has no app \(app).") }
         guard let adminAddress = AdminOption.address(in: configuration) else {
             throw DrillError("\(path) has no listeners.admin; add it and start the gateway anew.")
@@ -80,10 +81,9 @@ struct DrillTargetOption: ParsableArguments {
             tls.trustRoots = .certificates(roots)
         }
         let token = try clientTokenFile.map { path throws(DrillError) in
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                throw DrillError("\(path) cannot be read.")
+            do throws(AuditSetupError) { return try EvidenceFile.token(in: path) } catch {
+                throw DrillError("\(error)")
             }
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
         }
         guard let target = LoadTarget(address, token: token, tls: tls, connections: conditions.load.connections) else {
             throw DrillError("\(address) is neither unix:/path nor an http:// or https:// URL.")

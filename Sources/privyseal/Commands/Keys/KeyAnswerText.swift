@@ -106,7 +106,8 @@ struct KeyAnswerText {
             return """
                 Nothing has changed yet: the account wants two administrators. \(PlainText.of(proposal.proposer)) has proposed \
                 to \(what), as \(id).
-                Next: another administrator approves it until \(expires): privyseal keys approve \(id)
+                Next: another administrator looks at it until \(expires), with privyseal keys proposals, and approves it: privyseal \
+                keys approve \(id) --digest \(proposal.digest)
                 """
         }
         return """

@@ -24,8 +24,14 @@ struct KeyAttention {
 
     private static func sentence(_ ceremony: KeyCeremony) -> String {
         let key = PlainText.of(ceremony.keyID)
-        let begun = "began at \(ceremony.begun.text) by \(PlainText.of(ceremony.actor)) and did not end"
+        let begun = "began at \(ceremony.begun.text) by \(PlainText.of(ceremony.worker)) and did not end"
         let place = PlainText.of(ceremony.uri)
+        if ceremony.report != nil {
+            return
+                "The \(ceremony.action.rawValue) of \(key) \(begun): it is said to be done, and the gateway has not seen the key at "
+                + "\(place). It ends by itself when the configuration names a key on that token; or run the same privyseal keys "
+                + "\(ceremony.action.rawValue) again."
+        }
         switch ceremony.action {
         case .generate:
             return
@@ -51,8 +57,8 @@ struct KeyAttention {
                 "\(what), and \(PlainText.of(approver)) approved it: run the same command again until \(expires), which begins it."
         }
         return
-            "\(what). Another administrator decides until \(expires): privyseal keys approve \(id), or privyseal keys reject "
-            + "\(id)."
+            "\(what). Another administrator decides until \(expires): privyseal keys proposals shows all of it, with the command "
+            + "that approves it; privyseal keys reject \(id) rejects it."
     }
 
     /// What is proposed, as it goes on after "to": `activate 3Y8S5JYG45 and retire 2X9R4HXF34 with 24h of overlap`.
@@ -65,6 +71,8 @@ struct KeyAttention {
             }
         }
         if let uri = proposal.details["uri"] { words += " at \(PlainText.of(uri))" }
+        if let fingerprint = proposal.details["fingerprint"] { words += " with \(PlainText.of(fingerprint))" }
+        if let job = proposal.details["takesOver"] { words += ", taking over the work \(PlainText.of(job))" }
         return words
     }
 }

@@ -16,7 +16,7 @@ struct KeyLifeText {
         let width = 12
         let facts: [(String, String?)] = [
             ("key", life.keyID), ("account", life.issuerID),
-            ("state", "\(life.state.rawValue) since \(life.since.text)"),
+            ("state", key.isRecorded ? "\(life.state.rawValue) since \(life.since.text)" : key.stateText),
             ("resumes as", life.suspendedFrom?.rawValue), ("retires at", life.retireAt?.text),
             ("fitness", key.isDeclared ? key.fitness : "not in the configuration"), ("because", key.complaint),
             ("where", key.uri), ("custody", key.custody), ("provenance", life.provenance.rawValue),
@@ -50,4 +50,9 @@ struct KeyLifeText {
         let evidence = change.evidence.sorted { $0.key < $1.key }.map { "    \($0.key) = \($0.value)" }
         return ([first] + evidence).map { PlainText.of($0) }
     }
+}
+
+extension KeyLifeOverview.Key {
+    /// The state, and whether the register lacks it.
+    var stateText: String { isRecorded ? life.state.rawValue : "\(life.state.rawValue), not recorded" }
 }

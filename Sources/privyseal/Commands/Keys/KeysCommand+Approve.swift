@@ -9,23 +9,29 @@ extension KeysCommand {
             abstract: "Agree, as the second administrator, to what another one has proposed.",
             discussion: """
                   privyseal keys proposals --config gateway.yaml
-                  privyseal keys approve k7mxq2pd --admin https://127.0.0.1:8443 --token-file mine.token
+                  privyseal keys approve k7mxq2pd --digest sha256:… --admin https://127.0.0.1:8443 --token-file mine.token
 
-                Who proposed it cannot approve it: two persons are two clients. Root and the gateway's own user on the \
-                admin socket are one administrator together, called operator.
+                privyseal keys proposals shows everything that a proposal consists of, and its digest. The approval \
+                counts for that digest only.
 
-                An activation and a restoration are done at once. Of an import, a generation and a destruction, who \
-                proposed it runs the same command again.
+                The proposer cannot approve: two persons are two clients that have no token, certificate or uid in \
+                common. Root and the gateway's own user on the admin socket are one administrator, called operator.
+
+                An activation and a restoration are done at once. For an import, a generation and a destruction, the \
+                proposer runs the same command again; the approver cannot.
                 """)
 
         @Argument(help: ArgumentHelp("The proposal's ID, as privyseal keys proposals shows it.", valueName: "proposal"))
         var proposal: String
 
+        @Option(help: ArgumentHelp("The digest of the proposal, as shown with it.", valueName: "sha256:…"))
+        var digest: String
+
         @OptionGroup var place: KeyDeskOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let answer = try await place.ask { desk in try await desk.approve(proposal) }
+            let answer = try await place.ask { desk in try await desk.approve(proposal, digest: digest) }
             switch output.format {
             case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
             case .text: print(KeyAnswerText(where: place.whereabouts).text(answer))

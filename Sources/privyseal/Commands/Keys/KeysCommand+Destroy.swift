@@ -76,27 +76,27 @@ extension KeysCommand {
                 .destroy, issuerID: issuerID, keyID: keyID, uri: "\(place.uri)", fingerprint: fingerprint,
                 reason: reason)
             guard let ceremony = try await CeremonyRun.begin(desk, order, output) else { return }
-            let (gone, record) = try await ceremony.perform {
+            let (gone, _) = try await ceremony.perform {
                 try await workshop.destroy(
                     place.address.selector, expecting: fingerprint, isResumed: ceremony.isResumed,
                     tell: { StandardError.print("  \($0)") })
             } evidence: { gone in
                 (gone.fingerprint ?? fingerprint, CeremonyEvidence.of(gone, on: token))
             }
-            if output.format == .json { return print(json(gone, record)) }
+            if output.format == .json { return print(json(gone, issuerID)) }
             if gone.destroyedPrivate == 0 { print("There was no private key any more.") }
             print(
-                "The key \(keyID) is \(record.state.rawValue): nothing of it is left on the token \"\(token.label)\".\n"
+                "The key \(keyID) is destroyed: nothing of it is left on the token \"\(token.label)\".\n"
                     + "Next: take it out of the configuration, and revoke it in App Store Connect if that is not done.")
         }
 
-        private func json(_ gone: DestroyedKey, _ record: KeyLifeRecord) -> String {
+        private func json(_ gone: DestroyedKey, _ issuerID: String) -> String {
             var writer = JSONWriter(capacity: 512)
             writer.object { writer in
                 writer.member("outcome", "destroyed")
-                writer.member("keyId", record.keyID)
-                writer.member("issuerId", record.issuerID)
-                writer.member("state", record.state.rawValue)
+                writer.member("keyId", keyID)
+                writer.member("issuerId", issuerID)
+                writer.member("state", KeyLifeState.destroyed.rawValue)
                 if let fingerprint = gone.fingerprint { writer.member("fingerprint", fingerprint.description) }
                 writer.member("destroyedPrivateObjects", gone.destroyedPrivate)
                 writer.member("destroyedPublicObjects", gone.destroyedPublic)

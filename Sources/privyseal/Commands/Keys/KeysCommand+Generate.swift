@@ -90,7 +90,8 @@ extension KeysCommand {
             } evidence: { placed in
                 (PublicKeyFingerprint(of: placed.publicKey), CeremonyEvidence.of(placed, on: token))
             }
-            return PlacedKeyReport(placed: placed, record: record, place: place, token: token)
+            return PlacedKeyReport(
+                placed: placed, ceremony: ceremony.ceremony, record: record, place: place, token: token)
         }
 
         private func write(_ made: PlacedKeyReport, _ place: KeyPlace) async throws {

@@ -47,6 +47,11 @@ extension KeysCommand {
         @Flag(name: .customLong("destroy-file"), help: "Destroy the .p8 afterwards, without asking.")
         var destroysFile = false
 
+        @Flag(
+            name: .customLong("allow-clear-import"),
+            help: "Send the key in the clear (C_CreateObject) to a token that cannot unwrap; else it is refused.")
+        var allowsClear = false
+
         @OptionGroup var key: KeyFileOption
         @OptionGroup var desk: KeyDeskOption
         @OptionGroup var consent: KeyConsentOption
@@ -55,6 +60,9 @@ extension KeysCommand {
         func validate() throws {
             guard (file == nil) != (wrapped == nil) else {
                 throw ValidationError("Give the .p8 file, or --wrapped PACKAGE.")
+            }
+            guard !allowsClear || file != nil else {
+                throw ValidationError("--allow-clear-import is for a .p8 file; a package is opened in the token.")
             }
             guard !destroysFile || file != nil else {
                 throw ValidationError("--destroy-file is for a .p8 file; a package is of no use to others.")
@@ -107,13 +115,14 @@ extension KeysCommand {
         ) async throws {
             let (placed, record) = try await ceremony.perform {
                 try await workshop.take(
-                    incoming, as: place.address.selector, isResumed: ceremony.isResumed,
+                    incoming, as: place.address.selector, isResumed: ceremony.isResumed, allowsClear: allowsClear,
                     tell: { StandardError.print("  \($0)") })
             } evidence: { placed in
                 (PublicKeyFingerprint(of: placed.publicKey), CeremonyEvidence.of(placed, on: workshop.token))
             }
             let isFileGone = disposeOfFile()
-            let report = PlacedKeyReport(placed: placed, record: record, place: place, token: workshop.token)
+            let report = PlacedKeyReport(
+                placed: placed, ceremony: ceremony.ceremony, record: record, place: place, token: workshop.token)
             print(output.format == .json ? report.json(isFileDestroyed: isFileGone) : report.text)
         }
 

@@ -1,6 +1,4 @@
 import ArgumentParser
-import AuditKit
-import GatewayHTTP
 import SigningGateway
 import StrictJSON
 
@@ -21,15 +19,7 @@ extension KeysCommand {
 
         private func text(_ proposals: [KeyProposal]) -> String {
             guard !proposals.isEmpty else { return "Nothing is proposed." }
-            return TextTable(
-                header: ["ID", "WHAT", "PROPOSED BY", "AT", "EXPIRES", "APPROVED BY", "REASON"],
-                rows: proposals.map { proposal in
-                    [
-                        proposal.id, KeyAttention.words(of: proposal), proposal.proposer, proposal.proposed.text,
-                        proposal.expires.text, proposal.approver ?? "-", proposal.reason,
-                    ].map { PlainText.of($0) }
-                }
-            ).text
+            return proposals.map(KeyProposalText.init).map(\.text).joined(separator: "\n\n")
         }
 
         private func json(_ proposals: [KeyProposal]) -> String {

@@ -51,7 +51,7 @@ private struct KeyStatesText {
     private func row(_ key: KeyLifeOverview.Key, _ account: KeyLifeOverview.Account) -> [String] {
         let life = key.life
         return [
-            life.keyID, account.issuerID, life.state.rawValue, life.since.text, life.retireAt?.text ?? "-",
+            life.keyID, account.issuerID, key.stateText, life.since.text, life.retireAt?.text ?? "-",
             key.isDeclared ? key.fitness ?? "-" : "not configured", life.provenance.rawValue,
             life.fingerprint.map { Self.short($0.description) } ?? "-",
         ].map { PlainText.of($0) }

@@ -87,22 +87,23 @@ extension KeysCommand {
                 try NewFile.check(out)
                 let place = try KeyPlace(into)
                 let workshop = try await place.workshop()
-                let der: [UInt8]
-                do { der = try await workshop.makeWrappingKey(as: place.address.selector) } catch {
+                let made: MadeWrappingKey
+                do { made = try await workshop.makeWrappingKey(as: place.address.selector) } catch {
                     await workshop.close()
                     throw error
                 }
                 await workshop.close()
-                try NewFile.write(PEM.text("PUBLIC KEY", der), to: out)
-                print(report(PublicKeyFingerprint(ofDER: der)))
+                try NewFile.write(WrappingKey.file(made), to: out)
+                print(report(PublicKeyFingerprint(ofDER: made.der), made.hash))
             }
         }
 
-        private func report(_ fingerprint: PublicKeyFingerprint) -> String {
+        private func report(_ fingerprint: PublicKeyFingerprint, _ hash: WrappingHash) -> String {
             guard output.format == .json else {
                 return """
                     The wrapping key's public half is in \(out).
                     Its fingerprint is \(fingerprint).
+                    The token unwraps by RSA-OAEP with \(hash.rawValue); the file says so to keys wrap.
                     Next: take the file to the machine that has the .p8, and tell the fingerprint by another way.
                     """
             }
@@ -110,6 +111,7 @@ extension KeysCommand {
             writer.object { writer in
                 writer.member("publicKeyFile", out)
                 writer.member("fingerprint", fingerprint.description)
+                writer.member("hash", hash.rawValue)
             }
             return String(decoding: writer.bytes, as: UTF8.self)
         }

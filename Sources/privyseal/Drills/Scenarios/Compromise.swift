@@ -17,7 +17,7 @@ struct Compromise {
         try await stage.activate(new, retiring: nil, sheet)
         await recovery(new, begun, sheet)
         await stage.refusesName(old, sheet, because: "it stays compromised")
-        await stage.auditAgrees(old, sheet.rules.bans.first?.start ?? begun, sheet)
+        await stage.auditAgrees(old, sheet.rules.bans.first?.start ?? begun, sheet, form: nil)
     }
 
     private func stop(_ old: String, _ begun: Timestamp, _ sheet: DrillSheet) async throws {
@@ -36,15 +36,18 @@ struct Compromise {
         }
     }
 
+    /// In both forms: the gateway makes each in a way of its own.
     private func nextRequest(_ sheet: DrillSheet) async {
-        await sheet.step(
-            "Ask for a signature right after that", expected: "The next request already is refused."
-        ) {
-            let (answer, body) = await stage.load.probe(stage.request(.token))
-            if answer.isFailed, let stop = sheet.rules.bans.first {
-                sheet.time(.detection, from: stop.start, to: answer.ended)
+        for (form, name) in [(LoadRequest.Form.token, "a JWS"), (.legacy, "a signature in the legacy form")] {
+            await sheet.step(
+                "Ask for \(name) right after that", expected: "The next request already is refused."
+            ) {
+                let (answer, body) = await stage.load.probe(stage.request(form))
+                if answer.isFailed, sheet.timings[.detection] == nil, let stop = sheet.rules.bans.first {
+                    sheet.time(.detection, from: stop.start, to: answer.ended)
+                }
+                return DrillStage.refusal(answer, body)
             }
-            return DrillStage.refusal(answer, body)
         }
     }
 

@@ -140,14 +140,18 @@ struct OperatorMistake {
         }
         guard let proposal else { return }
         await refuse(
-            Attempt(title: "Approve one's own proposal") { _ = try await first.approve(proposal.id) }, sheet)
+            Attempt(title: "Approve one's own proposal") {
+                _ = try await first.approve(proposal.id, digest: proposal.digest)
+            }, sheet)
         await sheet.step("Reject it as the second administrator", expected: "The proposal is gone.") {
             try await second.reject(proposal.id)
             let rest = try await second.overview().proposals
             return .when(rest.isEmpty, rest.isEmpty ? "It is." : "There are still \(rest.count).")
         }
         await refuse(
-            Attempt(title: "Approve a proposal that was rejected") { _ = try await second.approve(proposal.id) }, sheet)
+            Attempt(title: "Approve a proposal that was rejected") {
+                _ = try await second.approve(proposal.id, digest: proposal.digest)
+            }, sheet)
     }
 
     /// Two orders at the same moment: one is done, and the other refused.

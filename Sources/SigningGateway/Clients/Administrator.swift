@@ -1,0 +1,50 @@
+/// The person who orders a change in the life of keys: a client, and everything that proves it.
+///
+/// Dual control compares persons. Two clients with a common proof are one person, and a client that got another name is the
+/// person that it was.
+public struct Administrator: Equatable, Sendable {
+    /// The client's name, for the record.
+    public let name: String
+    /// One digest for each token, certificate and uid of the client, in ascending order.
+    public let proofs: [String]
+
+    /// A client with more proofs takes no part in dual control: each proposal stores the proofs of its two persons.
+    static let maximumProofs = 64
+
+    /// - Parameter proofs: as `proof(_:)` makes them.
+    public init(name: String, proofs: [String] = []) {
+        self.name = name
+        self.proofs = proofs.sorted()
+    }
+
+    init(_ plan: ClientPlan) {
+        let certificates = plan.certificates.map { certificate in
+            switch certificate {
+            case .fingerprint(let digest): Self.proof("certificate:\(digest)")
+            case .dnsName(let name):
+                Self.proof("dns:" + String(decoding: CertificateFacts.lowerCase(name), as: UTF8.self))
+            case .uri(let uri): Self.proof("uri:\(uri)")
+            }
+        }
+        self.init(
+            name: plan.name,
+            proofs: plan.tokens.map { Self.proof("token:\($0.digest)") } + certificates
+                + plan.uids.map { Self.proof("uid:\($0)") })
+    }
+
+    /// Root and the gateway's own user, who need no other proof on the admin socket.
+    ///
+    /// - Parameter uid: the user that this process runs as.
+    public static func `operator`(uid: UInt32) -> Administrator {
+        Administrator(name: Client.operator.name, proofs: Set([0, uid]).map { proof("uid:\($0)") })
+    }
+
+    var isOperator: Bool { name == Client.operator.name }
+
+    func isSamePerson(as other: Administrator) -> Bool {
+        name == other.name || !Set(proofs).isDisjoint(with: other.proofs)
+    }
+
+    /// The first 16 bytes of the SHA-256 of what proves a client, in hexadecimal digits.
+    static func proof(_ text: String) -> String { String("\(Digest256(of: text))".prefix(32)) }
+}

@@ -1,0 +1,38 @@
+/// The stops that hold now, even if the register does not have them. Each order has its own hold, so the end of one order
+/// never lifts the hold of another.
+struct KeyHolds {
+    private struct Hold {
+        let keyID: String
+        let state: KeyLifeState
+    }
+
+    private var holds: [Int: Hold] = [:]
+    private var last = 0
+
+    /// - Parameter state: `suspended` or `compromised`.
+    /// - Returns: the number that ends this hold.
+    mutating func add(_ keyID: String, as state: KeyLifeState) -> Int {
+        last += 1
+        holds[last] = Hold(keyID: keyID, state: state)
+        return last
+    }
+
+    mutating func remove(_ number: Int) { holds[number] = nil }
+
+    /// The most severe hold of each key.
+    var states: [String: KeyLifeState] {
+        Dictionary(holds.values.map { ($0.keyID, $0.state) }) { first, second in first.stopped(as: second) }
+    }
+}
+
+extension KeyLifeState {
+    /// The state of a key under a hold: the more severe of the two.
+    ///
+    /// - Parameter held: `suspended` or `compromised`; nil without a hold.
+    func stopped(as held: KeyLifeState?) -> KeyLifeState {
+        switch (held, self) {
+        case (nil, _), (.suspended, .compromised), (.suspended, .retired), (.suspended, .destroyed): self
+        case (let held?, _): held
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Glibc
+
+/// libFuzzer calls it with each input. The environment names the reader that gets it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ address: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    FuzzTarget.chosen.read(Array(UnsafeBufferPointer(start: address, count: count)))
+    return 0
+}
+
+extension FuzzTarget {
+    static let variable = "PRIVYSEAL_FUZZ_TARGET"
+
+    static let chosen: FuzzTarget = {
+        guard let name = getenv(variable).map({ String(cString: $0) }), let target = FuzzTarget(rawValue: name) else {
+            fatalError("\(variable) must be one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return target
+    }()
+}

@@ -1,0 +1,174 @@
+import AuditKit
+import Base64
+import ComplianceReport
+import Crypto
+import GatewayConfiguration
+import JWS
+import KeyTransport
+import PKCS11
+import PKCS11Token
+import SigningKit
+import StrictJSON
+import TransparencyLog
+
+@testable import P8
+@testable import SignatureExplanation
+
+/// A reader of foreign bytes. The corpus of each is in `Tests/Fuzzing/Corpus`, in a directory of its name.
+enum FuzzTarget: String, CaseIterable {
+    case http, json, keys, notes, signatures, uris, wrapped, yaml
+
+    /// An input may be refused. It may not end the process, and what the reader accepts must have one meaning only.
+    func read(_ bytes: [UInt8]) {
+        switch self {
+        case .http: HTTPHeadTarget.read(bytes)
+        case .json: Self.json(bytes)
+        case .keys: Self.keys(bytes)
+        case .notes: Self.notes(bytes)
+        case .signatures: Self.signatures(bytes)
+        case .uris: Self.uris(bytes)
+        case .wrapped: Self.wrapped(bytes)
+        case .yaml: Self.yaml(bytes)
+        }
+    }
+
+    static func require(_ condition: Bool, _ sentence: StaticString) {
+        if !condition { fatalError("\(sentence)") }
+    }
+
+    // MARK: JSON
+
+    private static func json(_ bytes: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: bytes) else { return }
+        visit(document.root)
+    }
+
+    private static func visit(_ value: JSONValue) {
+        switch value.kind {
+        case .object:
+            guard let object = try? value.anyObject() else { return }
+            for name in object.names {
+                guard let member = object[name] else { fatalError("a member that is listed is not found") }
+                visit(member)
+            }
+        case .array: for element in (try? value.elements()) ?? [] { visit(element) }
+        default:
+            _ = try? value.string()
+            _ = try? value.integer()
+            _ = try? value.boolean()
+        }
+    }
+
+    // MARK: PEM and DER
+
+    private static func keys(_ bytes: [UInt8]) {
+        let reader = KeyFileReader(
+            path: "fuzz", passphrase: PassphraseReader(reference: nil, secrets: AbsentSecrets()))
+        if let content = SecureBytes(capacity: bytes.count) {
+            content.fill { room in
+                room.copyBytes(from: bytes)
+                return bytes.count
+            }
+            if let key = try? reader.key(from: content) {
+                require((try? P8Key(key)) != nil, "a key file that is accepted has a point that is not")
+            }
+        }
+        for key in (try? CandidateKey.read(bytes, label: "fuzz")) ?? [] { _ = key.fingerprint }
+        if let key = P256.Signing.PublicKey(subjectPublicKeyInfo: bytes) {
+            require(
+                bytes.count == 59 || key.derRepresentation.elementsEqual(bytes),
+                "a SubjectPublicKeyInfo that is accepted is not the key's")
+        }
+        if let signature = P256Signature(derRepresentation: bytes.span) {
+            require(signature.derRepresentation == bytes, "a signature in DER has two forms")
+        }
+        _ = LaxDER.read(bytes)
+    }
+
+    private struct AbsentSecrets: SecretSource {
+        func secret(_ reference: String) throws(KeyError) -> Secret { throw .secretUnavailable("There is none.") }
+    }
+
+    // MARK: Notes and proofs
+
+    private static func notes(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let note = try? SignedNote(parsing: bytes) { _ = try? Checkpoint(parsing: note.text) }
+        _ = try? NoteList(parsing: bytes)
+        _ = try? Checkpoint(parsing: text)
+        if let verifier = try? NoteVerifier(text) {
+            require(verifier.text == text, "a verifier key has two forms")
+        }
+        _ = try? NoteSigner(text)
+        if let proof = try? EntryProof(parsing: bytes) { _ = try? proof.check(with: verifiers) }
+        if let proof = try? GrowthProof(parsing: bytes) { _ = try? proof.check(with: verifiers) }
+        if let report = try? SealedReport(parsing: bytes) { _ = try? report.verify(with: verifiers, page: nil) }
+    }
+
+    /// The key of docs/audit-example, so that its proofs get past their signatures.
+    private static let verifiers: [NoteVerifier] =
+        (try? NoteVerifier("example.com/privyseal/shop-1+86994de6+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4")).map {
+            [$0]
+        } ?? []
+
+    // MARK: Signatures for verify
+
+    private static func signatures(_ bytes: [UInt8]) {
+        _ = try? CompactJWS(parsing: bytes)
+        if let decoded = Base64.standard.decode(bytes) {
+            require(Base64.standard.encode(decoded) == bytes, "a text in Base64 has two forms")
+        }
+        let examiner = SignatureExaminer(keys: candidates, now: now, maximumVerifications: 50)
+        _ = examiner.examine(token: bytes, app: "com.example.app", isSearching: true)
+        let parts = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+        guard parts.count == 8 else { return }
+        let answer = LegacyAnswer(
+            bundleID: parts[0], keyID: parts[1], productID: parts[2], offerID: parts[3],
+            user: .applicationUsername(parts[4]), nonce: parts[5], timestamp: parts[6], signature: parts[7])
+        _ = examiner.examine(answer, isSearching: true)
+    }
+
+    private static let now = Timestamp(milliseconds: 1_760_000_000_000)
+
+    /// The base point of P-256, whose private key is 1.
+    private static let candidates: [CandidateKey] = {
+        let point: [UInt8] = [
+            0x03, 0x6B, 0x17, 0xD1, 0xF2, 0xE1, 0x2C, 0x42, 0x47, 0xF8, 0xBC, 0xE6, 0xE5, 0x63, 0xA4, 0x40, 0xF2,
+            0x77, 0x03, 0x7D, 0x81, 0x2D, 0xEB, 0x33, 0xA0, 0xF4, 0xA1, 0x39, 0x45, 0xD8, 0x98, 0xC2, 0x96,
+        ]
+        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: point) else { return [] }
+        return [CandidateKey(keyID: "2X9R4HXF34", label: "fuzz", publicKey: key)]
+    }()
+
+    // MARK: URIs of keys
+
+    private static func uris(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        _ = try? PKCS11URI(text)
+        guard let uri = try? KeyURI(text) else { return }
+        _ = try? P8Backend.address(of: uri)
+        _ = try? PKCS11TokenBackend.address(of: uri)
+    }
+
+    // MARK: Wrapped keys
+
+    private static func wrapped(_ bytes: [UInt8]) {
+        guard let package = try? KeyPackage(parsing: bytes) else { return }
+        var writer = JSONWriter()
+        package.write(to: &writer)
+        guard let again = try? KeyPackage(parsing: writer.bytes) else {
+            fatalError("a package that is written cannot be read")
+        }
+        require(again.key == package.key, "a package changes when it is written")
+    }
+
+    // MARK: Configuration
+
+    private static func yaml(_ bytes: [UInt8]) {
+        _ = try? GatewayConfiguration.read(
+            bytes, name: "gateway.yaml", environment: [:],
+            features: ["legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility"],
+            backends: [P8Backend.self, PKCS11TokenBackend.self])
+    }
+}

@@ -1,0 +1,42 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+
+@testable import GatewayHTTP
+
+/// The pipeline of a connection, without a socket: what it makes of bytes that arrive in pieces.
+enum HTTPHeadTarget {
+    private static let registry = ConnectionRegistry(ConnectionBounds())
+    private static let drain = Drain(delay: .zero)
+    private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
+
+    /// - Parameter bytes: the first says how long the pieces are.
+    static func read(_ bytes: [UInt8]) {
+        guard let first = bytes.first else { return }
+        query(bytes)
+        let pieceSize = first == 0 ? bytes.count : Int(first)
+        let channel = EmbeddedChannel()
+        let gateway = GatewayChannel(
+            listener: .public, registry: registry, identity: nil, responder: { _, _, _ in },
+            drain: drain, observer: ListenerObserver(listener: .public, log: nil, metrics: nil))
+        let value = try? gateway.setup(channel: channel, logger: logger).wait()
+        FuzzTarget.require(value != nil, "a connection cannot be set up")
+        channel.pipeline.fireChannelActive()
+        var rest = bytes.dropFirst()
+        while !rest.isEmpty, channel.isActive || channel.isWritable {
+            let piece = rest.prefix(pieceSize)
+            rest = rest.dropFirst(pieceSize)
+            guard (try? channel.writeInbound(ByteBuffer(bytes: piece))) != nil else { break }
+            while (try? channel.readOutbound(as: ByteBuffer.self)) ?? nil != nil {}
+        }
+        channel.close(promise: nil)
+        channel.embeddedEventLoop.run()
+        withExtendedLifetime(value) {}
+    }
+
+    private static func query(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes.dropFirst().prefix { $0 > 0x20 }, as: UTF8.self)
+        guard let query = try? QueryString(text) else { return }
+        for name in query.names { _ = try? query.required(name) }
+    }
+}

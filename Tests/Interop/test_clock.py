@@ -1,0 +1,115 @@
+"""The clock of the machine is set while a gateway runs, or between two runs."""
+
+import os
+import pathlib
+import subprocess
+import time
+
+import pytest
+from auditing import AuditCopy, await_
+from conftest import BINARY
+from key_life import NEW, OLD, KeysInFiles, KeyService, moment, register_faults
+
+HOUR = 3600
+
+
+class Clock:
+    """The wall clock of one gateway."""
+
+    def __init__(self, directory):
+        library = directory / "stepped_clock.so"
+        source = pathlib.Path(__file__).with_name("stepped_clock.c")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+        self.path = directory / "clock"
+        self.set(0)
+        self.environment = {"LD_PRELOAD": str(library), "STEPPED_CLOCK": str(self.path)}
+
+    def set(self, seconds):
+        """That many seconds from the right time."""
+        new = self.path.with_suffix(".new")
+        new.write_text(str(seconds))
+        os.replace(new, self.path)
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return Clock(tmp_path)
+
+
+@pytest.fixture
+def service(tmp_path, clock):
+    keys = KeysInFiles(tmp_path)
+    keys.environment = clock.environment
+    service = KeyService(BINARY, tmp_path, keys).start_with_staged_keys()
+    yield service
+    if service.process.poll() is None:
+        service.stop()
+
+
+def steps(service):
+    """How far each step in the log is, in seconds."""
+    return [round(entry["milliseconds"] / 1000) for entry in AuditCopy(service.database).of_kind("clock")]
+
+
+def test_a_step_of_the_clock_retires_no_key_and_is_reported(service, clock):
+    service.activate(NEW, OLD, overlap=HOUR)
+    assert service.metric("privyseal_clock_steps_total") == 0
+    clock.set(25 * HOUR)
+    begun = time.monotonic()
+    await_(lambda: service.metric("privyseal_clock_steps_total") == 1, "a step")
+    assert round(service.metric("privyseal_clock_offset_seconds")) == 25 * HOUR
+    while time.monotonic() - begun < 2.5:
+        assert service.states()[OLD] == "retiring"
+        assert service.sign_by_name(OLD)[0] == 200
+        time.sleep(0.05)
+    assert f"{OLD} should have retired by now" in service.keys_command("states")[1]
+    clock.set(0)
+    await_(lambda: service.metric("privyseal_clock_steps_total") == 2, "the second step")
+    assert round(service.metric("privyseal_clock_offset_seconds")) == 0
+    assert service.states() | {OLD: "retiring", NEW: "active"} == service.states()
+    assert "should have retired" not in service.keys_command("states")[1]
+    assert service.sign()[0] == 200
+    assert await_(lambda: len(steps(service)) == 2 and steps(service), "the entries") == [25 * HOUR, -25 * HOUR]
+    assert register_faults(service) == []
+    service.stop()
+    log = service.log.read_text()
+    assert "critical privyseal.clock: The clock of this machine was set 90000" in log
+    # Wherever the time of the entries goes back, the entry before or at that place says so.
+    entries = AuditCopy(service.database).entries
+    for before, after in zip(entries, entries[1:]):
+        if (moment(before["time"]) - moment(after["time"])).total_seconds() > 1:
+            assert "clock" in (before["kind"], after["kind"]), (before, after)
+
+
+def test_a_key_retires_in_time_after_a_clock_was_set_forward_and_back(service, clock):
+    service.activate(NEW, OLD, overlap=6)
+    clock.set(25 * HOUR)
+    await_(lambda: service.metric("privyseal_clock_steps_total") == 1, "a step")
+    clock.set(0)
+    await_(lambda: service.states()[OLD] == "retired", "the retirement")
+    assert len(AuditCopy(service.database).of_kind("clock")) >= 1
+
+
+def test_a_gateway_that_starts_before_its_last_entry_says_so(service, clock):
+    assert service.sign()[0] == 200
+    service.stop()
+    last = AuditCopy(service.database).entries[-1]
+    clock.set(-28 * HOUR)
+    service.start()
+    entry = await_(lambda: AuditCopy(service.database).of_kind("clock"), "the entry")[0]
+    assert entry["before"] == last["time"]
+    assert abs(entry["milliseconds"] / 1000 + 28 * HOUR) < 60
+    assert service.metric("privyseal_clock_steps_total") == 1
+    status, output, _ = service.run("audit", "search", "--kind", "clock")
+    assert status == 0 and b"before=" in output
+
+
+def test_a_gateway_without_an_audit_log_reports_a_step_as_well(tmp_path, clock):
+    keys = KeysInFiles(tmp_path)
+    keys.environment = clock.environment
+    service = KeyService(BINARY, tmp_path, keys)
+    service.configure(audit="off")
+    with service:
+        clock.set(-HOUR)
+        await_(lambda: service.metric("privyseal_clock_steps_total") == 1, "a step")
+    assert "The clock of this machine was set 3" in service.log.read_text()

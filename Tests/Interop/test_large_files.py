@@ -1,0 +1,99 @@
+"""Files that others wrote are read up to a limit, and refused before that much memory is used."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import BINARY, ISSUER_ID, ROOT
+from service import Service, digest, mint, write_key
+
+SIZE = 300 << 20
+EXAMPLE = ROOT / "docs" / "audit-example"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """300 MB of NUL, which take no room on the disk."""
+    path = tmp_path_factory.mktemp("large") / "large"
+    with open(path, "wb") as file:
+        file.truncate(SIZE)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """The database of a log that a gateway wrote."""
+    directory = tmp_path_factory.mktemp("log")
+    write_key(directory / "AuthKey.p8")
+    with Service(BINARY, directory, CONFIGURATION.format(directory=directory, issuer=ISSUER_ID, digest=digest(mint()))):
+        return directory / "audit.db"
+
+
+CONFIGURATION = """
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+audit: {{database: {directory}/audit.db}}
+accounts:
+  - issuerId: {issuer}
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "file:{directory}/AuthKey.p8"}}]
+    activeKey: 2X9R4HXF34
+clients:
+  - name: shop
+    tokens: [{{sha256: "{digest}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]
+"""
+
+
+# A process takes over the peak of the one that started it, so a small one starts the command: pytest itself may have grown
+# beyond the limit.
+LAUNCHER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+sys.stdout.buffer.write(process.stdout.read())
+_, status, usage = os.wait4(process.pid, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss << 10}")
+"""
+
+
+def run(directory, arguments, feed=None):
+    """The exit status, what was printed, and the most memory that the process had, in bytes."""
+    result = directory / "result"
+    output = subprocess.run(
+        [sys.executable, "-c", LAUNCHER, str(result), BINARY, *arguments],
+        stdin=feed or subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+    ).stdout
+    status, memory = result.read_text().split()
+    return int(status), output.decode(), int(memory)
+
+
+COMMANDS = {
+    "proof": ["audit", "check-proof", "{large}", "--key", f"{EXAMPLE}/log.pub"],
+    "proof-key": ["audit", "check-proof", f"{EXAMPLE}/entry.tlog-proof", "--key", "{large}"],
+    "report": ["compliance", "verify", "{large}", "--key", f"{EXAMPLE}/log.pub"],
+    "page": ["compliance", "verify", f"{EXAMPLE}/growth.txt", "--key", f"{EXAMPLE}/log.pub", "--page", "{large}"],
+    "log-key": ["audit", "verify", "--database", "{database}", "--key", "{large}"],
+    "request": ["sign", "promotional-offer", "--config", "{configuration}", "--app", "com.example.app", "--input", "{large}"],
+    "token": ["status", "--admin", "http://127.0.0.1:1", "--token-file", "{large}"],
+    "public-key": ["verify", "--jws", "a.b.c", "--key", "{large}"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+def test_a_file_of_300_mb_is_refused_by_its_length(tmp_path, large, database, command):
+    places = {"large": large, "database": database, "configuration": database.with_name("gateway.yaml")}
+    status, output, memory = run(tmp_path, [argument.format(**places) for argument in command])
+    assert status not in (0, -9)
+    assert f"{large} is longer than" in output
+    assert memory < 128 << 20
+
+
+@pytest.mark.parametrize("command", [COMMANDS["proof"], COMMANDS["report"]], ids=["proof", "report"])
+def test_standard_input_of_300_mb_is_read_up_to_the_limit(tmp_path, large, command):
+    with open(large, "rb") as file:
+        status, output, memory = run(tmp_path, [argument.format(large="-") for argument in command], feed=file)
+    assert status not in (0, -9)
+    assert "is longer than" in output
+    assert memory < 128 << 20

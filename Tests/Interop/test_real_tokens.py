@@ -1,0 +1,246 @@
+"""Keys on tokens that others made, and modules that are not as they should be."""
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+
+import jwt
+import pytest
+from conftest import BINARY, BUNDLE_ID, ISSUER_ID, KEY_ID
+from cryptography.hazmat.primitives import serialization
+from real_tokens import LIBRARIES, NSS, SOFTHSM, TPM, P11KitServer, SoftHSMToken, await_true
+from service import Service, digest, mint, write_key
+
+OTHER_KEY_ID = "2X9R4HXF35"
+
+
+def configuration(uris, token, directory=None, settings=""):
+    keys = "\n".join(f'      - {{keyId: {key_id}, uri: "{uri}"}}' for key_id, uri in uris.items())
+    audit = f"{{database: {directory}/audit.db}}" if directory else "off"
+    return f"""
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+drainDelay: 0
+{settings}accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: {BUNDLE_ID}, features: [promotional-offer]}}]
+    keys:
+{keys}
+    activeKey: {next(iter(uris))}
+clients:
+  - name: shop
+    tokens: [{{sha256: "{digest(token)}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}}]
+audit: {audit}
+"""
+
+
+class Gateway(Service):
+    def __init__(self, directory, uris, environment, settings=""):
+        self.token = mint()
+        super().__init__(BINARY, directory, configuration(uris, self.token, settings=settings), environment)
+
+    def sign(self):
+        """(status, answer)."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        body = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
+        status, _, answer = self.ask("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", body, headers)
+        return status, json.loads(answer)
+
+    def expect_signature(self, public_key):
+        status, answer = self.sign()
+        assert status == 200, answer
+        claims = jwt.decode(answer["jws"], public_key, algorithms=["ES256"], audience="promotional-offer")
+        assert claims["productId"] == "com.example.monthly"
+
+
+def run(environment, *arguments):
+    return subprocess.run(
+        [BINARY, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL, timeout=120,
+    )
+
+
+def check(tmp_path, uri, environment=()):
+    """What `privyseal check` says of one key: (state, reason)."""
+    path = tmp_path / "check.yaml"
+    path.write_text(configuration({KEY_ID: uri}, mint()))
+    ended = run(dict(environment), "check", "--config", path, "--format", "json")
+    assert ended.stdout, ended.stderr
+    return found(json.loads(ended.stdout))
+
+
+def found(answer):
+    key = answer["keys"][0]
+    return key["state"], key.get("reason", "")
+
+
+# Keys on three real tokens
+
+
+@pytest.mark.parametrize("kind", [SoftHSMToken, P11KitServer], ids=["softhsm", "p11-kit-server"])
+def test_a_gateway_signs_with_a_key_that_the_token_made(tmp_path, kind):
+    with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri("KEY")}, token.environment) as gateway:
+        gateway.expect_signature(token.public_key("KEY"))
+
+
+def test_a_gateway_signs_with_a_key_that_a_tpm_made_and_with_one_that_it_imported(tmp_path):
+    with TPM() as tpm:
+        state, reason = check(tmp_path, tpm.uri("IMPORTED"), tpm.environment)
+        assert state == "refused" and "CKA_EXTRACTABLE is true" in reason
+        tpm.make_unextractable()
+        keys = [(tpm.uri("MADE"), tpm.public_key("MADE")), (tpm.uri("IMPORTED"), tpm.imported)]
+        for uri, public_key in keys:
+            with Gateway(tmp_path, {KEY_ID: uri}, tpm.environment) as gateway:
+                gateway.expect_signature(public_key)
+
+
+@pytest.mark.parametrize("kind, label", [(TPM, "MADE"), (P11KitServer, "KEY")], ids=["tpm2-abrmd", "p11-kit-server"])
+def test_a_gateway_signs_again_after_the_service_behind_the_module_was_started_again(tmp_path, kind, label):
+    with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri(label)}, token.environment) as gateway:
+        public_key = token.public_key(label)
+        gateway.expect_signature(public_key)
+        token.stop_serving()
+        status, answer = gateway.sign()
+        assert status == 503, answer
+        token.serve()
+        await_true(lambda: gateway.sign()[0] == 200, "the gateway signs again", 60)
+        gateway.expect_signature(public_key)
+
+
+def test_an_import_into_a_tpm_is_refused_before_anything_is_sent(tmp_path):
+    with TPM() as tpm:
+        ended = import_key(tmp_path, tpm, "NEW")
+        assert ended.returncode == 1, ended.stdout
+        assert "cannot take the key wrapped" in ended.stderr and "--allow-clear-import" in ended.stderr, ended.stderr
+        # tpm2-pkcs11 makes no private key from a template.
+        ended = import_key(tmp_path, tpm, "NEW", "--allow-clear-import")
+        assert ended.returncode == 1 and "C_CreateObject answered" in ended.stderr, ended.stderr
+        assert b"NEW" not in tpm.tool("tpm2_ptool", "listobjects", "--label", tpm.label)
+
+
+def test_a_gateway_signs_with_a_module_that_wants_arguments(tmp_path):
+    # NSS makes keys that it would give out.
+    settings = "backends: {pkcs11: {allowUnprotectedKeys: true}}\n"
+    with NSS() as nss, Gateway(tmp_path, {KEY_ID: nss.uri()}, nss.environment, settings) as gateway:
+        gateway.expect_signature(nss.made)
+
+
+def test_a_key_is_imported_wrapped_and_signs(tmp_path):
+    with SoftHSMToken() as token:
+        expect_import(tmp_path, token, "unwrapped")
+
+
+def test_a_key_goes_in_the_clear_only_where_that_is_allowed(tmp_path):
+    # p11-kit's protocol knows no mechanism to unwrap with.
+    with P11KitServer() as token:
+        ended = import_key(tmp_path, token, "NEW")
+        assert ended.returncode == 1, ended.stdout
+        assert "Nothing was sent to it" in ended.stderr and "--allow-clear-import" in ended.stderr, ended.stderr
+        expect_import(tmp_path, token, "created", "--allow-clear-import")
+
+
+def expect_import(tmp_path, token, method, *more):
+    ended = import_key(tmp_path, token, "NEW", "--format", "json", *more)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["method"] == method
+    with Gateway(tmp_path, {KEY_ID: token.uri("NEW")}, token.environment) as gateway:
+        gateway.expect_signature(public_key(tmp_path / "new.p8"))
+
+
+def test_a_package_for_a_token_with_sha_256_is_wrapped_with_it(tmp_path):
+    with NSS() as nss:
+        wrapping, package, source = tmp_path / "wrapping.pem", tmp_path / "new.wrapped", tmp_path / "new.p8"
+        write_key(source)
+        made = run({}, "keys", "wrapping-key", "--into", nss.uri("WRAPPING"), "--out", wrapping, "--format", "json")
+        assert made.returncode == 0, made.stderr
+        assert json.loads(made.stdout)["hash"] == "SHA-256"
+        # What others read of the file is the key alone.
+        der = serialization.load_pem_public_key(wrapping.read_bytes()).public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        assert json.loads(made.stdout)["fingerprint"] == f"sha256:{hashlib.sha256(der).hexdigest()}"
+        wrapped = run({}, "keys", "wrap", source, "--for", wrapping, "--out", package)
+        assert wrapped.returncode == 0, wrapped.stderr
+        assert json.loads(package.read_text())["algorithm"] == "RSA-OAEP-SHA256+AES-256-KWP"
+        ended = import_key(tmp_path, nss, "NEW", wrapped=package)
+        assert "The package's AES key was unwrapped in the token." in ended.stderr, ended.stderr
+
+
+def public_key(path):
+    return serialization.load_pem_private_key(path.read_bytes(), None).public_key()
+
+
+def fingerprint(path):
+    der = public_key(path).public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return f"sha256:{hashlib.sha256(der).hexdigest()}"
+
+
+def import_key(tmp_path, token, label, *more, wrapped=None):
+    """`privyseal keys import` beside a gateway that does not run."""
+    first, source, path = tmp_path / "first.p8", tmp_path / "new.p8", tmp_path / "import.yaml"
+    for file in (first, source):
+        if not file.exists():
+            write_key(file)
+    path.write_text(configuration({OTHER_KEY_ID: f"file:{first}"}, mint(), tmp_path))
+    # The gateway makes the log and takes its keys into it.
+    if not (tmp_path / "audit.db").exists():
+        Service(BINARY, tmp_path, path.read_text()).start().stop()
+    what = ["--wrapped", wrapped] if wrapped else [source]
+    return run(
+        token.environment, "keys", "import", *what, "--fingerprint", fingerprint(source), "--into", token.uri(label),
+        "--key-id", KEY_ID, "--config", path, "--yes", *more,
+    )
+
+
+# Modules that are not as they should be
+
+
+def test_what_a_module_writes_to_standard_output_is_not_in_an_answer(tmp_path):
+    module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
+    with SoftHSMToken() as token:
+        rules = tmp_path / "rules"
+        rules.write_text("C_Initialize print=noise\nC_Sign print=noise\nC_Finalize print=noise\n")
+        environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_RULES": str(rules)}
+        token.module = module
+        path = tmp_path / "gateway.yaml"
+        path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint()))
+        for command in (["check"], ["keys", "list"]):
+            ended = run(environment, *command, "--config", path, "--format", "json")
+            assert ended.returncode == 0, ended.stderr
+            assert isinstance(json.loads(ended.stdout), (dict, list))
+            assert "noise" in ended.stderr
+        signed = run(
+            environment, "sign", "promotional-offer", "--config", path, "--app", BUNDLE_ID, "productId=monthly",
+            "offerIdentifier=winback")
+        assert signed.returncode == 0, signed.stderr
+        assert json.loads(signed.stdout)["jws"]
+
+
+def test_a_module_is_found_by_its_name_as_p11_kit_knows_it(tmp_path):
+    with SoftHSMToken() as token:
+        assert check(tmp_path, token.uri("KEY", "module-name=softhsm2"), token.environment)[0] == "ready"
+
+
+@pytest.mark.parametrize(
+    "where, expected",
+    [
+        ("module-name=p11-kit-proxy", "p11-kit list-modules"),
+        (f"module-path={LIBRARIES}/p11-kit-proxy.so", "p11-kit list-modules"),
+        ("module-name=nothing", "no file nothing.module"),
+        (f"module-path={LIBRARIES}/pkcs11/p11-kit-client.so", "P11_KIT_SERVER_ADDRESS"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_refused_with_the_cure(tmp_path, where, expected):
+    state, reason = check(tmp_path, f"pkcs11:token=shop;object=KEY?{where}", {"P11_KIT_SERVER_ADDRESS": ""})
+    assert state != "ready" and expected in reason, reason
+
+
+def test_a_module_that_wants_arguments_says_how_to_give_them(tmp_path):
+    with NSS() as nss:
+        state, reason = check(tmp_path, nss.uri(arguments=False))
+        assert state == "refused" and "init-args=" in reason, reason

@@ -1,0 +1,109 @@
+import Crypto
+import Foundation
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+
+/// A token for faults: two keys, of which one asks for its PIN each time.
+final class FaultBench {
+    let module: FaultyModule
+    private var token: SoftHSMToken
+    private let keys: [String: P256.Signing.PrivateKey]
+
+    /// After so long without a recovery a person is called.
+    static let timeout = Duration.seconds(5)
+
+    init() throws {
+        let hsm = try SoftHSM.shared.get()
+        try hsm.removeTokens()
+        module = try FaultyModule.shared.get()
+        token = try hsm.makeToken()
+        keys = ["PLAIN": P256.Signing.PrivateKey(), "CAREFUL": P256.Signing.PrivateKey()]
+        for (id, name) in keys.keys.sorted().enumerated() {
+            try token.importKey(
+                keys[name] ?? P256.Signing.PrivateKey(), label: name, id: [UInt8(id + 1)],
+                .with { $0.alwaysAuthenticates = name == "CAREFUL" })
+        }
+    }
+
+    func uri(_ name: String) -> String { token.uri("object=\(name)", modulePath: module.path) }
+
+    var names: [String] { keys.keys.sorted(by: >) }
+
+    /// Whether a rule has made its answer up.
+    func hasFired(_ fault: FaultCase) -> Bool { module.count("fault \(fault.function)") > 0 }
+
+    /// What a person does when the token refused the PIN.
+    func changePIN() throws { token = try token.changingPIN() }
+
+    /// With the settings of a small token.
+    func open(orderedAt: ContinuousClock.Instant?) async throws(KeyError) -> OpenKeys {
+        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(5)]
+        let (backend, first) = try await PKCS11TokenTests.open(uri(names[0]), settings, orderedAt: orderedAt)
+        do throws(KeyError) {
+            var opened = [first]
+            for name in names.dropFirst() {
+                let address = try PKCS11TokenBackend.address(of: try KeyURI(uri(name)))
+                opened.append(try await backend.key(address.selector))
+            }
+            return OpenKeys(backend: backend, keys: opened, expected: names.compactMap { keys[$0]?.publicKey })
+        } catch {
+            await backend.close()
+            throw error
+        }
+    }
+
+    /// Logins that the token did not take and that may have cost a try of the PIN, and whether another one followed.
+    var loginsAfterRefusal: Int {
+        let logins = module.callLines.filter { $0.hasPrefix("login ") }
+        guard let refused = logins.firstIndex(where: Self.mayCostATry) else { return 0 }
+        return logins.count - 1 - refused
+    }
+
+    /// The standard names a condition before the call for these, so that the PIN was not looked at.
+    private static let unchecked: Set<UInt> = [0xB3, 0xE0, 0x190, 0x91, 0x100, 0x104, 0x105]
+
+    private static func mayCostATry(_ login: String) -> Bool {
+        guard let rv = login.split(separator: "rv=0x").last, let code = UInt(rv, radix: 16) else { return false }
+        return code != 0 && !unchecked.contains(code)
+    }
+}
+
+/// A backend and its keys.
+struct OpenKeys {
+    let backend: PKCS11TokenBackend
+    let keys: [any SigningKey]
+    let expected: [P256.Signing.PublicKey]
+
+    enum Outcome {
+        case signed
+        case failed(KeyError)
+        case wrong(String)
+    }
+
+    /// Signs once with each key.
+    func sign() async -> Outcome {
+        for (key, expected) in zip(keys, expected) {
+            let digest = SHA256.hash(data: Array("\(UUID())".utf8))
+            do throws(KeyError) {
+                let signature = try await key.sign(digest)
+                guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes),
+                    expected.isValidSignature(parsed, for: digest)
+                else { return .wrong("a signature does not verify") }
+            } catch {
+                return .failed(error)
+            }
+        }
+        return .signed
+    }
+}
+
+extension KeyError {
+    /// Whether the gateway leaves the key alone until a person has changed something (`KeyState.refused`).
+    var needsPerson: Bool {
+        switch self {
+        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .ambiguous, .unfit: true
+        case .notFound, .busy, .cancelled, .closed, .unavailable, .failed: false
+        }
+    }
+}

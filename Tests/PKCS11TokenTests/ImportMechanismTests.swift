@@ -1,0 +1,179 @@
+import Crypto
+import KeyTransport
+import PKCS11
+import PKCS11Token
+import SigningKit
+import SoftHSMTesting
+import Testing
+
+@Suite("The mechanisms of an import", .serialized, .softHSM, .timeLimit(.minutes(2)))
+struct ImportMechanismTests {
+    private let module: FaultyModule
+    private let token: SoftHSMToken
+    private let key = P256.Signing.PrivateKey()
+    private var uri: String { token.uri("object=KEY", modulePath: module.path) }
+
+    /// CKM_AES_KEY_WRAP_PAD is missing, and CKM_AES_KEY_WRAP_KWP does its work.
+    private static let onlyKWP = [
+        "C_GetMechanismInfo mechanism=0x210a rv=0x70", "C_GetMechanismInfo mechanism=0x210b as=0x210a",
+        "C_UnwrapKey mechanism=0x210a rv=0x70", "C_UnwrapKey mechanism=0x210b as=0x210a",
+    ]
+
+    init() throws {
+        module = try FaultyModule.shared.get()
+        token = try SoftHSM.shared.get().makeToken(modulePath: module.path)
+        try module.fresh()
+    }
+
+    private func follow(_ rules: [String]) throws { try module.follow(rules.joined(separator: "\n")) }
+
+    private func expectSignature() async throws {
+        try module.follow()
+        try await withKey(uri) { _, opened in
+            #expect(opened.publicKey.rawRepresentation == key.publicKey.rawRepresentation)
+            #expect(await fault(opened) == nil)
+        }
+    }
+
+    private func makeWrappingKey() async throws -> MadeWrappingKey {
+        try await withWorkshop(token.uri("object=WRAPPING", modulePath: module.path)) { workshop, selector in
+            try await workshop.makeWrappingKey(as: selector)
+        }
+    }
+
+    @Test("a key is unwrapped by CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
+    func paddedWrapOfVersion3() async throws {
+        try follow(Self.onlyKWP)
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        try await expectSignature()
+    }
+
+    @Test("a package is opened by CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
+    func packageOfVersion3() async throws {
+        let package = try WrappingKey(pem: WrappingKey.file(await makeWrappingKey())).wrap(material(key))
+        try follow(Self.onlyKWP)
+        #expect(try await importKey(.wrapped(package), uri).method == .unwrappedPackage)
+        try await expectSignature()
+    }
+
+    @Test("the next mechanism is used when C_UnwrapKey denies one that the token lists", arguments: ["0x70", "0x71"])
+    func fallback(_ answer: String) async throws {
+        try follow([
+            "C_GetMechanismInfo mechanism=0x210b as=0x210a", "C_UnwrapKey mechanism=0x210b rv=\(answer)",
+        ])
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        try await expectSignature()
+    }
+
+    @Test("a token that encrypts no AES block gets the key under an RSA pair that ends with the import")
+    func pair() async throws {
+        try follow(["C_GetMechanismInfo mechanism=0x1081 rv=0x70"])
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        #expect(module.count("C_EncryptInit") == 0)
+        try await expectSignature()
+        #expect(try token.objectCount() == 2, "a private and a public key, and no RSA pair")
+    }
+
+    @Test("a token that denies every mechanism that it lists gets nothing in the clear")
+    func denied() async throws {
+        try follow(["C_UnwrapKey rv=0x70"])
+        #expect(await sentence { try await importKey(.plain(material(key)), uri, allowsClear: true) } != nil)
+        #expect(module.count("C_CreateObject") == 0)
+        try module.follow()
+        #expect(try token.objectCount() == 0)
+    }
+
+    @Test("a package is opened in one call by CKM_RSA_AES_KEY_WRAP, and in two when C_UnwrapKey denies that")
+    func rsaAES() async throws {
+        let package = try WrappingKey(pem: WrappingKey.file(await makeWrappingKey())).wrap(material(key))
+        let listed = "C_GetMechanismInfo mechanism=0x1054 as=0x9"
+        try follow([
+            listed, "C_UnwrapKey mechanism=0x1054 split", "C_UnwrapKey mechanism=0x9 rv=0x70",
+            "C_UnwrapKey mechanism=0x210a rv=0x70",
+        ])
+        #expect(try await importKey(.wrapped(package), uri).method == .unwrappedPackage)
+        try await expectSignature()
+        try token.removeKey(label: "KEY")
+        try follow([listed, "C_UnwrapKey mechanism=0x1054 rv=0x70"])
+        #expect(try await importKey(.wrapped(package), uri).method == .unwrappedPackage)
+        try await expectSignature()
+    }
+
+    @Test(
+        "a wrapping key of a token that takes SHA-1 alone says so, and a package with SHA-256 is refused with the cure")
+    func hash() async throws {
+        let made = try await makeWrappingKey()
+        #expect(made.hash == .sha1)
+        let package = try WrappingKey(pem: WrappingKey.file(made)).wrap(material(key), .sha256)
+        let refused = await sentence { try await importKey(.wrapped(package), uri) }
+        #expect(refused?.contains("RSA-OAEP with SHA-256") == true)
+        #expect(refused?.contains("keys wrapping-key") == true)
+    }
+
+    @Test("a token without CKM_ECDSA is refused before anything is sent to it")
+    func signing() async throws {
+        try follow(["C_GetMechanismInfo mechanism=0x1041 rv=0x70"])
+        let refused = await sentence { try await importKey(.plain(material(key)), uri, allowsClear: true) }
+        #expect(refused?.contains("CKM_ECDSA") == true)
+        let generated = await sentence {
+            _ = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+        }
+        #expect(generated?.contains("CKM_ECDSA") == true)
+        for function in ["C_GenerateKey", "C_GenerateKeyPair", "C_UnwrapKey", "C_CreateObject", "C_EncryptInit"] {
+            #expect(module.count(function) == 0, "\(function)")
+        }
+    }
+
+    @Test(
+        "a token that stores no public key object keeps the private key, and the import says what is missing",
+        arguments: ["0x13", "0x54"])
+    func publicKey(_ answer: String) async throws {
+        try follow(["C_CreateObject rv=\(answer)"])
+        let placed = try await importKey(.plain(material(key)), uri)
+        #expect(placed.method == .unwrapped)
+        #expect(placed.lacksPublicKey)
+        #expect(placed.warnings.contains { $0.contains("publicKeyFile") })
+        #expect(try token.objects([Attribute(.privateKey)]).count == 1)
+        try module.follow()
+        try await withKey(uri, publicKey: Array(key.publicKey.x963Representation)) { _, opened in
+            #expect(await fault(opened) == nil)
+        }
+        // The same command again finds the key.
+        #expect(try await importKey(.plain(material(key)), uri).method == .found)
+    }
+
+    @Test(
+        "attributes that a token does not know are left out, and that is told",
+        arguments: [("0x109", "CKA_SIGN_RECOVER"), ("0x10c", "CKA_DERIVE"), ("0x105", "CKA_DECRYPT")])
+    func attributes(_ number: String, _ name: String) async throws {
+        try follow([
+            "C_UnwrapKey mechanism=0x210a attribute=\(number) rv=0x12",
+            "C_GenerateKeyPair mechanism=0x1040 attribute=\(number) rv=0x12",
+            "C_GetAttributeValue attribute=\(number) rv=0x12",
+        ])
+        let placed = try await importKey(.plain(material(key)), uri)
+        #expect(placed.warnings.contains { $0.contains("does not take") && $0.contains(name) })
+        #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })
+        let made = try await withWorkshop(token.uri("object=MADE", modulePath: module.path)) {
+            try await $0.generate(as: $1, isResumed: false, tell: { _ in })
+        }
+        #expect(made.warnings.contains { $0.contains("does not take") && $0.contains(name) })
+        try await expectSignature()
+    }
+
+    @Test("a wrapping pair is made on a token that knows neither CKA_SIGN_RECOVER nor CKA_DERIVE")
+    func wrappingPair() async throws {
+        try follow([
+            "C_GenerateKeyPair mechanism=0x0 attribute=0x109 rv=0x12",
+            "C_GenerateKeyPair mechanism=0x0 attribute=0x10c rv=0x12",
+        ])
+        #expect(try await makeWrappingKey().hash == .sha1)
+    }
+
+    @Test("a token that has no objects of a session gets a key all the same")
+    func noSessionObjects() async throws {
+        try follow(["C_UnwrapKey mechanism=0x210a to=18 rv=0x13"])
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        try await expectSignature()
+    }
+}

@@ -1,0 +1,123 @@
+import AuditKit
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@testable import SigningGateway
+
+@Suite("Steps of the clock")
+struct ClockTests {
+    private static let hour = Duration.seconds(3600)
+
+    @Test("A step is recorded before the first entry that bears the new time, in both directions")
+    func recorded() async throws {
+        let clock = SteppedClock()
+        let gateway = try await AuditedGateway(clock: clock)
+        _ = try await gateway.sign()
+        let before = clock.now
+        clock.set(by: Self.hour * 25)
+        _ = try await gateway.sign()
+        clock.advance(by: .seconds(2.5))
+        clock.set(by: Self.hour * -53)
+        _ = try await gateway.sign()
+        let entries = gateway.store.content.entries.compactMap { EntryFields($0.body) }
+        let kinds = entries.compactMap(\.kind).filter { $0 != "key" }
+        #expect(kinds == ["signature", "clock", "signature", "clock", "signature"])
+        let steps = entries.filter { $0.kind == "clock" }
+        #expect(steps.map { $0.integer("milliseconds") } == [90_000_000, -190_800_000])
+        #expect(steps.first?.text("before") == String(decoding: before.rfc3339, as: UTF8.self))
+        #expect(steps.map(\.time) == entries.filter { $0.kind == "signature" }.suffix(2).map(\.time))
+        await gateway.audit.close()
+    }
+
+    @Test("What goes by is no step, and neither is a difference of less than a second")
+    func noStep() async throws {
+        let clock = SteppedClock()
+        let gateway = try await AuditedGateway(clock: clock)
+        for _ in 0..<100 {
+            clock.advance(by: Self.hour)
+            gateway.audit.clock.check()
+        }
+        clock.set(by: .milliseconds(999))
+        gateway.audit.clock.check()
+        clock.set(by: .milliseconds(-999))
+        _ = try await gateway.sign()
+        #expect(gateway.store.entries("clock").isEmpty)
+        // Many small ones are one large one.
+        for _ in 0..<3 {
+            clock.set(by: .milliseconds(400))
+            gateway.audit.clock.check()
+        }
+        _ = try await gateway.sign()
+        #expect(gateway.store.entries("clock").map { $0.integer("milliseconds") } == [1200])
+        await gateway.audit.close()
+    }
+
+    @Test("A log that is opened when the clock shows an earlier time than its last entry says so")
+    func setBackBetween() async throws {
+        let clock = SteppedClock()
+        let gateway = try await AuditedGateway(clock: clock)
+        _ = try await gateway.sign()
+        let last = clock.now
+        await gateway.audit.close()
+        clock.set(by: Self.hour * -28)
+        let store = gateway.store
+        let log = AuditLog(signer: gateway.signer, now: { clock.now }, uptime: { clock.uptime }) {
+            () throws(AuditStoreError) in store
+        }
+        try log.open()
+        try await log.record(.stop)
+        let step = try #require(store.entries("clock").first)
+        #expect(step.integer("milliseconds") == -100_800_000)
+        #expect(step.text("before") == String(decoding: last.rfc3339, as: UTF8.self))
+        await log.close()
+    }
+
+    @Test("A key does not retire because the clock was set forward, and still answers who names it")
+    func retirement() async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock)
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 36_000, watch: 0)
+        // The change waits for the next millisecond.
+        let ticking = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+        }
+        _ = try await house.office.change(change, by: "alice")
+        ticking.cancel()
+        await ticking.value
+        clock.set(by: Self.hour * 25)
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retiring)
+        _ = try await house.sign(keyID: "ACTIVE")
+        #expect(house.office.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
+        clock.set(by: Self.hour * -25)
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retiring)
+        #expect(!house.office.overview().differences.contains { $0.contains("should have retired") })
+        clock.advance(by: Self.hour * 10)
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test("A proposal does not expire because the clock was set forward")
+    func proposals() async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock) { $0.accounts[0].hasDualControl = true }
+        _ = try await house.change(.compromise, "OTHER")
+        guard case .proposed(let proposal) = try await house.change(.restore, "OTHER") else { return }
+        clock.set(by: Self.hour * 25)
+        await house.office.keepUp()
+        clock.set(by: Self.hour * -25)
+        guard case .done = try await house.office.approve(proposal.id, digest: proposal.digest, by: "bob") else {
+            Issue.record("It was not done.")
+            return
+        }
+        await house.close()
+    }
+}

@@ -1,0 +1,32 @@
+import SigningKit
+import Synchronization
+
+/// A wall clock that a test sets, beside a monotonic clock that it advances.
+final class SteppedClock: Sendable {
+    private struct Reading {
+        var wall = Timestamp(milliseconds: 1_801_439_993_000)
+        var uptime = Duration.seconds(100)
+    }
+
+    private let reading = Mutex(Reading())
+
+    var now: Timestamp { reading.withLock { $0.wall } }
+    var uptime: Duration { reading.withLock { $0.uptime } }
+
+    /// Time goes by.
+    func advance(by duration: Duration) {
+        reading.withLock { reading in
+            reading.uptime += duration
+            reading.wall = Self.time(reading.wall, plus: duration)
+        }
+    }
+
+    /// Sets the wall clock.
+    func set(by duration: Duration) {
+        reading.withLock { $0.wall = Self.time($0.wall, plus: duration) }
+    }
+
+    private static func time(_ time: Timestamp, plus duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: time.milliseconds + Int64(duration / .milliseconds(1)))
+    }
+}

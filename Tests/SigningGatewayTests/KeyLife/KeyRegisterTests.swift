@@ -1,0 +1,220 @@
+import AuditKit
+import Crypto
+import SigningKit
+import SigningKitTesting
+import StrictJSON
+import Testing
+
+@testable import SigningGateway
+
+@Suite("The register of keys")
+struct KeyRegisterTests {
+    private func reopen(_ house: KeyHouse) async throws -> [String: KeyLifeRecord] {
+        let store = house.gateway.store
+        let log = AuditLog(signer: house.gateway.signer) { () throws(AuditStoreError) in store }
+        try log.open()
+        let records = log.keys.records
+        await log.close()
+        return records
+    }
+
+    private func order(_ house: KeyHouse, _ number: Int, uri: String? = nil) -> KeyCeremonyOrder {
+        KeyCeremonyOrder(
+            .import, issuerID: "issuer", keyID: "NEW\(number)", uri: uri ?? house.uri("new\(number)"),
+            fingerprint: PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey), reason: "x")
+    }
+
+    @Test("One administrator has eight proposals, all have sixty-four, and the log opens with them")
+    func proposals() async throws {
+        let house = try await KeyHouse { $0.accounts[0].hasDualControl = true }
+        var refused = 0
+        for number in 0..<80 {
+            let actor = Administrator(name: "admin \(number / 9)")
+            do throws(KeyLifeRefusal) { _ = try await house.office.begin(order(house, number), by: actor) } catch {
+                refused += 1
+            }
+        }
+        #expect(house.office.overview().proposals.count == 64 && refused == 16)
+        let names = house.gateway.store.content.registers.map(\.name).filter { $0.hasPrefix("proposal") }
+        #expect(Set(names) == Set((0..<64).map { "proposal/\($0)" }))
+        // A proposal that is decided makes room for another one.
+        let first = try #require(house.office.overview().proposals.first)
+        try await house.office.reject(first.id, by: "bob")
+        _ = try await house.office.begin(order(house, 99), by: "bob")
+        #expect(house.gateway.store.content.registers.filter { $0.name.hasPrefix("proposal") }.count == 64)
+        await house.close()
+        _ = try await reopen(house)
+    }
+
+    /// How many the list of earlier versions holds.
+    private func earlierProposals(in audit: AuditLog) -> Int {
+        String(decoding: audit.registers["proposals"]?.value ?? [], as: UTF8.self).split(separator: "\"id\":").count - 1
+    }
+
+    @Test("The list of proposals that earlier versions wrote is read, and only gets shorter")
+    func earlierProposals() async throws {
+        let house = try await KeyHouse(staging: true) { $0.accounts[0].hasDualControl = true }
+        let audit = house.gateway.audit
+        let proposals = [("aaaaaaaa", "3600"), ("bbbbbbbb", "60")].map { id, overlap in
+            #"{"id":"\#(id)","action":"activate","issuerId":"issuer","keyId":"OTHER","details":{"retiring":"ACTIVE","#
+                + #""overlap":"\#(overlap)"},"reason":"x","proposer":"ann","proposed":"2026-11-21T12:00:00.000Z","#
+                + #""expires":"2099-11-21T12:00:00.000Z"}"#
+        }
+        let told = LifeRecord(.proposed, action: "activate", issuerID: "issuer", keyID: "OTHER", actor: "ann")
+        let list = Array("[\(proposals.joined(separator: ","))]".utf8)
+        try await audit.register([(told, "proposals", list)], at: audit.time())
+        try audit.keys.load(audit.registers, at: audit.time())
+        #expect(house.office.overview().proposals.map(\.id) == ["aaaaaaaa", "bbbbbbbb"])
+        try await house.office.reject("bbbbbbbb", by: "bob")
+        #expect(earlierProposals(in: audit) == 1)
+        let rest = try #require(house.office.overview().proposals.first)
+        await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.approve(rest.id, digest: rest.digest, by: "ann")
+        }
+        _ = try await house.office.approve(rest.id, digest: rest.digest, by: "bob")
+        #expect(earlierProposals(in: audit) == 0)
+        #expect(house.state("OTHER") == .active)
+        await house.close()
+        _ = try await reopen(house)
+    }
+
+    @Test("Eight jobs of one administrator are open at once")
+    func jobs() async throws {
+        let house = try await KeyHouse()
+        for number in 0..<8 { _ = try await house.office.begin(order(house, number), by: "alice") }
+        let error = await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.begin(order(house, 8), by: "alice")
+        }
+        #expect(error?.description.contains("8 jobs of alice") == true)
+        await house.close()
+    }
+
+    @Test("Members that are too long, and URIs that are none, are refused")
+    func members() async throws {
+        let house = try await KeyHouse()
+        var orders = [
+            order(house, 0, uri: "fake:" + String(repeating: "x", count: 1024)), order(house, 0, uri: "no URI"),
+            order(house, 0, uri: "fake:a\nb"),
+        ]
+        orders.append(order(house, 0))
+        orders[3].keyID = String(repeating: "K", count: 256)
+        for order in orders {
+            await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(order, by: "alice") }
+        }
+        guard case .begun(let job) = try await house.office.begin(order(house, 1), by: "alice") else { return }
+        let evidence: [[String: String]] = [
+            ["x": String(repeating: "x", count: 513)], [String(repeating: "n", count: 65): "x"],
+            Dictionary(uniqueKeysWithValues: (0..<65).map { ("n\($0)", "x") }),
+            Dictionary(uniqueKeysWithValues: (0..<20).map { ("n\($0)", String(repeating: "x", count: 500)) }),
+            ["x": "a\u{0}b"],
+        ]
+        for evidence in evidence {
+            let end = KeyCeremonyEnd(isSuccess: false, fingerprint: nil, evidence: evidence)
+            await #expect(throws: KeyLifeRefusal.self) { try await house.office.finish(job.id, end, by: "alice") }
+            let short = end.shortened()
+            #expect(short.evidence.values.allSatisfy { $0.utf8.count <= 512 })
+        }
+        await house.close()
+    }
+
+    @Test("The register keeps no part of a URI that leads to a secret")
+    func noSecrets() async throws {
+        let house = try await KeyHouse()
+        let uri = house.uri("new1") + "?pin-value=1234"
+        guard case .begun(let job) = try await house.office.begin(order(house, 1, uri: uri), by: "alice") else {
+            return
+        }
+        #expect(!job.uri.contains("1234"))
+        await house.close()
+    }
+
+    @Test("A history has an end: the first change and the latest ones stay, and the record says how many are missing")
+    func history() async throws {
+        let house = try await KeyHouse(staging: true)
+        for _ in 0..<130 {
+            _ = try await house.change(.suspend, "OTHER")
+            _ = try await house.change(.resume, "OTHER")
+        }
+        let record = try #require(house.gateway.audit.keys.records["OTHER"])
+        #expect(record.history.count == 256 && record.omitted == 5)
+        #expect(record.history.first?.action == .adopt && record.history.last?.action == .resume)
+        await house.close()
+        #expect(try await reopen(house)["OTHER"] == record)
+    }
+
+    @Test("A history of long reasons stays below the limit of its register")
+    func longHistory() async throws {
+        let house = try await KeyHouse(staging: true)
+        let reason = String(repeating: "\u{1}", count: 499) + "x"
+        for _ in 0..<40 {
+            for action in [KeyLifeAction.suspend, .resume] {
+                _ = try await house.office.change(KeyChangeOrder(action, "OTHER", reason: reason), by: "alice")
+            }
+        }
+        let register = try #require(house.gateway.store.content.registers.first { $0.name == "key/OTHER" })
+        #expect(register.value.count <= 192 << 10)
+        await house.close()
+        _ = try await reopen(house)
+    }
+
+    @Test("A key that was compromised stays so when it is retired, until two administrators restore it")
+    func compromise() async throws {
+        let house = try await KeyHouse(staging: true)
+        _ = try await house.change(.compromise, "OTHER")
+        let time = try #require(house.gateway.audit.keys.records["OTHER"]?.compromisedAt)
+        let slot = try #require(house.live.current.ring.slots.first { $0.plan.keyID == "OTHER" })
+        _ = try await house.change(.retire, "OTHER")
+        #expect(house.gateway.audit.keys.records["OTHER"]?.compromisedAt == time)
+        #expect(!slot.isTrustworthy)
+        await house.close()
+        #expect(try await reopen(house)["OTHER"]?.compromisedAt == time)
+    }
+
+    @Test("A key that was restored is published again")
+    func restoration() async throws {
+        let house = try await KeyHouse(staging: true)
+        let slot = try #require(house.live.current.ring.slots.first { $0.plan.keyID == "OTHER" })
+        _ = try await house.change(.compromise, "OTHER")
+        #expect(!slot.isTrustworthy)
+        _ = try await house.change(.restore, "OTHER")
+        #expect(slot.isTrustworthy && house.gateway.audit.keys.records["OTHER"]?.compromisedAt == nil)
+        await house.close()
+    }
+
+    @Test("A key that was compromised and destroyed does not come in again under its ID")
+    func destroyedAfterCompromise() async throws {
+        let house = try await KeyHouse(staging: true)
+        _ = try await house.change(.compromise, "OTHER")
+        let order = KeyCeremonyOrder(
+            .destroy, issuerID: "issuer", keyID: "OTHER", uri: house.uri("late"), fingerprint: nil, reason: "x")
+        guard case .begun(let job) = try await house.office.begin(order, by: "alice") else { return }
+        house.gateway.plain.place.remove("late")
+        let end = KeyCeremonyEnd(isSuccess: true, fingerprint: nil, evidence: [:])
+        _ = try await house.office.finish(job.id, end, by: "alice")
+        let slot = try #require(house.live.current.ring.slots.first { $0.plan.keyID == "OTHER" })
+        #expect(house.state("OTHER") == .destroyed && !slot.isTrustworthy)
+        var again = self.order(house, 0, uri: house.uri("late"))
+        again.keyID = "OTHER"
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(again, by: "alice") }
+        #expect(error?.description.contains("was compromised at") == true)
+        await house.close()
+    }
+
+    @Test("A record of an earlier version has its compromise in the history")
+    func earlierRecord() throws {
+        func record(_ actions: [(String, String)]) throws -> KeyLifeRecord {
+            let history = actions.map { action, to in
+                #"{"at":"2026-11-21T12:00:00.000Z","action":"\#(action)","to":"\#(to)","actor":"ann","reason":"x"}"#
+            }
+            let text =
+                #"{"issuerId":"i","keyId":"k","state":"retired","since":"2026-11-21T12:00:00.000Z","provenance":"unknown","history":["#
+                + history.joined(separator: ",") + "]}"
+            return try KeyLifeRecord(from: JSONDocument(parsing: Array(text.utf8)).root)
+        }
+        #expect(
+            try record([("adopt", "staged"), ("compromise", "compromised"), ("retire", "retired")]).compromisedAt != nil
+        )
+        #expect(try record([("compromise", "compromised"), ("restore", "suspended")]).compromisedAt == nil)
+        #expect(try record([("adopt", "staged"), ("retire", "retired")]).compromisedAt == nil)
+    }
+}

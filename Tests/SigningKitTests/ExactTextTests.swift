@@ -1,0 +1,23 @@
+import SigningKit
+import Testing
+
+@Suite("Texts that are compared by their bytes")
+struct ExactTextTests {
+    @Test(
+        "texts that String takes for equal are different",
+        arguments: [("\u{E9}", "e\u{301}"), ("K", "\u{212A}"), ("\u{C5}", "\u{212B}"), (";", "\u{37E}")])
+    func canonicalEquivalents(_ first: String, _ second: String) {
+        #expect(first == second)
+        #expect(ExactText(first) != ExactText(second))
+        #expect(Set([ExactText(first), ExactText(second)]).count == 2)
+        #expect(!first.hasSameBytes(as: second))
+    }
+
+    @Test("texts with the same bytes are equal, however they were made", arguments: ["", "a", "日本", "e\u{301}"])
+    func sameBytes(_ text: String) {
+        let other = String(decoding: Array(text.utf8), as: UTF8.self)
+        let part = ("x" + text).dropFirst()
+        #expect(ExactText(text) == ExactText(other))
+        #expect(Set([ExactText(text), ExactText(other), ExactText(String(part))]).count == 1)
+    }
+}

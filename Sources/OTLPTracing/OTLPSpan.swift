@@ -49,7 +49,10 @@ public final class OTLPSpan: Span {
         guard isRecording else { return }
         var attributes = attributes
         attributes["exception.type"] = String(reflecting: type(of: error))
-        if let error = error as? any CustomStringConvertible { attributes["exception.message"] = error.description }
+        // By way of `Any`: a module that sees Foundation is told that the cast of an error always succeeds, which is wrong.
+        if let error = error as Any as? any CustomStringConvertible {
+            attributes["exception.message"] = error.description
+        }
         addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
     }
 

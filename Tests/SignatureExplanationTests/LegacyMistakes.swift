@@ -147,6 +147,7 @@ enum LegacyMistakes {
         },
         .rewriting(.signatureBase64URL, holding: ["/"]) { $0.replacing("+", with: "-").replacing("/", with: "_") },
         .rewriting(.signaturePlusLost, holding: ["+"]) { $0.replacing("+", with: " ") },
+        .rewriting(.signaturePlusLost, "at the end", holding: [], ending: "+") { $0.replacing("+", with: " ") },
         .rewriting(.signatureURLEncoded, holding: ["/"]) {
             $0.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
         },
@@ -184,13 +185,13 @@ extension LegacyMistake {
 
     /// The signature's Base64 rewritten; signed again until it holds the characters that matter.
     static func rewriting(
-        _ code: FindingCode, _ detail: String = "", holding: [Character],
+        _ code: FindingCode, _ detail: String = "", holding: [Character], ending: String = "",
         _ rewrite: @escaping @Sendable (String) -> String
     ) -> LegacyMistake {
         LegacyMistake(code, detail) {
             let fixture = LegacyFixture()
             var answer = try fixture.answer(signing: fixture.fields)
-            while !holding.allSatisfy(answer.signature.contains) {
+            while !holding.allSatisfy(answer.signature.contains) || !answer.signature.hasSuffix(ending) {
                 answer = try fixture.answer(signing: fixture.fields)
             }
             answer.signature = rewrite(answer.signature)

@@ -18,7 +18,20 @@ struct SignatureReading: Sendable {
     /// Nil when no 64 bytes can be found in the text.
     init?(_ text: [UInt8], wanted form: Form) {
         var findings: [Finding] = []
-        let characters = Self.clean(text, &findings)
+        let plain = Self.unescape(text, &findings)
+        var reading = Self(plain.trimming { $0 <= 0x20 }, of: plain, form, findings)
+        if !reading.isWhole {
+            // A space at an end may be a "+" that was lost: it is one if the signature is whole with it.
+            let withSpaces = Self(plain.trimming { $0 < 0x20 }, of: plain, form, findings)
+            if withSpaces.isWhole { reading = withSpaces }
+        }
+        guard !reading.candidates.isEmpty else { return nil }
+        self = reading
+    }
+
+    private init(_ trimmed: [UInt8], of text: [UInt8], _ form: Form, _ findings: [Finding]) {
+        var findings = findings
+        let characters = Self.clean(trimmed, of: text, &findings)
         if let bytes = Self.decode(characters, form, &findings),
             let signature = Self.signature(in: bytes, form, &findings)
         {
@@ -26,17 +39,19 @@ struct SignatureReading: Sendable {
         } else {
             candidates = Self.shortened(characters, form, &findings)
         }
-        guard !candidates.isEmpty else { return nil }
         self.findings = findings
+    }
+
+    /// Neither a byte is missing nor is one too many.
+    private var isWhole: Bool {
+        !candidates.isEmpty
+            && !findings.contains { $0.code == .signatureDERLax || $0.code == .signatureLeadingZero }
     }
 
     // MARK: From text to characters
 
     /// Takes away what is around and between the characters.
-    private static func clean(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
-        var text = unescape(text, &findings)
-        let isSpace = { (byte: UInt8) in byte <= 0x20 }
-        let trimmed = Array(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    private static func clean(_ trimmed: [UInt8], of text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
         let breaks = trimmed.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
         if trimmed.count != text.count || breaks {
             findings.append(
@@ -44,13 +59,11 @@ struct SignatureReading: Sendable {
                     .signatureWhiteSpace, field: "signature", "There is white space in or around the signature's text.")
             )
         }
-        text = trimmed.filter { $0 >= 0x20 }
-        if text.contains(0x20) {
-            findings.append(
-                Finding(.signaturePlusLost, field: "signature", "The signature's text holds spaces where \"+\" was."))
-            text = text.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
-        }
-        return text
+        let characters = trimmed.filter { $0 >= 0x20 }
+        guard characters.contains(0x20) else { return characters }
+        findings.append(
+            Finding(.signaturePlusLost, field: "signature", "The signature's text holds spaces where \"+\" was."))
+        return characters.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
     }
 
     private static func unescape(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
@@ -177,5 +190,12 @@ struct SignatureReading: Sendable {
                 "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end."
             ))
         return lax
+    }
+}
+
+extension [UInt8] {
+    /// What is left without the bytes at both ends for which the condition holds.
+    fileprivate func trimming(while condition: (UInt8) -> Bool) -> [UInt8] {
+        Array(drop(while: condition).reversed().drop(while: condition).reversed())
     }
 }

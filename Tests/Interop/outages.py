@@ -258,9 +258,7 @@ class OlderCopy(Outage):
 
 
 class OlderDatabase(OlderCopy):
-    """The same, but its companions stay. What is in the write-ahead log may make the copy whole, or not fit it."""
-
-    is_noticed = False
+    """The same, but its companions stay. What is in the write-ahead log may make the copy look whole."""
 
     def begin(self):
         self._replace([self.database])

@@ -135,10 +135,25 @@ struct FailureTests {
         #expect(try log.read().bodies() == expected)
     }
 
-    @Test("A whole copy that was put in the file's place is gone on with")
+    @Test("A copy that was put beside the write-ahead log of the file before is refused, however whole the two look")
+    func copyBesideTheLog() throws {
+        let store = try log.open()
+        try store.append("a")
+        try log.copy("audit.db", "copy.db")
+        try log.move("audit.db", "away.db")
+        try log.move("copy.db", "audit.db")
+        for _ in 0..<2 { expect(.replaced) { () throws(AuditStoreError) in try store.append("no") } }
+        try log.move("away.db", "audit.db")
+        #expect(try store.append("b") == 2)
+        store.close()
+        #expect(try log.read().bodies() == ["a", "b"])
+    }
+
+    @Test("A whole copy that was put in the file's place, without a write-ahead log, is gone on with")
     func copyPutBack() throws {
         let store = try log.open()
         try store.append("a")
+        try store.withWriter { writer in _ = try? writer.connection.emptyLog() }
         try log.copy("audit.db", "copy.db")
         try log.move("copy.db", "audit.db")
         #expect(try store.append("b") == 2)

@@ -64,6 +64,17 @@ struct LogFiles: Sendable {
         }
     }
 
+    /// Throws when another database took the place of this one beside this one's write-ahead log. SQLite would write the log's
+    /// pages into it: what is a mixture of both may look whole at first, and the right database would lack them later.
+    func checkPair() throws(AuditStoreError) {
+        guard let now = try FileMark(path), !now.isSameFile(as: database),
+            let log = try FileMark(LogLocation.resolved(path) + "-wal"), log.isSameFile(as: self.log), log.size > 0
+        else { return }
+        throw .replaced(
+            "There is another file at \(path) than the audit log that was opened, and the -wal file beside it belongs to the one "
+                + "before: put back both files of one moment.")
+    }
+
     var cutOff: AuditStoreError {
         .damaged(
             "\(logPath) was cut off while it was in use: entries that stood only there are lost. Stop the gateway, and put back a "

@@ -12,8 +12,8 @@ final class Writer {
     /// Nothing that it says can be relied on any more: another one has to take its place.
     private(set) var isSpoiled = false
     private var reserve: LogReserve
-    /// Whether whoever writes has found that it is the right log.
-    private var isAccepted = false
+    /// Whether something was written, by an engine that found it to be the right log.
+    private(set) var isAccepted = false
 
     init(at path: String, patience: Duration) throws(AuditStoreError) {
         let connection = try Self.connect(to: path, patience: patience)

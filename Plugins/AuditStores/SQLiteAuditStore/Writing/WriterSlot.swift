@@ -33,10 +33,13 @@ final class SharedWriterState: Sendable {
 struct WriterSlot {
     private var writer: Writer?
     private let shared: SharedWriterState
+    /// The files that were written to last.
+    private var files: LogFiles
     private var isClosed = false
 
     init(writer: Writer, shared: SharedWriterState) {
         self.writer = writer
+        files = writer.files
         self.shared = shared
     }
 
@@ -59,6 +62,7 @@ struct WriterSlot {
         case .companionReplaced?: try writer?.rescueLog()
         case .databaseReplaced?, nil: break
         }
+        if let writer, writer.isAccepted { files = writer.files }
         // The one before goes first, and nothing may refer to it: SQLite shares the index of the write-ahead log within the
         // process.
         writer = nil
@@ -74,6 +78,7 @@ struct WriterSlot {
     private mutating func reopen(
         for identity: AuditIdentity, at path: String, patience: Duration
     ) throws(AuditStoreError) -> Writer {
+        try files.checkPair()
         let opened: Writer
         do throws(AuditStoreError) {
             opened = try Writer(at: path, patience: patience)

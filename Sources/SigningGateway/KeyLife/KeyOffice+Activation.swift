@@ -16,7 +16,7 @@ extension KeyOffice {
                 "The key \(new.keyID) is being stopped (\(stop.rawValue)). Look at its state first: privyseal keys show \(new.keyID)."
             )
         }
-        let proven = try await requireProof(of: new.keyID)
+        let proven = try require(hand.proof, of: new.keyID)
         var changed = new
         changed.fingerprint = proven
         let records = try await changeOver(issuerID: new.issuerID, fulfilling: hand.fulfils) {
@@ -55,6 +55,30 @@ extension KeyOffice {
         return try await record(changes(now), fulfilling: proposal)
     }
 
+    /// A proof for a change that needs one and that could be made now. Before the turn of the change, since a token may hang.
+    ///
+    /// - Returns: nil where the change needs none, or is refused anyway.
+    func proof(for order: KeyChangeOrder) async throws(KeyLifeRefusal) -> FreshProof? {
+        guard [.activate, .resume].contains(order.action), (try? rules.check(order)) != nil else { return nil }
+        if order.action == .resume, try rules.resumption(order.keyID).1 != .active { return nil }
+        return FreshProof(keyID: order.keyID, fingerprint: try await requireProof(of: order.keyID))
+    }
+
+    /// In the turn of the change: the key that signed the proof is still the one that would sign.
+    ///
+    /// - Returns: its fingerprint.
+    @discardableResult
+    func require(_ proof: FreshProof?, of keyID: String) throws(KeyLifeRefusal) -> PublicKeyFingerprint {
+        guard let proof, proof.keyID == keyID, let slot = slot(keyID), slot.fingerprint == proof.fingerprint,
+            slot.state.canSign, board.records[keyID]?.fingerprint ?? proof.fingerprint == proof.fingerprint
+        else {
+            throw KeyLifeRefusal(
+                "The state of the keys changed while \(keyID) signed a fresh proof of possession; nothing has changed by this "
+                    + "order. Run the same command again.")
+        }
+        return proof.fingerprint
+    }
+
     /// A proof of possession that is signed now.
     ///
     /// - Returns: the fingerprint of the key that signed it.
@@ -89,14 +113,11 @@ extension KeyOffice {
 
     /// Has a key sign a proof because an administrator asks; recorded.
     public func prove(_ keyID: String, by actor: Administrator) async throws(KeyLifeRefusal) -> KeyLifeRecord {
-        try await inTurn { () throws(KeyLifeRefusal) in
-            var record = try rules.record(keyID)
-            switch record.state {
-            case .staged, .active, .retiring, .suspended: break
-            case .retired, .destroyed, .compromised:
-                throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs either.")
-            }
-            record.fingerprint = try await requireProof(of: keyID)
+        _ = try provable(keyID)
+        let proof = FreshProof(keyID: keyID, fingerprint: try await requireProof(of: keyID))
+        return try await inTurn { () throws(KeyLifeRefusal) in
+            var record = try provable(keyID)
+            record.fingerprint = try require(proof, of: keyID)
             var told = record.lifeRecord
             told.event = .proved
             (told.action, told.actor, told.approver, told.reason) = ("prove", actor.name, nil, nil)
@@ -104,6 +125,15 @@ extension KeyOffice {
             try await register([(told, RegisterName.key(keyID), record.jsonBytes(capacity: 1024))])
             board.set([record])
             return record
+        }
+    }
+
+    private func provable(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+        let record = try rules.record(keyID)
+        switch record.state {
+        case .staged, .active, .retiring, .suspended: return record
+        case .retired, .destroyed, .compromised:
+            throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs either.")
         }
     }
 }

@@ -15,15 +15,11 @@ extension KeyOffice {
             throw KeyLifeRefusal("\(order.action.rawValue) is no work on a token.")
         }
         let order = try order.checked()
+        // Before the turn, since a token may hang.
+        let look = try check(order) ? await look(at: order) : nil
         return try await inTurn { () throws(KeyLifeRefusal) in
-            guard account(order.issuerID) != nil || board.records[order.keyID] != nil else {
-                throw KeyLifeRefusal(
-                    .unknown,
-                    "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
-            }
-            try rules.ceremony(order, seen: slot(order.keyID)?.fingerprint)
+            if try check(order) { try requirePresence(order, look) }
             let known = board.ceremonies.first { $0.keyID == order.keyID }
-            if known == nil, order.action == .destroy { try await requirePresence(order) }
             let approved = try await approval(order, known, by: actor)
             if case .proposed(let proposal) = approved { return .proposed(proposal) }
             try await disown(order)
@@ -48,11 +44,28 @@ extension KeyOffice {
         }
     }
 
+    /// - Returns: whether the gateway has to see the key before the work may begin.
+    private func check(_ order: KeyCeremonyOrder) throws(KeyLifeRefusal) -> Bool {
+        guard account(order.issuerID) != nil || board.records[order.keyID] != nil else {
+            throw KeyLifeRefusal(
+                .unknown,
+                "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
+        }
+        try rules.ceremony(order, seen: slot(order.keyID)?.fingerprint)
+        return isServing && order.action == .destroy && !board.ceremonies.contains { $0.keyID == order.keyID }
+    }
+
+    private func look(at order: KeyCeremonyOrder) async -> KeyLook {
+        await gateway.current.ring.look(for: order.keyID, at: order.uri, isProofWanted: false)
+    }
+
     /// The key of a destruction has to be where the order says: else a key that was never there counts as destroyed.
-    private func requirePresence(_ order: KeyCeremonyOrder) async throws(KeyLifeRefusal) {
-        guard isServing else { return }
+    ///
+    /// - Parameter look: nil where the state changed before the gateway could look.
+    private func requirePresence(_ order: KeyCeremonyOrder, _ look: KeyLook?) throws(KeyLifeRefusal) {
+        guard let look else { throw Self.hasChanged(order.keyID) }
         let known = board.records[order.keyID]
-        switch await gateway.current.ring.look(for: order.keyID, at: order.uri, isProofWanted: false) {
+        switch look {
         case .present(let found, _):
             let expected = known?.fingerprint ?? order.fingerprint
             guard let found, let expected, found != expected else { return }
@@ -131,33 +144,51 @@ extension KeyOffice {
         _ id: String, _ end: KeyCeremonyEnd, by actor: Administrator
     ) async throws(KeyLifeRefusal) -> KeyCeremonyOutcome {
         try KeyLifeLimits.check(evidence: end.evidence)
+        let before = try ceremony(id, endedBy: actor)
+        // Before the turn, since a token may hang.
+        let facts = end.isSuccess ? try await facts(of: before, end) : nil
         return try await inTurn { () throws(KeyLifeRefusal) in
-            guard var ceremony = board.ceremonies.first(where: { $0.id == id }) else {
-                throw KeyLifeRefusal(.unknown, "No work \(id) on a token has begun.")
-            }
-            guard ceremony.workingPerson.isSamePerson(as: actor) else {
-                throw KeyLifeRefusal(
-                    "\(ceremony.worker) does this work, and ends it. To take it over, run the same command as \(actor.name): a second "
-                        + "administrator has to approve that.")
-            }
+            var ceremony = try ceremony(id, endedBy: actor)
             guard end.isSuccess else {
                 try await set(board.ceremonies.filter { $0.id != id }, .failed, ceremony, by: actor.name, end.evidence)
                 return .ended(board.records[ceremony.keyID] ?? KeyLifeRecord(ceremony, at: now))
             }
+            guard ceremony == before else { throw Self.hasChanged(ceremony.keyID) }
             ceremony.worker = actor.name
             ceremony.report = end
-            if let record = try await conclude(ceremony) { return .ended(record) }
+            if let facts { return .ended(try await conclude(ceremony, end, facts)) }
             let ceremonies = board.ceremonies.map { $0.id == id ? ceremony : $0 }
             try await set(ceremonies, .reported, ceremony, by: actor.name, end.evidence)
             return .waiting(ceremony)
         }
     }
 
-    /// Ends work of which the worker said that it is done, if the gateway sees that it is.
+    private func ceremony(
+        _ id: String, endedBy actor: Administrator
+    ) throws(KeyLifeRefusal) -> KeyCeremony {
+        guard let ceremony = board.ceremonies.first(where: { $0.id == id }) else {
+            throw KeyLifeRefusal(.unknown, "No work \(id) on a token has begun.")
+        }
+        guard ceremony.workingPerson.isSamePerson(as: actor) else {
+            throw KeyLifeRefusal(
+                "\(ceremony.worker) does this work, and ends it. To take it over, run the same command as \(actor.name): a second "
+                    + "administrator has to approve that.")
+        }
+        return ceremony
+    }
+
+    private static func hasChanged(_ keyID: String) -> KeyLifeRefusal {
+        KeyLifeRefusal(
+            "The state of \(keyID), or of the work on it, changed while the gateway looked at the key. Run the same command again."
+        )
+    }
+
+    /// Ends work of which the worker said that it is done.
     ///
-    /// - Returns: nil where the gateway cannot look yet.
-    func conclude(_ ceremony: KeyCeremony) async throws(KeyLifeRefusal) -> KeyLifeRecord? {
-        guard let report = ceremony.report, let facts = try await facts(of: ceremony, report) else { return nil }
+    /// - Parameter facts: what the gateway saw.
+    private func conclude(
+        _ ceremony: KeyCeremony, _ report: KeyCeremonyEnd, _ facts: [String: String]
+    ) async throws(KeyLifeRefusal) -> KeyLifeRecord {
         let others = board.ceremonies.filter { $0.id != ceremony.id }
         let record = try ended(ceremony, report, facts).limited()
         let told = LifeRecord(ceremony, .changed, by: ceremony.worker)
@@ -216,16 +247,33 @@ extension KeyOffice {
         }
     }
 
-    /// How long a key that was not as reported is left alone.
-    private static let lookPause = Duration.seconds(5)
+    /// Between two rounds; a round in which no key can be looked at costs a few words of memory.
+    static let lookInterval = Duration.seconds(1)
 
-    /// Work that was reported as done while the gateway could not look.
-    func concludeReports() async throws(KeyLifeRefusal) {
-        guard nextLook.withLock({ $0 <= .now }) else { return }
-        for ceremony in board.ceremonies where ceremony.report != nil {
-            do throws(KeyLifeRefusal) { _ = try await conclude(ceremony) } catch {
-                if error.kind == .unrecorded { throw error }
-                nextLook.withLock { $0 = .now + Self.lookPause }
+    /// Ends work that was reported as done while the gateway could not look. Asks a token that does not answer once in a round.
+    func concludeReports() async {
+        guard audit.state.isWritable else { return }
+        var silent: [KeyPlace] = []
+        for ceremony in reportedWork.round(of: board.ceremonies.filter { $0.report != nil }) {
+            guard !Task.isCancelled, let report = ceremony.report,
+                let place = gateway.current.ring.place(of: ceremony.uri), !silent.contains(where: { $0 === place })
+            else { continue }
+            let begun = ContinuousClock.now
+            do throws(KeyLifeRefusal) {
+                guard let facts = try await facts(of: ceremony, report) else {
+                    silent.append(place)
+                    reportedWork.postpone()
+                    continue
+                }
+                guard !Task.isCancelled else { return }
+                try await inTurn { () throws(KeyLifeRefusal) in
+                    guard board.ceremonies.contains(ceremony) else { return }
+                    _ = try await conclude(ceremony, report, facts)
+                }
+            } catch {
+                if error.kind == .unrecorded { return }
+                if .now - begun >= Self.lookInterval { silent.append(place) }
+                reportedWork.postpone()
                 logger.warning(
                     "Work on a token has not ended yet: \(error)",
                     metadata: ["keyId": "\(ceremony.keyID)", "action": "\(ceremony.action.rawValue)"])

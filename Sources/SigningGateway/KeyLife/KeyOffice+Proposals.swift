@@ -57,13 +57,18 @@ extension KeyOffice {
             return try await inTurn { () throws(KeyLifeRefusal) in try await decide(on: id, digest, by: actor) }
         }
         return try await exclusively(seen.keyID) { () throws(KeyLifeRefusal) in
-            try await inTurn { () throws(KeyLifeRefusal) in try await decide(on: id, digest, by: actor) }
+            _ = try approved(id, digest, by: actor)
+            let proof = try await proof(for: KeyChangeOrder(seen))
+            return try await inTurn { () throws(KeyLifeRefusal) in
+                try await decide(on: id, digest, by: actor, with: proof)
+            }
         }
     }
 
-    private func decide(
-        on id: String, _ digest: String, by actor: Administrator
-    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+    /// The proposal as it is with the approval, if the administrator may give it.
+    private func approved(
+        _ id: String, _ digest: String, by actor: Administrator
+    ) throws(KeyLifeRefusal) -> KeyProposal {
         var proposal = try self.proposal(id)
         guard proposal.approver == nil else { throw KeyLifeRefusal("The proposal \(id) is approved already.") }
         guard !proposal.proposingPerson.isSamePerson(as: actor) else {
@@ -78,6 +83,13 @@ extension KeyOffice {
                     + "proposals.")
         }
         (proposal.approver, proposal.approverProofs) = (actor.name, actor.proofs)
+        return proposal
+    }
+
+    private func decide(
+        on id: String, _ digest: String, by actor: Administrator, with proof: FreshProof? = nil
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        let proposal = try approved(id, digest, by: actor)
         switch proposal.action {
         case .import, .generate, .destroy:
             let others = board.proposals.filter { $0.id != id }
@@ -88,7 +100,8 @@ extension KeyOffice {
                 try await perform(
                     KeyChangeOrder(proposal),
                     Hand(
-                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal)))
+                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal,
+                        proof: proof)))
         }
     }
 

@@ -40,12 +40,14 @@ extension KeyOffice {
     /// - Returns: whether there is nothing more to watch.
     private func revert(_ new: String, to old: String, because trouble: String) async -> Bool {
         do throws(KeyLifeRefusal) {
+            guard board.records[new]?.state == .active, board.records[old]?.state == .retiring else { return true }
+            // Where the old one does not sign either, nothing is gained.
+            let proof = FreshProof(keyID: old, fingerprint: try await requireProof(of: old))
             return try await inTurn { () throws(KeyLifeRefusal) in
                 guard let failed = board.records[new], failed.state == .active, let before = board.records[old],
                     before.state == .retiring
                 else { return true }
-                // Where the old one does not sign either, nothing is gained.
-                try await requireProof(of: old)
+                try require(proof, of: old)
                 let hand = Hand(actor: Self.gatewayName, reason: "\(new) failed after it was activated: \(trouble)")
                 _ = try await changeOver(issuerID: failed.issuerID) { time -> [KeyLifeRecord] in
                     var suspended = failed

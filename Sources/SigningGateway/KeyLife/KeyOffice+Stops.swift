@@ -11,7 +11,7 @@ extension KeyOffice {
         let stop = UnrecordedStop(order: order, actor: actor, ordered: now, hold: hold)
         let isRepeated = unrecordedStops.contains(stop)
         do throws(KeyLifeRefusal) {
-            let answer = try await inTurn { () throws(KeyLifeRefusal) -> KeyChangeAnswer in
+            let answer = try await inTurn(isUrgent: true) { () throws(KeyLifeRefusal) -> KeyChangeAnswer in
                 // The beginning of this turn has recorded the first order.
                 if isRepeated, !unrecordedStops.contains(stop) { return .done([try rules.record(order.keyID)]) }
                 return try await decide(order, by: Administrator(name: actor))
@@ -65,7 +65,7 @@ extension KeyOffice {
     /// Before the process ends: the register that the next one reads does not have what is unrecorded now.
     func recordLastStops() async {
         guard !unrecordedStops.all.isEmpty else { return }
-        _ = try? await inTurn {}
+        _ = try? await inTurn(isUrgent: true) {}
         for stop in unrecordedStops.all {
             logger.critical(
                 "A stop of the key \(stop.order.keyID) was never recorded and ends with this process. Order it again after the start.",

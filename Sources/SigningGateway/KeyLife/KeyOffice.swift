@@ -21,8 +21,8 @@ public final class KeyOffice: Service {
     /// Whether the register may hold what memory does not.
     private let isBehind = Mutex(false)
     let unrecordedStops = UnrecordedStops()
-    /// When work that was reported as done is looked at again.
-    let nextLook = Mutex(ContinuousClock.now)
+    /// Work that was reported as done, and when the gateway looks at it again.
+    let reportedWork = ReportedWork()
     let watches = KeyWatches()
     let reversals = Counter(label: "privyseal_key_reversals_total")
 
@@ -68,14 +68,22 @@ public final class KeyOffice: Service {
         if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor.name) }
         if order.action == .activate {
             return try await exclusively(order.keyID) { () throws(KeyLifeRefusal) in
-                try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
+                try await proveAndDecide(order, by: actor)
             }
         }
-        return try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor) }
+        return try await proveAndDecide(order, by: actor)
+    }
+
+    private func proveAndDecide(
+        _ order: KeyChangeOrder, by actor: Administrator
+    ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        let issuerID = try rules.record(order.keyID).issuerID
+        let proof = order.action.needsTwo && wantsTwo(issuerID) ? nil : try await proof(for: order)
+        return try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor, with: proof) }
     }
 
     func decide(
-        _ order: KeyChangeOrder, by actor: Administrator
+        _ order: KeyChangeOrder, by actor: Administrator, with proof: FreshProof? = nil
     ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
         let record = try rules.record(order.keyID)
         if order.action.needsTwo, wantsTwo(record.issuerID) {
@@ -87,7 +95,7 @@ public final class KeyOffice: Service {
                     order.action, issuerID: record.issuerID, keyID: order.keyID, details: order.details,
                     reason: order.reason, by: actor))
         }
-        return .done(try await perform(order, Hand(actor: actor.name, reason: order.reason)))
+        return .done(try await perform(order, Hand(actor: actor.name, reason: order.reason, proof: proof)))
     }
 
     /// Every change passes here, whether it was ordered or approved: the rules are asked when it is made.
@@ -105,7 +113,7 @@ public final class KeyOffice: Service {
             let (record, state) = try rules.resumption(order.keyID)
             var resumed = change(record, to: state, .resume, hand)
             resumed.suspendedFrom = nil
-            if state == .active { try await requireProof(of: order.keyID) }
+            if state == .active { try require(hand.proof, of: order.keyID) }
             return try await self.record([resumed])
         case .compromise:
             return try await settle(change(try rules.compromise(order.keyID), to: .compromised, .compromise, hand))
@@ -128,6 +136,8 @@ public final class KeyOffice: Service {
         var reason: String
         /// The proposal that is used up by the change.
         var fulfils: KeyProposal?
+        /// That the key signs now, where the change needs that.
+        var proof: FreshProof?
     }
 
     var rules: KeyLifeRules { KeyLifeRules(records: board.records, ceremonies: board.ceremonies, now: now) }
@@ -238,8 +248,13 @@ public final class KeyOffice: Service {
         }
     }
 
-    func inTurn<Value>(_ body: () async throws(KeyLifeRefusal) -> Value) async throws(KeyLifeRefusal) -> Value {
-        try await turnstile.pass { () async -> Result<Value, KeyLifeRefusal> in
+    /// Runs one change after the other. Nothing in a turn may wait for a token: stops wait for its end.
+    ///
+    /// - Parameter isUrgent: whether it passes before other changes that wait.
+    func inTurn<Value>(
+        isUrgent: Bool = false, _ body: () async throws(KeyLifeRefusal) -> Value
+    ) async throws(KeyLifeRefusal) -> Value {
+        try await turnstile.pass(isUrgent: isUrgent) { () async -> Result<Value, KeyLifeRefusal> in
             catchUp()
             do throws(KeyLifeRefusal) {
                 // Each change goes on from a state that stands in the log.
@@ -286,12 +301,20 @@ public final class KeyOffice: Service {
 
     /// Records keys that were adopted, retires those whose time has come, and forgets proposals that nobody approved in time.
     public func run() async throws {
+        // A token that hangs must not delay what is done in time, nor the last stops at the end: nothing waits for this task.
+        let looks = Task { [weak self] in
+            while !Task.isCancelled {
+                await self?.concludeReports()
+                try? await Task.sleep(for: Self.lookInterval)
+            }
+        }
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.keepUp()
                 await self.doorbell.wait(atMost: self.untilNext)
             }
         }
+        looks.cancel()
         watches.end()
         await recordLastStops()
     }
@@ -323,7 +346,6 @@ public final class KeyOffice: Service {
                 _ = try await self.record([change(record, to: .retired, .expire, hand)])
             }
             try await forgetExpiredProposals()
-            try await concludeReports()
         }
     }
 

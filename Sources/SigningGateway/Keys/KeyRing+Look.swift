@@ -22,9 +22,7 @@ extension KeyRing {
     ///   - uri: may lack what leads to a secret: the PIN is that of the keys in the same place.
     ///   - isProofWanted: whether the key has to sign a proof of possession.
     func look(for keyID: String, at uri: String, isProofWanted: Bool) async -> KeyLook {
-        guard let uri = try? KeyURI(uri), let address = shownAddress(of: uri),
-            let place = slots.first(where: { shownAddress(of: $0.plan.uri)?.locator == address.locator })?.place
-        else { return .unknownPlace }
+        guard let address = shownAddress(of: uri), let place = place(of: address) else { return .unknownPlace }
         var selector = address.selector
         selector.publicKey = slots.first { $0.plan.keyID == keyID }?.plan.publicKey
         let wanted = selector
@@ -36,6 +34,15 @@ extension KeyRing {
             }
         }
     }
+
+    /// The place of a key, if the configuration names one there.
+    func place(of uri: String) -> KeyPlace? { shownAddress(of: uri).flatMap(place) }
+
+    private func place(of address: KeyAddress) -> KeyPlace? {
+        slots.first { shownAddress(of: $0.plan.uri)?.locator == address.locator }?.place
+    }
+
+    private func shownAddress(of uri: String) -> KeyAddress? { (try? KeyURI(uri)).flatMap(shownAddress) }
 
     /// Whether both URIs name the same key in the same place; what they say of the PIN does not count.
     func isSameKey(_ one: KeyURI, _ other: KeyURI) -> Bool {

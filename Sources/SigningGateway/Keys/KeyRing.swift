@@ -76,7 +76,9 @@ public final class KeyRing: Sendable {
     /// - Returns: whether a key came in.
     @discardableResult
     public func open(_ slot: KeySlot) async -> Bool {
-        await opening.pass {
+        // A key that is open does not wait for a token that hangs.
+        guard slot.publicKey == nil else { return false }
+        return await opening.pass {
             guard slot.publicKey == nil else { return false }
             if case .refused = slot.state { return false }
             do throws(KeyError) { slot.fill(with: try await find(slot)) } catch { slot.fail(with: error) }

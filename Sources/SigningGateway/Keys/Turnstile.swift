@@ -1,30 +1,34 @@
 import Synchronization
 
-/// Lets one in at a time, in the order of arrival.
+/// Lets one in at a time: those that may not wait first, and each kind in the order of arrival.
 final class Turnstile: Sendable {
     private struct State {
         var isTaken = false
+        /// Before all of `waiting`.
+        var urgent: [CheckedContinuation<Void, Never>] = []
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
 
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var isTaken: Bool { state.withLock { $0.isTaken } }
+    var waitingCount: Int { state.withLock { $0.urgent.count + $0.waiting.count } }
 
-    func pass<Result>(_ body: () async -> Result) async -> Result {
-        await enter()
+    /// - Parameter isUrgent: whether it passes before all that are not.
+    func pass<Result>(isUrgent: Bool = false, _ body: () async -> Result) async -> Result {
+        await enter(isUrgent: isUrgent)
         defer { leave() }
         return await body()
     }
 
-    private func enter() async {
+    private func enter(isUrgent: Bool) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.isTaken else {
                     state.isTaken = true
                     return true
                 }
-                state.waiting.append(continuation)
+                if isUrgent { state.urgent.append(continuation) } else { state.waiting.append(continuation) }
                 return false
             }
             if isFree { continuation.resume() }
@@ -33,6 +37,7 @@ final class Turnstile: Sendable {
 
     private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if !state.urgent.isEmpty { return state.urgent.removeFirst() }
             guard !state.waiting.isEmpty else {
                 state.isTaken = false
                 return nil

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints the software bill of materials of the program, as CycloneDX 1.6 in JSON: one component for each Swift package
-that the build resolved, for Swift's own libraries, and for each Debian library that the program loads."""
+that the build resolved, with what it carries of other projects; for Swift's own libraries; and for each Debian library that the
+program loads."""
 
 import argparse
 import datetime
@@ -8,9 +9,12 @@ import hashlib
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import uuid
+
+import vendored
 
 APACHE = "Apache-2.0"
 SWIFT = "Apache-2.0 WITH Swift-exception"
@@ -23,6 +27,17 @@ def licence(text):
     if "Permission is hereby granted, free of charge" in text:
         return "MIT"
     return None
+
+
+# Resolved for Apple's platforms, or for a product that is not used.
+UNUSED = {"swift-http-structured-headers", "swift-nio-transport-services"}
+
+# Their copyright files are not in a form for machines (DEP 5).
+DEBIAN = {
+    "libc6": "LGPL-2.1-or-later AND GPL-2.0-or-later",
+    "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
+}
 
 
 def swift_components(resolved, checkouts):
@@ -39,9 +54,42 @@ def swift_components(resolved, checkouts):
             version,
             f"pkg:swift/{location.partition('://')[2]}@{version}",
             {"expression": found},
-            hashes=[],
+            scope="excluded" if name in UNUSED else None,
+            components=list(carried(checkouts / name)),
             externalReferences=[{"type": "vcs", "url": pin["location"], "comment": pin["state"]["revision"]}],
         )
+
+
+def carried(package):
+    """What a package has of other projects."""
+    for target in vendored.targets(package):
+        place = (package.name, target.name)
+        if place in vendored.OWN:
+            continue
+        if place not in vendored.VENDORED:
+            sys.exit(f"error: {target} has C that packaging/vendored.py does not know: say there whose it is")
+        name, read, purl, cpe, licence = vendored.VENDORED[place]
+        version = read(target)
+        if version is None:
+            sys.exit(f"error: {target} does not say which version of {name} it is")
+        yield {
+            **component(name, version, f"{purl}@{version}", licence, cpe=cpe and f"{cpe}:{version}:*:*:*:*:*:*:*"),
+            # Two packages may carry the same revision.
+            "bom-ref": f"{package.name}/{target.name}",
+        }
+
+
+def unicode_component(swift):
+    """ICU, which Foundation carries."""
+    header = pathlib.Path(swift).resolve().parents[1] / "lib" / "swift" / "_foundation_unicode" / "uvernum.h"
+    version = re.search(r'define U_ICU_VERSION "([^"]+)"', header.read_text())[1]
+    return component(
+        "ICU",
+        version,
+        f"pkg:github/unicode-org/icu@{version}",
+        {"expression": "Unicode-3.0"},
+        cpe=f"cpe:2.3:a:unicode:international_components_for_unicode:{version}:*:*:*:*:*:*:*",
+    )
 
 
 def runtime_component():
@@ -53,6 +101,7 @@ def runtime_component():
         f"pkg:generic/swift@{version}",
         {"expression": SWIFT},
         description="Swift's standard library, Dispatch and Foundation with ICU, linked in",
+        components=[unicode_component(shutil.which("swift"))],
     )
 
 
@@ -76,6 +125,8 @@ def query(package, form):
 
 def debian_licences(package):
     """The short names in the package's copyright file (DEP 5), or a reference to it."""
+    if package in DEBIAN:
+        return [{"expression": DEBIAN[package]}]
     file = pathlib.Path(f"/usr/share/doc/{package}/copyright")
     text = file.read_text(errors="replace") if file.exists() else ""
     if not text.startswith("Format:"):
@@ -128,7 +179,14 @@ def main():
             },
         },
         "components": components,
-        "dependencies": [{"ref": root, "dependsOn": [each["bom-ref"] for each in components]}],
+        "dependencies": [
+            {"ref": root, "dependsOn": [each["bom-ref"] for each in components if each.get("scope") != "excluded"]},
+            *(
+                {"ref": each["bom-ref"], "dependsOn": [part["bom-ref"] for part in each["components"]]}
+                for each in components
+                if "components" in each
+            ),
+        ],
     }
     json.dump(bill, sys.stdout, indent=2, ensure_ascii=False)
     print()

@@ -8,6 +8,10 @@ import subprocess
 from conftest import BINARY, ROOT
 
 
+# For Apple's platforms, or for a product that is not used.
+UNUSED = {"swift-http-structured-headers", "swift-nio-transport-services"}
+
+
 def bill(**changes):
     arguments = {
         "program": BINARY,
@@ -38,20 +42,50 @@ def test_the_bill_of_materials_names_every_swift_package_and_debian_library_with
     assert components["Yams"]["licenses"] == [{"expression": "MIT"}]
     assert components["swift-nio"]["licenses"] == [{"expression": "Apache-2.0"}]
     references = [each["bom-ref"] for each in document["components"]]
-    assert document["dependencies"] == [{"ref": document["metadata"]["component"]["bom-ref"], "dependsOn": references}]
+    used = [each["bom-ref"] for each in document["components"] if each["name"] not in UNUSED]
+    assert document["dependencies"][0] == {"ref": document["metadata"]["component"]["bom-ref"], "dependsOn": used}
+    assert {each["name"] for each in document["components"] if each.get("scope") == "excluded"} == UNUSED
+    assert components["libc6"]["licenses"] == [{"expression": "LGPL-2.1-or-later AND GPL-2.0-or-later"}]
+    references += [part["bom-ref"] for each in document["components"] for part in each.get("components", [])]
     assert len(set(references)) == len(references)
+
+
+def test_the_bill_of_materials_names_what_packages_carry_of_other_projects():
+    components = json.loads(bill().stdout)["components"]
+    carried = {(each["name"], part["name"]): part for each in components for part in each.get("components", [])}
+    assert {"BoringSSL", "libyaml", "llhttp", "zlib", "XKCP", "ICU"} <= {name for _, name in carried}
+    for package, target in (("swift-nio-ssl", "CNIOBoringSSL"), ("swift-crypto", "CCryptoBoringSSL")):
+        hash_text = (ROOT / ".build" / "checkouts" / package / "Sources" / target / "hash.txt").read_text()
+        assert carried[package, "BoringSSL"]["version"] in hash_text
+    for part in carried.values():
+        assert part["version"] in part["purl"] and part["licenses"], part
+
+
+def test_c_that_nobody_has_named_stops_the_bill_of_materials(tmp_path):
+    copied(tmp_path)
+    folder = tmp_path / "swift-log" / "Sources" / "CSurprise"
+    folder.mkdir(parents=True)
+    (folder / "surprise.c").write_text("int surprise;\n")
+    ended = bill(checkouts=tmp_path)
+    assert ended.returncode != 0
+    assert "CSurprise has C that packaging/vendored.py does not know" in ended.stderr
 
 
 def test_the_same_program_has_the_same_bill_of_materials():
     assert bill().stdout == bill().stdout
 
 
-def test_a_package_without_a_known_licence_stops_the_bill_of_materials(tmp_path):
+def copied(place):
+    """The packages' licences, without their sources."""
     for pin in resolved()["pins"]:
         name = pin["location"].removesuffix(".git").rpartition("/")[2]
-        (tmp_path / name).mkdir()
+        (place / name).mkdir()
         for file in (ROOT / ".build" / "checkouts" / name).glob("LICENSE*"):
-            shutil.copy(file, tmp_path / name)
+            shutil.copy(file, place / name)
+
+
+def test_a_package_without_a_known_licence_stops_the_bill_of_materials(tmp_path):
+    copied(tmp_path)
     for file in (tmp_path / "Yams").iterdir():
         file.write_text("All rights reserved.")
     ended = bill(checkouts=tmp_path)
@@ -69,9 +103,7 @@ def test_every_package_that_is_linked_in_is_pinned_to_the_version_that_is_resolv
     assert manifest.count(".package(url:") == len(pinned)
     versions = {pin["location"].removesuffix(".git"): pin["state"]["version"] for pin in resolved()["pins"]}
     assert pinned.items() <= versions.items()
-    # These two are for Apple's platforms, or for a product that is not used.
-    unused = {"swift-http-structured-headers", "swift-nio-transport-services"}
-    assert {each.rpartition("/")[2] for each in versions.keys() - pinned.keys()} == unused
+    assert {each.rpartition("/")[2] for each in versions.keys() - pinned.keys()} == UNUSED
 
 
 def test_the_base_images_of_the_container_are_named_by_digest():

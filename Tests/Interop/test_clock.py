@@ -113,3 +113,16 @@ def test_a_gateway_without_an_audit_log_reports_a_step_as_well(tmp_path, clock):
         clock.set(-HOUR)
         await_(lambda: service.metric("privyseal_clock_steps_total") == 1, "a step")
     assert "The clock of this machine was set 3" in service.log.read_text()
+
+
+def test_a_gateway_survives_a_clock_before_1970(service, clock):
+    begun = -round(time.time())
+    for year in (-2, -20):
+        clock.set(begun + year * 365 * 24 * HOUR)
+        await_(lambda: service.metric("privyseal_clock_steps_total") == 1 + (year == -20), "a step")
+        assert service.sign()[0] == 200
+        assert service.change("suspend", NEW)[0] == 200
+        assert service.change("resume", NEW)[0] == 200
+    clock.set(0)
+    assert await_(lambda: len(steps(service)) == 3, "the entries")
+    assert register_faults(service) == []

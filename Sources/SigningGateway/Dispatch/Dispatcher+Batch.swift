@@ -23,7 +23,7 @@ extension Dispatcher {
         let custody = try? turn.get().key.slot.custody
         let held =
             custody == .token ? await together(requests, route, turn) : await oneByOne(requests, route, turn)
-        let results = await release(held, along: route)
+        let results = await release(held, of: turn, along: route)
         for result in results { note(result, route) }
         return results
     }
@@ -65,7 +65,11 @@ extension Dispatcher {
 
     // MARK: The record
 
-    private func release(_ held: [Held], along route: SigningRoute) async -> [Result<[UInt8], GatewayError>] {
+    private func release(
+        _ held: [Held], of turn: Result<KeyTurn, GatewayError>, along route: SigningRoute
+    ) async -> [Result<[UInt8], GatewayError>] {
+        // The key may have been stopped since the first of them was signed.
+        let held = stopped(held, of: turn, along: route)
         do throws(GatewayError) {
             let answers = held.count { if case .success = $0 { true } else { false } }
             let entries = held.enumerated().compactMap { index, result in entry(for: result, index, route) }
@@ -76,6 +80,18 @@ extension Dispatcher {
             return held.map { result in
                 if case .failure(let own) = result { .failure(own) } else { .failure(error) }
             }
+        }
+    }
+
+    private func stopped(
+        _ held: [Held], of turn: Result<KeyTurn, GatewayError>, along route: SigningRoute
+    ) -> [Held] {
+        guard case .success(let turn) = turn else { return held }
+        do throws(GatewayError) {
+            try requireUse(of: turn, along: route)
+            return held
+        } catch {
+            return held.map { result in if case .success = result { .failure(error) } else { result } }
         }
     }
 

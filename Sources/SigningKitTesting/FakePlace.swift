@@ -16,6 +16,8 @@ public final class FakePlace: Sendable {
         var outage: KeyError?
         var corrupt = 0
         var isHeld = false
+        /// Signatures that go through although the others are held.
+        var passes = 0
         var counts = Counts()
         var inFlight = 0
         var nextTicket = 0
@@ -109,8 +111,10 @@ public final class FakePlace: Sendable {
     // MARK: When it happens
 
     /// Signatures wait from now on, until `release()`.
-    public func hold() {
-        state.withLock { $0.isHeld = true }
+    ///
+    /// - Parameter passes: so many are made before.
+    public func hold(after passes: Int = 0) {
+        state.withLock { ($0.isHeld, $0.passes) = (true, passes) }
     }
 
     public func release() {
@@ -221,6 +225,10 @@ public final class FakePlace: Sendable {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
                     guard state.isHeld, !Task.isCancelled else { return true }
+                    guard state.passes == 0 else {
+                        state.passes -= 1
+                        return true
+                    }
                     state.held[ticket] = continuation
                     return false
                 }

@@ -81,13 +81,27 @@ public final class ClockMonitor: Service {
     }
 
     /// How far the wall clock is from where it would be without the steps since the start.
-    public var offset: Duration { .milliseconds(now().milliseconds - uptime().milliseconds - initial) }
+    public var offset: Duration { .milliseconds(offsetMilliseconds) }
 
-    /// The time for what ends for good, such as the overlap of a retiring key: the earlier one of the wall clock, and of the wall
-    /// clock without the steps since the start. So no step ends anything too early.
-    var deadlineTime: Timestamp {
+    private var offsetMilliseconds: Int64 { now().milliseconds - uptime().milliseconds - initial }
+
+    /// The offset for a deadline that is set now, in milliseconds. Zero unless the clock was set.
+    var stepped: Int64 {
+        let offset = offsetMilliseconds
+        return offset.magnitude < Self.smallest.magnitude ? 0 : offset
+    }
+
+    func isOver(_ deadline: Deadline) -> Bool { remaining(until: deadline) <= .zero }
+
+    /// The time until a deadline by the monotonic clock, so that no step of the wall clock brings it closer or puts it off.
+    ///
+    /// The deadline of an earlier process is a time of the wall clock, which may have been wrong at the start of this process:
+    /// it is over when the wall clock has reached it, and would have reached it without the steps since the start.
+    func remaining(until deadline: Deadline) -> Duration {
         let steady = initial + uptime().milliseconds
-        return min(now(), Timestamp(milliseconds: steady))
+        let reached = if let stepped = deadline.stepped { steady + stepped } else { min(now().milliseconds, steady) }
+        let (difference, isTooLong) = deadline.time.milliseconds.subtractingReportingOverflow(reached)
+        return .milliseconds(isTooLong ? Int64.max : difference)
     }
 }
 

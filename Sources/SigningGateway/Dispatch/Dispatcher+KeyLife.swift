@@ -29,10 +29,8 @@ extension Dispatcher {
         // A key that the register does not know in this account is not in use.
         guard let key = life.key(keyID) else { throw .keyNotInUse(keyID, .staged) }
         guard key.state.signs else { throw .keyNotInUse(keyID, key.state) }
-        if key.state == .retiring, let retireAt = key.retireAt, retireAt <= deadlineTime {
+        if key.state == .retiring, let deadline = key.deadline, audit?.clock.isOver(deadline) == true {
             throw .keyNotInUse(keyID, .retired)
         }
     }
-
-    private var deadlineTime: Timestamp { audit?.clock.deadlineTime ?? GrantIssuer.systemTime() }
 }

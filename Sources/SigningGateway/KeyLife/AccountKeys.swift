@@ -6,12 +6,13 @@ import Synchronization
 final class AccountKeys: Sendable {
     struct Key: Equatable, Sendable {
         var state: KeyLifeState
-        var retireAt: Timestamp?
+        /// When a retiring key retires.
+        var deadline: Deadline?
         var compromisedAt: Timestamp?
 
-        init(_ record: KeyLifeRecord, state: KeyLifeState) {
+        init(_ record: KeyLifeRecord, state: KeyLifeState, deadline: Deadline?) {
             self.state = state
-            retireAt = record.retireAt
+            self.deadline = deadline
             compromisedAt = record.compromisedAt
         }
     }

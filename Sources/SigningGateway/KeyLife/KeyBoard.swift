@@ -16,6 +16,7 @@ public final class KeyBoard: Sendable {
         var accounts: [AccountPlan] = []
         var served: [String: AccountKeys] = [:]
         var holds = KeyHolds()
+        var deadlineOffsets = DeadlineOffsets()
         var isLoaded = false
     }
 
@@ -40,6 +41,29 @@ public final class KeyBoard: Sendable {
 
     /// The keys that are stopped without regard to the register, and the most severe stop of each.
     var held: [String: KeyLifeState] { state.withLock { $0.holds.states } }
+
+    /// Whether the states in the register are known. They are not until the audit log has been opened.
+    var isLoaded: Bool { state.withLock { $0.isLoaded } }
+
+    // MARK: Deadlines
+
+    /// Has to come before the transaction that records the deadlines of the records and proposals.
+    ///
+    /// - Parameter offset: `ClockMonitor.stepped`, read when the deadlines were set.
+    func noteDeadlines(_ records: [KeyLifeRecord] = [], _ proposals: [KeyProposal] = [], at offset: Int64) {
+        state.withLock { $0.deadlineOffsets.note(records, proposals, at: offset) }
+    }
+
+    /// When a retiring key retires; nil where it has no such time.
+    func deadline(of record: KeyLifeRecord) -> Deadline? {
+        guard record.state == .retiring || record.suspendedFrom == .retiring else { return nil }
+        return state.withLock { $0.deadlineOffsets.deadline(of: record) }
+    }
+
+    /// When a proposal expires.
+    func deadline(of proposal: KeyProposal) -> Deadline {
+        state.withLock { $0.deadlineOffsets.deadline(of: proposal) }
+    }
 
     // MARK: Keys that are stopped
 
@@ -115,6 +139,7 @@ public final class KeyBoard: Sendable {
             for record in records { state.records[record.keyID] = record }
             if let proposals { state.proposals = proposals }
             if let ceremonies { state.ceremonies = ceremonies }
+            state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
             state.publish()
         }
     }
@@ -143,7 +168,13 @@ extension KeyBoard.State {
         for issuerID in Set(accounts.map(\.issuerID)) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = Dictionary(
-                own.map { ($0.keyID, AccountKeys.Key($0, state: $0.state.stopped(as: held[$0.keyID]))) },
+                own.map { record in
+                    let state = record.state.stopped(as: held[record.keyID])
+                    return (
+                        record.keyID,
+                        AccountKeys.Key(record, state: state, deadline: deadlineOffsets.deadline(of: record))
+                    )
+                },
                 uniquingKeysWith: { first, _ in first })
             let account = served[issuerID] ?? AccountKeys()
             served[issuerID] = account

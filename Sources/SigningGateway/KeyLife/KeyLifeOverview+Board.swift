@@ -5,8 +5,8 @@ public import StrictJSON
 extension KeyLifeOverview {
     /// What the register says, beside what is configured and how that fares.
     ///
-    /// - Parameter deadline: the time by which keys retire.
-    init(_ board: KeyBoard, slots: [String: KeySlot], at time: Timestamp, deadline: Timestamp) {
+    /// - Parameter isOver: whether a deadline has passed.
+    init(_ board: KeyBoard, slots: [String: KeySlot], at time: Timestamp, isOver: (Deadline) -> Bool) {
         let held = board.held
         let records = board.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }.map {
             var record = $0
@@ -26,21 +26,24 @@ extension KeyLifeOverview {
             accounts.append(Account(issuerID: issuerID, hasDualControl: plan?.hasDualControl ?? false, keys: keys))
         }
         self.init(
-            accounts: accounts, proposals: board.proposals.filter { $0.expires > time }, ceremonies: board.ceremonies,
+            accounts: accounts, proposals: board.proposals.filter { !isOver(board.deadline(of: $0)) },
+            ceremonies: board.ceremonies,
             differences: Self.differences(board, records, held)
-                + Self.postponedRetirements(records, at: time, deadline: deadline))
+                + Self.postponedRetirements(
+                    records.filter { board.deadline(of: $0).map(isOver) == false }, at: time))
     }
 
     /// Keys that a step of the clock would have retired.
-    private static func postponedRetirements(
-        _ records: [KeyLifeRecord], at time: Timestamp, deadline: Timestamp
-    ) -> [String] {
+    ///
+    /// - Parameter records: whose deadline has not passed.
+    private static func postponedRetirements(_ records: [KeyLifeRecord], at time: Timestamp) -> [String] {
         records.filter { record in
             guard record.state == .retiring, let retireAt = record.retireAt else { return false }
-            return retireAt <= time && retireAt > deadline
+            return retireAt <= time
         }.map { record in
-            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since the gateway "
-                + "started, so it still answers. If the clock is right now, retire the key, or restart the gateway."
+            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since its "
+                + "retirement was ordered, so it still answers until the ordered time has gone by. If the clock is right now, retire "
+                + "the key, or restart the gateway."
         }
     }
 
@@ -49,7 +52,12 @@ extension KeyLifeOverview {
         _ board: KeyBoard, _ records: [KeyLifeRecord], _ held: [String: KeyLifeState]
     ) -> [String] {
         var sentences: [String] = []
-        for account in board.accounts {
+        if !board.isLoaded {
+            sentences.append(
+                "The states of keys are not known yet, because the audit log has not been opened: every request is refused until it "
+                    + "is. See the log of the gateway for the cause.")
+        }
+        for account in board.accounts where board.isLoaded {
             let active = records.first { $0.issuerID == account.issuerID && $0.state == .active }
             if let active, active.keyID != account.activeKeyID,
                 account.keys.contains(where: { $0.keyID == active.keyID })
@@ -122,6 +130,6 @@ extension KeyLifeOverview {
         let byName = Dictionary(registers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         try board.load(byName, at: time)
         board.declare(plan.accounts, at: time)
-        self.init(board, slots: [:], at: time, deadline: time)
+        self.init(board, slots: [:], at: time) { $0.time <= time }
     }
 }

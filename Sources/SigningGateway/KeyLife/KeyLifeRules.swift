@@ -4,7 +4,8 @@ import SigningKit
 struct KeyLifeRules {
     let records: [String: KeyLifeRecord]
     let ceremonies: [KeyCeremony]
-    let now: Timestamp
+    /// Keys whose time to retire has come.
+    let overdue: Set<String>
 
     /// What every change needs.
     func record(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
@@ -111,7 +112,7 @@ struct KeyLifeRules {
                 "The key \(keyID) was active when it was suspended, and \(active.keyID) is active now. Retire it, or suspend "
                     + "\(active.keyID) first.")
         }
-        if state == .retiring, let retireAt = record.retireAt, retireAt <= now {
+        if state == .retiring, overdue.contains(keyID) {
             throw KeyLifeRefusal("The time at which the key \(keyID) was to retire has passed. Retire it.")
         }
         return (record, state)

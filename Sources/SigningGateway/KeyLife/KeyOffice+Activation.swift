@@ -23,7 +23,7 @@ extension KeyOffice {
             time -> [KeyLifeRecord] in
             let active = self.change(changed, to: .active, .activate, hand, at: time)
             guard let old else { return [active] }
-            let retireAt = Timestamp(milliseconds: time.milliseconds + Int64(clamping: order.overlap ?? 0) * 1000)
+            let retireAt = time.later(by: Int64(clamping: order.overlap ?? 0))
             return [active, self.change(old, to: .retiring, .retire, hand, at: time, retireAt: retireAt)]
         }
         if let old { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
@@ -113,6 +113,7 @@ extension KeyOffice {
 
     /// Has a key sign a proof because an administrator asks; recorded.
     public func prove(_ keyID: String, by actor: Administrator) async throws(KeyLifeRefusal) -> KeyLifeRecord {
+        try requireLoaded()
         _ = try provable(keyID)
         let proof = FreshProof(keyID: keyID, fingerprint: try await requireProof(of: keyID))
         return try await inTurn { () throws(KeyLifeRefusal) in

@@ -15,6 +15,7 @@ extension KeyOffice {
             throw KeyLifeRefusal("\(order.action.rawValue) is no work on a token.")
         }
         let order = try order.checked()
+        try requireLoaded()
         // Before the turn, since a token may hang.
         let look = try check(order) ? await look(at: order) : nil
         return try await inTurn { () throws(KeyLifeRefusal) in
@@ -121,7 +122,7 @@ extension KeyOffice {
         if let known { details["takesOver"] = known.id }
         if let approved = board.proposals.first(where: {
             $0.action == order.action && $0.keyID == order.keyID && $0.details == details && $0.approver != nil
-                && $0.expires > now
+                && !isOver($0)
         }) {
             if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
             guard known == nil || approved.proposingPerson.isSamePerson(as: actor) else {
@@ -144,6 +145,7 @@ extension KeyOffice {
         _ id: String, _ end: KeyCeremonyEnd, by actor: Administrator
     ) async throws(KeyLifeRefusal) -> KeyCeremonyOutcome {
         try KeyLifeLimits.check(evidence: end.evidence)
+        try requireLoaded()
         let before = try ceremony(id, endedBy: actor)
         // Before the turn, since a token may hang.
         let facts = end.isSuccess ? try await facts(of: before, end) : nil

@@ -10,7 +10,7 @@ extension KeyOffice {
     ) async throws(KeyLifeRefusal) -> KeyProposal {
         let time = now
         if let same = board.proposals.first(where: {
-            $0.action == action && $0.keyID == keyID && $0.details == details && $0.expires > time && $0.approver == nil
+            $0.action == action && $0.keyID == keyID && $0.details == details && !isOver($0) && $0.approver == nil
         }) {
             throw KeyLifeRefusal(
                 "\(same.proposer) has proposed that already, as \(same.id). Another administrator approves it: privyseal keys "
@@ -21,7 +21,8 @@ extension KeyOffice {
         var proposal = KeyProposal(
             id: Self.newID(), action: action, issuerID: issuerID, keyID: keyID, details: details, reason: reason,
             proposer: actor.name, proposerProofs: actor.proofs, proposed: time,
-            expires: Timestamp(milliseconds: time.milliseconds + lifetime.components.seconds * 1000))
+            expires: time.later(by: lifetime.components.seconds))
+        board.noteDeadlines([], [proposal], at: audit.clock.stepped)
         proposal.slot = try freeSlot(for: actor)
         try await set(board.proposals + [proposal], .proposed, proposal, by: actor.name, isOpen: true)
         return proposal
@@ -52,6 +53,7 @@ extension KeyOffice {
     public func approve(
         _ id: String, digest: String, by actor: Administrator
     ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        try requireLoaded()
         let seen = try proposal(id)
         guard seen.action == .activate else {
             return try await inTurn { () throws(KeyLifeRefusal) in try await decide(on: id, digest, by: actor) }
@@ -107,14 +109,16 @@ extension KeyOffice {
 
     public func reject(_ id: String, by actor: Administrator) async throws(KeyLifeRefusal) {
         try await inTurn { () throws(KeyLifeRefusal) in
-            let proposal = try self.proposal(id)
+            // Also one that has expired, and that the gateway has not forgotten yet.
+            guard let proposal = board.proposals.first(where: { $0.id == id }) else { throw Self.noProposal(id) }
             try await close(proposal, .rejected, by: actor.name)
         }
     }
 
+    func isOver(_ proposal: KeyProposal) -> Bool { audit.clock.isOver(board.deadline(of: proposal)) }
+
     func forgetExpiredProposals() async throws(KeyLifeRefusal) {
-        let time = audit.clock.deadlineTime
-        for proposal in board.proposals where proposal.expires <= time {
+        for proposal in board.proposals where isOver(proposal) {
             try await close(proposal, .rejected, by: Self.gatewayName)
         }
     }
@@ -134,11 +138,14 @@ extension KeyOffice {
     }
 
     private func proposal(_ id: String) throws(KeyLifeRefusal) -> KeyProposal {
-        guard let proposal = board.proposals.first(where: { $0.id == id }), proposal.expires > now else {
-            throw KeyLifeRefusal(
-                .unknown, "There is no proposal \(id): it was made use of, was rejected, or has expired.")
+        guard let proposal = board.proposals.first(where: { $0.id == id }), !isOver(proposal) else {
+            throw Self.noProposal(id)
         }
         return proposal
+    }
+
+    private static func noProposal(_ id: String) -> KeyLifeRefusal {
+        KeyLifeRefusal(.unknown, "There is no proposal \(id): it was made use of, was rejected, or has expired.")
     }
 
     private func close(

@@ -6,7 +6,7 @@ extension KeyOffice {
     /// Stops the key before the order is recorded: it signs nothing from now on, even if the record fails. The gateway tries
     /// again to record the stop, and an administrator may order it again.
     func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
-        _ = try rules.record(order.keyID)
+        try requireKnown(order.keyID)
         let hold = board.hold(order.keyID, as: UnrecordedStop.state(after: order.action))
         let stop = UnrecordedStop(order: order, actor: actor, ordered: now, hold: hold)
         let isRepeated = unrecordedStops.contains(stop)
@@ -23,7 +23,17 @@ extension KeyOffice {
                 board.release([hold])
                 throw error
             }
-            if !unrecordedStops.add(stop) { board.release([hold]) }
+            switch unrecordedStops.add(stop) {
+            case .added: break
+            case .waitsAlready: board.release([hold])
+            case .tooMany:
+                board.release([hold])
+                throw KeyLifeRefusal(
+                    .unrecorded,
+                    "The key \(order.keyID) is stopped, but \(UnrecordedStops.limit) orders of this kind wait to be recorded, which is the "
+                        + "most. Those are recorded by themselves; this order is not kept, so give it again later if the log must "
+                        + "have it, too. \(error)")
+            }
             throw KeyLifeRefusal(
                 .unrecorded,
                 "The key \(order.keyID) is stopped, but that could not be recorded yet; it is tried again by itself, and "
@@ -31,11 +41,20 @@ extension KeyOffice {
         }
     }
 
+    /// While the register is not loaded, the keys of the configuration are the known ones.
+    private func requireKnown(_ keyID: String) throws(KeyLifeRefusal) {
+        if board.isLoaded {
+            _ = try rules.record(keyID)
+        } else if slot(keyID) == nil {
+            try requireLoaded()
+        }
+    }
+
     /// Records every stop that could not be recorded when it was ordered: in one transaction, in their order. The most severe
     /// one of a key determines its state.
     func recordStops() async throws(KeyLifeRefusal) {
         let stops = unrecordedStops.all
-        guard !stops.isEmpty else { return }
+        guard !stops.isEmpty, board.isLoaded else { return }
         var (latest, changed) = (board.records, [KeyLifeRecord]())
         let time = now
         for stop in stops {
@@ -54,6 +73,7 @@ extension KeyOffice {
         var stopped = change(
             record, to: state, stop.order.action, Hand(actor: stop.actor, reason: stop.order.reason), at: time,
             evidence: ["orderedAt": String(decoding: stop.ordered.rfc3339, as: UTF8.self)])
+        if state == .compromised { stopped.compromisedAt = record.compromisedAt ?? stop.ordered }
         if state == record.state {
             (stopped.since, stopped.retireAt) = (record.since, record.retireAt)
         } else if state == .suspended {

@@ -48,10 +48,11 @@ public final class KeyOffice: Service {
     public func overview() -> KeyLifeOverview {
         let slots = Dictionary(
             gateway.current.ring.slots.map { ($0.plan.keyID, $0) }, uniquingKeysWith: { first, _ in first })
-        return KeyLifeOverview(board, slots: slots, at: now, deadline: audit.clock.deadlineTime)
+        return KeyLifeOverview(board, slots: slots, at: now) { [clock = audit.clock] in clock.isOver($0) }
     }
 
     public func overview(of keyID: String) throws(KeyLifeRefusal) -> KeyLifeOverview.Key {
+        try requireLoaded()
         for account in overview().accounts {
             if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
         }
@@ -77,6 +78,7 @@ public final class KeyOffice: Service {
     private func proveAndDecide(
         _ order: KeyChangeOrder, by actor: Administrator
     ) async throws(KeyLifeRefusal) -> KeyChangeAnswer {
+        try requireLoaded()
         let issuerID = try rules.record(order.keyID).issuerID
         let proof = order.action.needsTwo && wantsTwo(issuerID) ? nil : try await proof(for: order)
         return try await inTurn { () throws(KeyLifeRefusal) in try await decide(order, by: actor, with: proof) }
@@ -140,7 +142,11 @@ public final class KeyOffice: Service {
         var proof: FreshProof?
     }
 
-    var rules: KeyLifeRules { KeyLifeRules(records: board.records, ceremonies: board.ceremonies, now: now) }
+    var rules: KeyLifeRules {
+        let records = board.records
+        let overdue = records.values.filter { board.deadline(of: $0).map(audit.clock.isOver) == true }.map(\.keyID)
+        return KeyLifeRules(records: records, ceremonies: board.ceremonies, overdue: Set(overdue))
+    }
 
     func account(_ issuerID: String) -> AccountPlan? { board.accounts.first { $0.issuerID == issuerID } }
 
@@ -158,7 +164,7 @@ public final class KeyOffice: Service {
         changed.fingerprint = record.fingerprint ?? slot(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
-        if action == .compromise { changed.compromisedAt = time }
+        if action == .compromise { changed.compromisedAt = record.compromisedAt ?? time }
         // What was to retire at a time still is when it is resumed.
         if state != .suspended { changed.retireAt = retireAt ?? (state == .retiring ? record.retireAt : nil) }
         changed.history.append(
@@ -176,7 +182,8 @@ public final class KeyOffice: Service {
         }
         var stopped = changed
         stopped.since = now
-        if stopped.state == .compromised { stopped.compromisedAt = stopped.since }
+        // The time of the first compromise stays.
+        if changed.compromisedAt == changed.since { stopped.compromisedAt = stopped.since }
         if let last = stopped.history.indices.last { stopped.history[last].time = stopped.since }
         return try await record([stopped])
     }
@@ -190,6 +197,7 @@ public final class KeyOffice: Service {
         _ changed: [KeyLifeRecord], at time: Timestamp? = nil, fulfilling proposal: KeyProposal? = nil
     ) async throws(KeyLifeRefusal) -> [KeyLifeRecord] {
         let changed = changed.map { $0.limited() }
+        board.noteDeadlines(changed, at: audit.clock.stepped)
         var told: [Registration] = changed.map {
             ($0.lifeRecord, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024))
         }
@@ -257,6 +265,7 @@ public final class KeyOffice: Service {
         try await turnstile.pass(isUrgent: isUrgent) { () async -> Result<Value, KeyLifeRefusal> in
             catchUp()
             do throws(KeyLifeRefusal) {
+                try requireLoaded()
                 // Each change goes on from a state that stands in the log.
                 try await recordAdoptions()
                 try await recordStops()
@@ -265,6 +274,15 @@ public final class KeyOffice: Service {
                 return .failure(error)
             }
         }.get()
+    }
+
+    /// Without the register, no key is known, and "there is no such key" would be wrong.
+    func requireLoaded() throws(KeyLifeRefusal) {
+        guard !board.isLoaded else { return }
+        throw KeyLifeRefusal(
+            .unrecorded,
+            "The states of keys are not known yet, because the audit log has not been opened. See privyseal status, and try again."
+        )
     }
 
     /// After a write whose end is not known: what the register holds is what is so.
@@ -282,6 +300,7 @@ public final class KeyOffice: Service {
     func exclusively<Value>(
         _ keyID: String, _ body: () async throws(KeyLifeRefusal) -> Value
     ) async throws(KeyLifeRefusal) -> Value {
+        try requireLoaded()
         let issuerID = try rules.record(keyID).issuerID
         guard activating.withLock({ $0.insert(issuerID).inserted }) else {
             throw KeyLifeRefusal("Another activation in this account is under way. Look at its result first.")
@@ -320,10 +339,9 @@ public final class KeyOffice: Service {
     }
 
     private var untilNext: Duration {
-        let now = audit.clock.deadlineTime
-        let next = board.records.values.compactMap { $0.state == .retiring ? $0.retireAt : nil }.min()
-        guard let next else { return .seconds(1) }
-        return min(.seconds(1), max(.milliseconds(5), .milliseconds(next.milliseconds - now.milliseconds)))
+        let deadlines = board.records.values.filter { $0.state == .retiring }.compactMap(board.deadline)
+        guard let next = deadlines.map(audit.clock.remaining).min() else { return .seconds(1) }
+        return min(.seconds(1), max(.milliseconds(5), next))
     }
 
     /// Before changes that are made while no gateway runs.
@@ -339,9 +357,8 @@ public final class KeyOffice: Service {
     func keepUp() async {
         guard audit.state.isWritable else { return }
         _ = try? await inTurn { () throws(KeyLifeRefusal) in
-            let now = audit.clock.deadlineTime
             for record in board.records.values where record.state == .retiring {
-                guard let retireAt = record.retireAt, retireAt <= now else { continue }
+                guard let deadline = board.deadline(of: record), audit.clock.isOver(deadline) else { continue }
                 let hand = Hand(actor: Self.gatewayName, reason: "The time at which it was to retire has come.")
                 _ = try await self.record([change(record, to: .retired, .expire, hand)])
             }

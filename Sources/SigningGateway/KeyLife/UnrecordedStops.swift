@@ -3,7 +3,14 @@ import Synchronization
 /// The orders that stopped keys and are not in the register yet, in the order in which they came.
 final class UnrecordedStops: Sendable {
     /// Orders of one kind for one key. The first one already stops the key; the others only tell who else wanted it.
-    private static let limit = 16
+    static let limit = 16
+
+    enum Addition {
+        case added
+        /// The same administrator gave the same order for the same reason before.
+        case waitsAlready
+        case tooMany
+    }
 
     private let stops = Mutex<[UnrecordedStop]>([])
 
@@ -11,13 +18,13 @@ final class UnrecordedStops: Sendable {
 
     func contains(_ stop: UnrecordedStop) -> Bool { stops.withLock { $0.contains { $0.isSame(as: stop) } } }
 
-    /// - Returns: whether the order is kept. It is not when the same order waits already, or too many of its kind.
-    func add(_ stop: UnrecordedStop) -> Bool {
+    func add(_ stop: UnrecordedStop) -> Addition {
         stops.withLock { stops in
             let similar = stops.filter { $0.order.keyID == stop.order.keyID && $0.order.action == stop.order.action }
-            guard similar.count < Self.limit, !similar.contains(where: stop.isSame) else { return false }
+            guard !similar.contains(where: stop.isSame) else { return .waitsAlready }
+            guard similar.count < Self.limit else { return .tooMany }
             stops.append(stop)
-            return true
+            return .added
         }
     }
 

@@ -12,5 +12,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
+    /// The moment after so many seconds, or the last one that there is.
+    public func later(by seconds: Int64) -> Timestamp {
+        let (added, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, isTooLate) = milliseconds.addingReportingOverflow(added)
+        return Timestamp(milliseconds: isTooLong || isTooLate ? Int64.max : sum)
+    }
+
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 }

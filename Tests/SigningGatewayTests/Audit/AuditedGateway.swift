@@ -7,21 +7,22 @@ import TransparencyLog
 
 /// A test gateway that keeps a record in memory.
 struct AuditedGateway {
-    let store = MemoryAuditStore()
+    let store: MemoryAuditStore
     let signer: NoteSigner
     let audit: AuditLog
     let plain: TestGateway
     let generation: GatewayGeneration
 
     init(
-        settings: AuditSettings = AuditSettings(), publisher: CheckpointPublisher? = nil,
+        store: MemoryAuditStore = MemoryAuditStore(), settings: AuditSettings = AuditSettings(),
+        publisher: CheckpointPublisher? = nil,
         adjust: (inout GatewayPlan) -> Void = { _ in },
         now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime, uptime: (@Sendable () -> Duration)? = nil
     ) async throws {
-        let store = store
+        self.store = store
         signer = try .generate(name: store.identity.origin)
         audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime) {
-            () throws(AuditStoreError) in store
+            () throws(AuditStoreError) in try store.opened()
         }
         try audit.open()
         plain = try await TestGateway(isOpen: false, adjust: adjust)

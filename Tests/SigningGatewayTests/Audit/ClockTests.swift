@@ -77,18 +77,7 @@ struct ClockTests {
     func retirement() async throws {
         let clock = SteppedClock()
         let house = try await KeyHouse(clock: clock)
-        let change = KeyChangeOrder(
-            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 36_000, watch: 0)
-        // The change waits for the next millisecond.
-        let ticking = Task {
-            while !Task.isCancelled {
-                clock.advance(by: .milliseconds(1))
-                await Task.yield()
-            }
-        }
-        _ = try await house.office.change(change, by: "alice")
-        ticking.cancel()
-        await ticking.value
+        try await house.activate(clock, overlap: 36_000)
         clock.set(by: Self.hour * 25)
         await house.office.keepUp()
         #expect(house.state("ACTIVE") == .retiring)
@@ -102,6 +91,83 @@ struct ClockTests {
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
         await house.office.keepUp()
         #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test(
+        "The overlap of a key and the life of a proposal end in time, whatever the clock was when they began",
+        arguments: [-28, 5])
+    func setBefore(_ hours: Int) async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock)
+        clock.set(by: Self.hour * hours)
+        try await house.activate(clock, overlap: 86_400)
+        clock.set(by: Self.hour * -hours)
+        clock.advance(by: Self.hour * 23)
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retiring)
+        _ = try await house.sign(keyID: "ACTIVE")
+        clock.advance(by: Self.hour)
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test("A key retires in time when the clock was put right before its overlap began")
+    func setRightBefore() async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock)
+        clock.set(by: Self.hour * 5)
+        try await house.activate(clock, overlap: 2)
+        clock.advance(by: .seconds(2))
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test(
+        "A deadline that an earlier process set is not over before the wall clock has reached it, with and without its steps"
+    )
+    func deadlineOfAnEarlierProcess() {
+        let clock = SteppedClock()
+        let monitor = ClockMonitor(now: { clock.now }, uptime: { clock.uptime })
+        let deadline = Deadline(time: clock.now.later(by: 36_000), stepped: nil)
+        clock.set(by: Self.hour * 11)
+        #expect(!monitor.isOver(deadline))
+        clock.set(by: Self.hour * -12)
+        clock.advance(by: Self.hour * 10)
+        #expect(!monitor.isOver(deadline))
+        clock.advance(by: Self.hour)
+        #expect(monitor.isOver(deadline))
+    }
+
+    @Test(
+        "After a step forward, proposals are listed, count once, and can be rejected and approved until their time is over"
+    )
+    func proposalsAfterStep() async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock) {
+            $0.accounts[0].hasDualControl = true
+            $0.accounts[0].proposalLifetime = .seconds(60)
+        }
+        var ids: [String] = []
+        for overlap in 1...KeyLifeLimits.proposalsOfOne {
+            let order = KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: overlap)
+            guard case .proposed(let proposal) = try await house.office.change(order, by: "alice") else { return }
+            ids.append(proposal.id)
+        }
+        clock.set(by: Self.hour * 2)
+        await house.office.keepUp()
+        #expect(house.office.overview().proposals.map(\.id) == ids)
+        try await house.office.reject(ids[0], by: "bob")
+        clock.advance(by: .seconds(60))
+        #expect(house.office.overview().proposals.isEmpty)
+        // One that has expired can be rejected until the gateway has forgotten it.
+        try await house.office.reject(ids[1], by: "bob")
+        await house.office.keepUp()
+        await #expect(throws: KeyLifeRefusal.self) { try await house.office.reject(ids[2], by: "bob") }
         await house.close()
     }
 
@@ -119,5 +185,23 @@ struct ClockTests {
             return
         }
         await house.close()
+    }
+}
+
+extension KeyHouse {
+    /// OTHER becomes active, and ACTIVE retires after so many seconds.
+    fileprivate func activate(_ clock: SteppedClock, overlap: Int) async throws {
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: overlap, watch: 0)
+        // The change waits for the next millisecond.
+        let ticking = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+        }
+        _ = try await office.change(change, by: "alice")
+        ticking.cancel()
+        await ticking.value
     }
 }

@@ -15,6 +15,7 @@ final class MemoryAuditStore: AuditStore {
     private struct State {
         var content = Content()
         var fault: AuditStoreError?
+        var openingFault: AuditStoreError?
         var transactions = 0
         var isHeld = false
         var watchers: [(transactions: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -47,6 +48,17 @@ final class MemoryAuditStore: AuditStore {
     var fault: AuditStoreError? {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
+    }
+
+    /// Every opening fails with this.
+    var openingFault: AuditStoreError? {
+        get { state.withLock { $0.openingFault } }
+        set { state.withLock { $0.openingFault = newValue } }
+    }
+
+    func opened() throws(AuditStoreError) -> MemoryAuditStore {
+        if let openingFault { throw openingFault }
+        return self
     }
 
     var transactions: Int { state.withLock { $0.transactions } }

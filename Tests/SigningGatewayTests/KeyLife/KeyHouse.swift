@@ -13,10 +13,12 @@ struct KeyHouse {
     let office: KeyOffice
 
     /// - Parameters:
+    ///   - store: of the log; the register is not loaded where it cannot be opened.
     ///   - staging: OTHER comes into the configuration after the register began.
     ///   - clock: of the log and the register; nil for the one of the system.
     init(
-        staging: Bool = false, clock: SteppedClock? = nil, adjust: (inout GatewayPlan) -> Void = { _ in }
+        store: MemoryAuditStore = MemoryAuditStore(), staging: Bool = false, clock: SteppedClock? = nil,
+        adjust: (inout GatewayPlan) -> Void = { _ in }
     ) async throws {
         func adjustAll(_ plan: inout GatewayPlan) {
             adjust(&plan)
@@ -26,7 +28,7 @@ struct KeyHouse {
             if let clock {
                 try await AuditedGateway(clock: clock, adjust: adjustAll)
             } else {
-                try await AuditedGateway(adjust: adjustAll)
+                try await AuditedGateway(store: store, adjust: adjustAll)
             }
         var generation = gateway.generation
         if staging {
@@ -42,7 +44,7 @@ struct KeyHouse {
         office = KeyOffice(live, audit: gateway.audit)
         await generation.ring.openMissing()
         await generation.ring.prove()
-        try await office.prepare()
+        if store.openingFault == nil { try await office.prepare() }
     }
 
     func state(_ keyID: String) -> KeyLifeState? { gateway.audit.keys.records[keyID]?.state }

@@ -114,6 +114,78 @@ struct KeyStopTests {
         await house.close()
     }
 
+    @Test("The time of a compromise is that of the first order, also if the order is recorded later or repeated")
+    func compromisedAt() async throws {
+        let clock = SteppedClock()
+        let house = try await KeyHouse(clock: clock)
+        let ordered = clock.now
+        try await house.stopWithoutRecord([.compromise])
+        clock.advance(by: .seconds(60))
+        try await house.recover()
+        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
+        #expect(house.overview("ACTIVE")?.life.since == clock.now)
+        for action in [KeyLifeAction.retire, .compromise] {
+            clock.advance(by: .seconds(60))
+            _ = try await house.change(action, "ACTIVE")
+        }
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
+        await house.close()
+    }
+
+    @Test("An order that is too many to be kept until it can be recorded is told so, and the key stays stopped")
+    func tooMany() async throws {
+        let house = try await KeyHouse()
+        house.gateway.store.fault = .full("No space is left.")
+        for number in 0...UnrecordedStops.limit {
+            let order = KeyChangeOrder(.compromise, "ACTIVE", reason: "Number \(number)")
+            let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.change(order, by: "alice") }
+            let isKept = error?.description.contains("this order is not kept") == false
+            #expect(isKept == (number < UnrecordedStops.limit))
+        }
+        try await house.recover()
+        #expect(house.state("ACTIVE") == .compromised)
+        await house.close()
+    }
+
+    @Test("A stop that is ordered before the audit log could be opened holds, and is recorded when it has been")
+    func beforeTheLogIsOpen() async throws {
+        let store = MemoryAuditStore()
+        store.openingFault = .full("No space is left.")
+        let house = try await KeyHouse(store: store)
+        let stop = await #expect(throws: KeyLifeRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        #expect(stop?.kind == .unrecorded)
+        #expect(stop?.description.contains("The key ACTIVE is stopped") == true)
+        for (action, keyID) in [(KeyLifeAction.compromise, "NONE"), (.retire, "OTHER"), (.activate, "OTHER")] {
+            let other = await #expect(throws: KeyLifeRefusal.self) { try await house.change(action, keyID) }
+            #expect(other?.kind == .unrecorded)
+        }
+        store.openingFault = nil
+        await house.gateway.until { house.gateway.audit.state.isWritable }
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
+        await house.office.keepUp()
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(house.actions(of: "ACTIVE") == ["adopt", "compromise"])
+        await house.close()
+    }
+
+    @Test("No answer of a batch leaves after its key was stopped, also of those that were signed before")
+    func batch() async throws {
+        let house = try await KeyHouse()
+        let place = house.gateway.plain.place
+        place.hold(after: 1)
+        let asked = place.counts.signatures
+        let batch = Task { try await house.signBatch(of: 3) }
+        await house.gateway.until { place.counts.signatures == asked + 2 }
+        _ = try await house.change(.compromise, "ACTIVE")
+        place.release()
+        for answer in try await batch.value {
+            #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try answer.get() }
+        }
+        #expect(house.gateway.store.entries("signature").isEmpty)
+        await house.close()
+    }
+
     @Test("A stop that is refused leaves no hold")
     func refused() async throws {
         let house = try await KeyHouse()

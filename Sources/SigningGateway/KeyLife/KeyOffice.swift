@@ -256,7 +256,8 @@ public final class KeyOffice: Service {
         }
     }
 
-    /// Runs one change after the other. Nothing in a turn may wait for a token: stops wait for its end.
+    /// Runs one change after the other. A turn asks no token, since a stop that waits would wait for the token, too. Only
+    /// `drained` waits in a turn for requests that are under way, and that has a limit.
     ///
     /// - Parameter isUrgent: whether it passes before other changes that wait.
     func inTurn<Value>(

@@ -376,14 +376,15 @@ struct ClientTests {
         #expect(configuration.warnings.map(\.description) == expected)
     }
 
-    @Test("thousands of rules for apps that are not there are all said, and soon", .timeLimit(.minutes(1)))
+    @Test(
+        "of thousands of rules for apps that are not there the first fifty are said, and soon", .timeLimit(.minutes(1)))
     func manyWarnings() throws {
         let apps = (0..<3000).map { "com.example.ap\($0)" }.joined(separator: ", ")
         let warnings = try configuration(Examples.network("apps: [\"*\"]", "apps: [\(apps)]")).warnings.map(
             \.description)
-        #expect(warnings.count == 3000)
+        #expect(warnings.count == 51)
         #expect(warnings[0].hasSuffix("apps[0]: matches no app under accounts; perhaps com.example.app is meant."))
-        #expect(warnings[2999].hasSuffix("apps[2999]: matches no app under accounts; check it."))
+        #expect(warnings[50] == "gateway.yaml: … and 2950 more warnings.")
     }
 
     @Test("ten thousand uids, tokens or certificates are read soon, and more are refused", .timeLimit(.minutes(1)))

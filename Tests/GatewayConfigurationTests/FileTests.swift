@@ -37,6 +37,25 @@ final class FileTests {
         #expect(message(large) == "\(large): has more than 1048576 bytes; check the path.")
     }
 
+    @Test("a configuration or public key that is a FIFO is refused without waiting for a writer")
+    func fifo() throws {
+        defer { remove() }
+        let path = directory.path + "/fifo"
+        #expect(mkfifo(path, 0o600) == 0)
+        let reason = "is not a regular file; give a file, and no FIFO, socket or device."
+        #expect(message(path) == "\(path): \(reason)")
+        #expect(faults(withKey: ["publicKeyFile: \(path)"]).first?.hasSuffix("names a file that \(reason)") == true)
+    }
+
+    @Test("a configuration is read from a pipe where the caller allows it")
+    func pipe() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(Examples.least.utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        #expect(try load(path, mayBePipe: true).accounts.count == 1)
+    }
+
     @Test("a public key is taken from its file, and pinned by a fingerprint that fits")
     func publicKey() throws {
         defer { remove() }
@@ -124,8 +143,10 @@ final class FileTests {
         GatewayConfigurationTests.faults(in: text(withKey: lines))
     }
 
-    private func load(_ path: String) throws(ConfigurationError) -> GatewayConfiguration {
-        try .load(path: path, environment: [:], features: features, backends: [FakeTokens.self, FakeFiles.self])
+    private func load(_ path: String, mayBePipe: Bool = false) throws(ConfigurationError) -> GatewayConfiguration {
+        try .load(
+            path: path, environment: [:], features: features, backends: [FakeTokens.self, FakeFiles.self],
+            mayBePipe: mayBePipe)
     }
 
     private func message(_ path: String) -> String? {

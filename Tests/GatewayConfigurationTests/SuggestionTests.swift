@@ -15,6 +15,13 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: word, among: ["bundleId", "features", "apps"]) == expected)
     }
 
+    @Test("of many choices the first twenty are listed, and how many more there are")
+    func list() {
+        #expect(Suggestion.list(["a", "b"]) == "a, b")
+        let list = Suggestion.list((1...5000).map(String.init))
+        #expect(list.hasPrefix("1, 2, 3,") && list.hasSuffix("19, 20 and 4980 more"))
+    }
+
     @Test("the distance counts insertions, deletions, substitutions and swaps")
     func distance() {
         #expect(Suggestion.distance("", "") == 0)

@@ -19,8 +19,16 @@ final class Findings {
 
     var warningCount: Int { warnings.count }
 
-    /// By line; what has no line comes last.
-    var sortedWarnings: [ConfigurationWarning] { Self.sorted(warnings, by: \.origin) }
+    /// By line; what has no line comes last. After the most that are listed, one says how many more there are.
+    var listedWarnings: [ConfigurationWarning] {
+        let sorted = Self.sorted(warnings, by: \.origin)
+        let listed = Array(sorted.prefix(ConfigurationError.listed))
+        guard let last = listed.last, sorted.count > listed.count else { return listed }
+        let rest = ConfigurationWarning(
+            origin: ConfigurationOrigin(source: last.origin.source),
+            sentence: "… and \(sorted.count - listed.count) more warnings")
+        return listed + [rest]
+    }
 
     private static func sorted<Finding>(
         _ findings: [Finding], by origin: (Finding) -> ConfigurationOrigin

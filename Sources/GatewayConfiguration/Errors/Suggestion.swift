@@ -1,12 +1,19 @@
 /// "Did you mean …": the known word that a mistyped one resembles most.
 enum Suggestion {
-    /// Nil when none is near: at most a third of the letters may differ. Upper and lower case do not count.
+    /// Nil when none is near: at most a third of the letters may differ. Upper and lower case do not count. More than the
+    /// first thousand names are not compared: each comparison takes microseconds.
     static func nearest(to word: String, among known: [String]) -> String? {
         // The time grows with the product of the lengths, and no name is this long.
         guard word.unicodeScalars.count <= 64 else { return nil }
-        let ranked = known.map { (distance(word.lowercased(), $0.lowercased()), $0) }
+        let ranked = known.prefix(1000).map { (distance(word.lowercased(), $0.lowercased()), $0) }
         guard let (distance, name) = ranked.min(by: { $0.0 < $1.0 }) else { return nil }
         return distance <= max(1, name.count / 3) ? name : nil
+    }
+
+    /// What can be chosen from; of many names the first ones.
+    static func list(_ known: [String]) -> String {
+        let listed = known.prefix(20).joined(separator: ", ")
+        return known.count > 20 ? "\(listed) and \(known.count - 20) more" : listed
     }
 
     /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string

@@ -104,7 +104,7 @@ struct AccountReader {
                 findings.fault(.alreadyTaken(what: what, first: first), at: node.origin)
                 return nil
             }
-            guard vocabulary.features.contains(feature) else {
+            guard vocabulary.features.containsExactly(feature) else {
                 let sentence = SettingNode.unknown(feature, among: vocabulary.features)
                 findings.fault(.notAllowed(sentence), at: node.origin)
                 return nil
@@ -121,12 +121,12 @@ struct AccountReader {
         else { return nil }
         guard let keyIDs, !keyIDs.contains(nil) else { return keyID }
         let known = keyIDs.compactMap(\.self)
-        guard !known.contains(keyID) else { return keyID }
+        guard !known.containsExactly(keyID) else { return keyID }
         let suggestion = Suggestion.nearest(to: keyID, among: known).map { "did you mean \($0)? The" } ?? "the"
         findings.fault(
             .notAllowed(
                 "is \(Excerpt.quoted(keyID)), which is not the keyId of any key of this account; \(suggestion) keys are "
-                    + known.map { Excerpt.quoted($0) }.joined(separator: ", ")),
+                    + Suggestion.list(known.map { Excerpt.quoted($0) })),
             at: node.origin)
         return nil
     }

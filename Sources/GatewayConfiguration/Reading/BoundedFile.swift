@@ -2,14 +2,18 @@ import Glibc
 
 /// A small file, read whole.
 enum BoundedFile {
-    /// - Parameter limit: in bytes; a longer file is none of ours.
+    /// - Parameters:
+    ///   - limit: in bytes; a longer file is refused.
+    ///   - mayBePipe: whether a FIFO or a device is read too. The call then blocks until another process writes to it.
     /// - Throws: a sentence that goes on after the file's name.
-    static func read(_ path: String, limit: Int) throws(InvalidValue) -> [UInt8] {
+    static func read(_ path: String, limit: Int, mayBePipe: Bool = false) throws(InvalidValue) -> [UInt8] {
         // A C string would end at the zero, and name another file.
         guard !path.utf8.contains(0) else { throw InvalidValue("has a name that no file can have") }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // O_NONBLOCK: to open a FIFO would wait until another process opens it for writing (fifo(7)).
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (mayBePipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw InvalidValue(sentence(for: errno)) }
         defer { close(descriptor) }
+        if !mayBePipe { try requireRegularFile(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while bytes.count <= limit {
@@ -24,6 +28,16 @@ enum BoundedFile {
         throw InvalidValue("has more than \(limit) bytes; check the path")
     }
 
+    private static func requireRegularFile(_ descriptor: Int32) throws(InvalidValue) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw InvalidValue(sentence(for: errno)) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw InvalidValue(sentence(for: EISDIR))
+        default: throw InvalidValue(sentence(for: ENXIO))
+        }
+    }
+
     private static func unistdRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         Glibc.read(descriptor, buffer.baseAddress, buffer.count)
     }
@@ -33,6 +47,8 @@ enum BoundedFile {
         case ENOENT, ENOTDIR: "is not there; check the path"
         case EACCES, EPERM: "cannot be read by the user that the gateway runs as; check its permissions"
         case EISDIR: "is a directory; give a file"
+        // What open(2) says of a socket.
+        case ENXIO: "is not a regular file; give a file, and no FIFO, socket or device"
         default: "cannot be read (errno \(code))"
         }
     }

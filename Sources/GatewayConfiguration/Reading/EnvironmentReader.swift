@@ -1,3 +1,5 @@
+import SigningKit
+
 /// Reads the `PRIVYSEAL_…` variables: what one process of several may need otherwise than the file says.
 struct EnvironmentReader {
     private enum Variable: String, CaseIterable {
@@ -25,7 +27,7 @@ struct EnvironmentReader {
     ) {
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(Self.prefix) {
             let origin = ConfigurationOrigin(source: name)
-            guard let variable = Variable(rawValue: name) else {
+            guard let variable = Variable(exactly: name) else {
                 warn(name)
                 continue
             }

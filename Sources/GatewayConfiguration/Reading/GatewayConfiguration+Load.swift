@@ -13,15 +13,16 @@ extension GatewayConfiguration {
     ///   - environment: all variables of the process; those without the prefix are not looked at.
     ///   - features: the IDs of the features that an app can be given.
     ///   - backends: what the program can open keys with. They split the keys' URIs; no place is touched.
+    ///   - mayBePipe: whether the file may be a FIFO. The call then blocks until another process writes to it.
     ///   - now: what expiries are compared with; the system's clock unless it is given.
     /// - Throws: everything that is wrong, not only the first.
     public static func load(
         path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type],
-        now: Timestamp? = nil
+        mayBePipe: Bool = false, now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let bytes: [UInt8]
         do {
-            bytes = try BoundedFile.read(path, limit: maximumSize)
+            bytes = try BoundedFile.read(path, limit: maximumSize, mayBePipe: mayBePipe)
         } catch {
             let origin = ConfigurationOrigin(source: path)
             throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
@@ -60,7 +61,7 @@ extension GatewayConfiguration {
         AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
         CosignerWarning.look(configuration, findings)
         DualControlRules(findings).look(configuration)
-        configuration.warnings = findings.sortedWarnings
+        configuration.warnings = findings.listedWarnings
         return configuration
     }
 

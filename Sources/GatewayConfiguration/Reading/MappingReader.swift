@@ -1,3 +1,5 @@
+import SigningKit
+
 /// Reads a mapping whose keys are known. A key that is not is a fault: a slip must not pass as "not given".
 struct MappingReader {
     let origin: ConfigurationOrigin
@@ -20,7 +22,7 @@ struct MappingReader {
         var known: [String: SettingNode] = [:]
         var misspelt: Set<String> = []
         for entry in entries {
-            if keys.contains(entry.name) {
+            if keys.containsExactly(entry.name) {
                 known[entry.name] = entry.value
             } else {
                 let suggestion = Suggestion.nearest(to: entry.name, among: keys)

@@ -140,7 +140,7 @@ extension SettingNode {
         _ type: Value.Type, _ findings: Findings
     ) -> Value? where Value.RawValue == String {
         guard let text = text(findings) else { return nil }
-        if let value = Value(rawValue: text) { return value }
+        if let value = Value(exactly: text) { return value }
         let words = Value.allCases.map(\.rawValue)
         return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
     }
@@ -157,8 +157,7 @@ extension SettingNode {
 
     static func unknown(_ text: String, among known: [String]) -> String {
         let suggestion = Suggestion.nearest(to: text, among: known).map { "did you mean \($0)? The" } ?? "the"
-        let choices = known.joined(separator: ", ")
-        return "is \(Excerpt.quoted(text)), which is not known; \(suggestion) choices are \(choices)"
+        return "is \(Excerpt.quoted(text)), which is not known; \(suggestion) choices are \(Suggestion.list(known))"
     }
 
     private func refuse<Value>(_ reason: ConfigurationFault.Reason, _ findings: Findings) -> Value? {

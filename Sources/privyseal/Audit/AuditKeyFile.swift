@@ -35,7 +35,13 @@ struct AuditKeyFile {
     }
 
     /// The public keys that stand in the file beside it, one a line: the log's own and, added by hand, co-signers'.
-    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] { try VerifierFile(publicPath).verifiers() }
+    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
+        // The gateway reads them while it serves: to open a FIFO would wait for a writer (fifo(7)).
+        guard FileFacts(publicPath)?.isRegular ?? true else {
+            throw AuditSetupError("\(publicPath) is not a regular file; give a file, and no FIFO, socket or device.")
+        }
+        return try VerifierFile(publicPath).verifiers()
+    }
 
     /// Never over a file that is there.
     func write(_ signer: NoteSigner) throws(AuditSetupError) {

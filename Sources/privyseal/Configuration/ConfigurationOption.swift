@@ -16,15 +16,17 @@ struct ConfigurationOption: ParsableArguments {
     /// (EX_CONFIG of sysexits.h).
     func load() throws -> GatewayConfiguration { try Self.load(path) }
 
-    static func read(_ path: String) throws(ConfigurationError) -> GatewayConfiguration {
+    /// - Parameter mayBePipe: a command may wait for `--config <(…)`; a gateway that serves must not wait.
+    static func read(_ path: String, mayBePipe: Bool) throws(ConfigurationError) -> GatewayConfiguration {
         try GatewayConfiguration.load(
             path: path, environment: ProcessInfo.processInfo.environment,
-            features: BuiltIns.features().map(\.descriptor.id), backends: BuiltIns.keyBackends)
+            features: BuiltIns.features().map(\.descriptor.id), backends: BuiltIns.keyBackends,
+            mayBePipe: mayBePipe)
     }
 
     static func load(_ path: String) throws -> GatewayConfiguration {
         do {
-            let configuration = try read(path)
+            let configuration = try read(path, mayBePipe: true)
             for warning in configuration.warnings { StandardError.print("warning: \(warning)") }
             return configuration
         } catch {

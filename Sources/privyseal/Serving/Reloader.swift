@@ -123,7 +123,7 @@ final class Reloader: Service {
 
     private func read(comparedWith known: GatewayConfiguration) throws(Refusal) -> GatewayConfiguration {
         let configuration: GatewayConfiguration
-        do throws(ConfigurationError) { configuration = try ConfigurationOption.read(path) } catch {
+        do throws(ConfigurationError) { configuration = try ConfigurationOption.read(path, mayBePipe: false) } catch {
             throw Refusal(sentence: error.description, digest: error.digest)
         }
         do throws(ConfigurationError) { try configuration.requireServable() } catch {

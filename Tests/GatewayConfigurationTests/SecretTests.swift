@@ -14,7 +14,10 @@ struct SecretTests {
             "pkcs11:token=a?module-path=/m&PIN-Value=sesame4711", "pkcs11:token=a?p%69n-v%61lue=sesame4711",
             "pkcs11:token=a?pin=sesame4711", "pkcs11:token=a?user-pin=sesame4711",
             "file:/etc/key.p8?passphrase=sesame4711", "file:/etc/key.p8?password=sesame4711",
-            "file:/etc/key.p8?passphrase-source=file:/etc/p&pass=sesame4711",
+            "file:/etc/key.p8?passphrase-source=file:/etc/p&pass=sesame4711", "file:/etc/key.p8%3Fpwd=sesame4711",
+            "file:/etc/key.p8%26pin%3Dsesame4711", "file:/etc/key.p8%3Bpass=sesame4711",
+            "file:/etc/key.p8;key=sesame4711",
+            "file:/etc/key.p8?token=sesame4711",
         ])
     func refused(_ uri: String) throws {
         let text = Examples.least("file:/etc/privyseal/AuthKey.p8", "\"\(uri)\"")

@@ -38,14 +38,16 @@ struct KeyURIReader {
     }
 
     /// A PIN in the file would be in its backups and in every copy. Attributes are looked for wherever one can be, also
-    /// where a slip of `;`, `?` or `&` puts it (RFC 7512 §2.3), and by their decoded names.
+    /// where a slip of `;`, `?` or `&` puts it (RFC 7512 §2.3), also a percent-encoded one, and by their decoded names.
     private func checkSecrets(_ text: String) throws(InvalidValue) {
-        for attribute in text.split(whereSeparator: { ":;?&".contains($0) }) {
+        // A PKCS #11 URI names its token so.
+        let words: Set = text.hasPrefix("pkcs11:") ? ["pw", "key"] : ["pw", "key", "token"]
+        for attribute in [text, Self.decoded(text[...])].flatMap({ $0.split { ":;?&".contains($0) } }) {
             guard let equals = attribute.firstIndex(of: "=") else { continue }
             let name = Self.decoded(attribute[..<equals])
             let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
             let isSecret =
-                (name == "pw" || ["pin", "pass", "pwd", "secret"].contains { name.contains($0) })
+                (words.contains(name) || ["pin", "pass", "pwd", "secret"].contains { name.contains($0) })
                 && !name.hasSuffix("-source")
             guard isWord, isSecret else { continue }
             throw InvalidValue(

@@ -27,9 +27,10 @@ struct YAMLReader {
         while true {
             do {
                 return try document(text)
-            } catch .duplicatedKeysInMapping(_, let context) {
+            } catch .duplicatedKeysInMapping(let keys, let context) {
                 guard let marked = repeatedKeys.mark(text) else {
-                    findings.fault(.syntax("gives a key twice; keep one of them"), at: place(context.mark, ""))
+                    let key = Self.subject(keys.first.map { repeatedKeys.original(of: $0) })
+                    findings.fault(.syntax("gives \(key) twice; keep one of them"), at: place(context.mark, ""))
                     return nil
                 }
                 text = marked
@@ -38,6 +39,12 @@ struct YAMLReader {
                 return nil
             }
         }
+    }
+
+    /// A key that is there twice, where its path is not known.
+    private static func subject(_ key: String?) -> String {
+        let name = key.map(Excerpt.name) ?? "…"
+        return name == "…" ? "a key" : "the key \(name)"
     }
 
     private func document(_ text: String) throws(YamlError) -> SettingNode? {

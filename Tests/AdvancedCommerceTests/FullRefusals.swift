@@ -50,6 +50,8 @@ enum FullRefusals {
         damage(
             SampleRequest.oneTimeCharge, #""USA""#, #""us""#, .invalid("storefront", saying: "three capital letters")),
         damage(SampleRequest.oneTimeCharge, "USD", "usd", .invalid("currency", saying: "AED, AUD")),
+        // U+212A KELVIN SIGN: for String it equals "K".
+        damage(SampleRequest.oneTimeCharge, "USD", "\u{212A}RW", .invalid("currency", saying: "AED, AUD")),
         damage(SampleRequest.oneTimeCharge, "USD", "XAU", .invalid("currency", saying: "ZAR")),
         damage(
             SampleRequest.oneTimeCharge, #"77bb"}"#, #"77bb","consistencyToken":"t"}"#,
@@ -115,6 +117,9 @@ enum FullRefusals {
         damageOffer(#""price":0"#, #""price":5"#, .invalid("items[0].offer.price", saying: "multiple of 10")),
         damageOffer(
             "WIN_BACK", "WINBACK", .invalid("items[0].offer.reason", saying: "ACQUISITION, WIN_BACK, RETENTION")),
+        damageOffer(
+            "WIN_BACK", "WIN_BAC\u{212A}", .invalid("items[0].offer.reason", saying: "ACQUISITION, WIN_BACK, RETENTION")
+        ),
         damageOffer(#""period":"P3D","#, "", .missing("items[0].offer.period")),
         damageOffer(#""periodCount":12,"#, "", .missing("items[0].offer.periodCount")),
         damageOffer(#""price":0,"#, "", .missing("items[0].offer.price")),

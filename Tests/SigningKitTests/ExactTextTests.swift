@@ -13,6 +13,23 @@ struct ExactTextTests {
         #expect(!first.hasSameBytes(as: second))
     }
 
+    @Test("a word is known by its bytes only")
+    func words() {
+        enum Word: String { case kelvin = "K" }
+        #expect(Word(exactly: "K") == .kelvin)
+        #expect(Word(exactly: "\u{212A}") == nil)
+        #expect(["K"].containsExactly("K"))
+        #expect(!["K"].containsExactly("\u{212A}"))
+    }
+
+    @Test("the case of ASCII letters only is ignored")
+    func asciiCase() {
+        #expect("Chunked".utf8.equalsIgnoringASCIICase("chunKED"))
+        #expect(!"chun\u{212A}ed".utf8.equalsIgnoringASCIICase("chunked"))
+        #expect(!"[".utf8.equalsIgnoringASCIICase("{"))
+        #expect(!"chunked ".utf8.equalsIgnoringASCIICase("chunked"))
+    }
+
     @Test("texts with the same bytes are equal, however they were made", arguments: ["", "a", "日本", "e\u{301}"])
     func sameBytes(_ text: String) {
         let other = String(decoding: Array(text.utf8), as: UTF8.self)

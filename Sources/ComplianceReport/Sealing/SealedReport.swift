@@ -113,7 +113,7 @@ public struct VerifiedReport: Sendable {
         }
         self.made = made
         let verdict = try object.required("verdict") { value throws(JSONReadError) in try value.anyObject() }
-        guard let result = ComplianceCheck.Result(rawValue: try Self.text("result", verdict)) else {
+        guard let result = ComplianceCheck.Result(exactly: try Self.text("result", verdict)) else {
             throw JSONReadError(.invalid("has no verdict"))
         }
         self.result = result

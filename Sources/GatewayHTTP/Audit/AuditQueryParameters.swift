@@ -1,6 +1,7 @@
 import AuditKit
 import Hummingbird
 import SigningGateway
+import SigningKit
 
 /// A query of the audit log as the parameters of a URL: the names of `AuditTerm`, `since`, `until` and `day`.
 struct AuditQueryParameters {
@@ -81,7 +82,7 @@ struct AuditQueryParameters {
 
     private static func interval(_ text: String?) throws(Problem) -> AuditInterval {
         guard let text else { return .day }
-        guard let interval = AuditInterval(rawValue: text) else {
+        guard let interval = AuditInterval(exactly: text) else {
             let names = AuditInterval.allCases.map(\.rawValue).joined(separator: ", ")
             throw Problem(.invalidParameter, "The parameter \"by\" is one of \(names).", field: "by")
         }

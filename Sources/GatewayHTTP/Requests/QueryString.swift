@@ -3,7 +3,7 @@ import SigningKit
 /// The parameters of a query, read as the reference example's framework reads them: percent-encoded UTF-8, with `+` for a
 /// space. Unlike there, a parameter may stand once only.
 struct QueryString {
-    private var values: [String: String] = [:]
+    private var values: [ExactText: String] = [:]
     /// In the order of the query.
     private(set) var names: [String] = []
 
@@ -15,17 +15,17 @@ struct QueryString {
                 throw Problem(
                     .invalidParameter, "The parameter \"\(name)\" is not percent-encoded UTF-8.", field: "\(name)")
             }
-            guard values.updateValue(value, forKey: name) == nil else {
+            guard values.updateValue(value, forKey: ExactText(name)) == nil else {
                 throw Problem(.invalidParameter, "The parameter \"\(name)\" stands twice; send it once.", field: name)
             }
             names.append(name)
         }
     }
 
-    subscript(name: String) -> String? { values[name] }
+    subscript(name: String) -> String? { values[ExactText(name)] }
 
     func required(_ name: String) throws(Problem) -> String {
-        guard let value = values[name] else {
+        guard let value = values[ExactText(name)] else {
             throw Problem(.missingParameter, "The parameter \"\(name)\" is missing; it is required.", field: name)
         }
         return value

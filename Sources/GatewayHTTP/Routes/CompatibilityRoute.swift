@@ -1,5 +1,6 @@
 import Hummingbird
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 /// `GET /?appBundleID=…&keyIdentifier=…&…`: what apps call that were built on the well-known Node.js example of
@@ -14,7 +15,7 @@ struct CompatibilityRoute {
         let generation = gateway.current
         let client = try Caller.identify(request, context, in: generation)
         let query = try QueryString(request.uri.query)
-        if let unknown = query.names.first(where: { !Self.parameters.contains($0) }) {
+        if let unknown = query.names.first(where: { !Self.parameters.containsExactly($0) }) {
             let known = Self.parameters.joined(separator: ", ")
             throw Problem(
                 .invalidParameter, "The parameter \"\(unknown)\" is not known here; the parameters are \(known).",
@@ -33,11 +34,15 @@ struct CompatibilityRoute {
         "appBundleID", "keyIdentifier", "productIdentifier", "offerIdentifier", userParameter,
     ]
 
-    /// What JavaScript and Objective-C write into a text for a value that is absent.
-    private static let wordsForNothing = ["undefined", "null", "(null)"]
+    /// What JavaScript, Objective-C, Swift, Python and Ruby write into a text for a value that is absent, and JavaScript for an
+    /// object.
+    private static let wordsForNothing = [
+        "undefined", "null", "(null)", "(undefined)", "<null>", "NULL", "nil", "None", "[object Object]",
+    ]
 
     private func refuseWordsForNothing(_ values: [String]) throws(Problem) {
-        for (name, value) in zip(Self.parameters, values).dropFirst(2) where Self.wordsForNothing.contains(value) {
+        for (name, value) in zip(Self.parameters, values).dropFirst(2) where Self.wordsForNothing.containsExactly(value)
+        {
             let cure =
                 name == Self.userParameter
                 ? "when there is no user, send it empty: \(name)=" : "send the value, and look for it in the app"

@@ -28,7 +28,7 @@ extension DrillRecord: JSONReadable, JSONWritable {
     private static func timings(_ counts: [String: Int]) throws(JSONReadError) -> [DrillTiming: Int] {
         var timings: [DrillTiming: Int] = [:]
         for (name, milliseconds) in counts {
-            if let timing = DrillTiming(rawValue: name) { timings[timing] = milliseconds }
+            if let timing = DrillTiming(exactly: name) { timings[timing] = milliseconds }
         }
         return timings
     }

@@ -1,3 +1,4 @@
+import SigningKit
 import StrictJSON
 
 /// Which audience a token has: what its claim `aud` says, and what its other claims say.
@@ -37,14 +38,14 @@ struct AudienceCheck {
     private mutating func tell(_ value: JSONValue) -> TokenAudience? {
         if let elements = try? value.elements() {
             findings.append(Finding(.audienceArray, field: "aud", "The audience is an array; it must be one string."))
-            return elements.lazy.compactMap { TokenAudience(rawValue: (try? $0.string()) ?? "") }.first
+            return elements.lazy.compactMap { TokenAudience(exactly: (try? $0.string()) ?? "") }.first
         }
         guard let text = try? value.string() else {
             findings.append(
                 Finding(.claimKind, field: "aud", ClaimKind.message("aud", .string, value.kind)))
             return nil
         }
-        if let audience = TokenAudience(rawValue: text) { return audience }
+        if let audience = TokenAudience(exactly: text) { return audience }
         findings.append(
             text == "appstoreconnect-v1"
                 ? Finding(

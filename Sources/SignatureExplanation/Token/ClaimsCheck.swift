@@ -37,7 +37,8 @@ struct ClaimsCheck {
         var found: Set<String> = []
         // Without an audience, nobody can say what is too much, except what belongs to no feature.
         let allowed = audience == nil ? TokenAudience.allCases.flatMap(\.claims).map(\.name) : []
-        for name in claims.names where !known.contains(where: { $0.name == name }) && !allowed.contains(name) {
+        let taken = known.map(\.name) + allowed
+        for name in claims.names where !taken.containsExactly(name) {
             if let meant = TokenClaim.meant(by: name), claims[meant] == nil, known.contains(where: { $0.name == meant })
             {
                 found.insert(meant)

@@ -1,3 +1,4 @@
+import SigningKit
 import StrictJSON
 
 /// What is to be seen in a token's header: it must be exactly `alg`, `kid`, `typ`.
@@ -14,7 +15,7 @@ struct HeaderCheck {
         }
         keyID = try? header["kid"]?.string()
         for name in Self.members { check(name, header[name]) }
-        for name in header.names where !Self.members.contains(name) {
+        for name in header.names where !Self.members.containsExactly(name) {
             findings.append(
                 Finding(
                     .headerMemberUnknown, field: name,

@@ -60,7 +60,7 @@ extension JSONObject {
     private static func choice<Choice: RawRepresentable<String> & SendableMetatype>(
         _ value: JSONValue
     ) throws(JSONReadError) -> Choice {
-        guard let choice = Choice(rawValue: try value.string()) else {
+        guard let choice = Choice(exactly: try value.string()) else {
             throw JSONReadError(.invalid("is not one of the values that are known here"))
         }
         return choice

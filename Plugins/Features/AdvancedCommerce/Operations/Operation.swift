@@ -1,3 +1,4 @@
+import SigningKit
 import StrictJSON
 
 /// The four operations that an app may send; Apple's others go from server to server with a bearer token.
@@ -27,7 +28,7 @@ enum Operation: String, CaseIterable {
     }
 
     private init(from value: JSONValue) throws(JSONReadError) {
-        guard let operation = Operation(rawValue: try value.string()) else {
+        guard let operation = Operation(exactly: try value.string()) else {
             let known = Self.allCases.map(\.rawValue).joined(separator: ", ")
             throw JSONReadError(.invalid("must be one of \(known)"))
         }

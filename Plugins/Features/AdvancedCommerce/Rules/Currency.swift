@@ -1,3 +1,4 @@
+import SigningKit
 import StrictJSON
 
 /// A currency that the App Store sells in (ISO 4217 alpha-3), with the decimals that its prices may have
@@ -14,9 +15,9 @@ struct Currency: Sendable {
 
     init(from value: JSONValue) throws(JSONReadError) {
         let code = try value.string()
-        if Self.withoutDecimals.contains(code) {
+        if Self.withoutDecimals.containsExactly(code) {
             decimals = 0
-        } else if Self.withTwoDecimals.contains(code) {
+        } else if Self.withTwoDecimals.containsExactly(code) {
             decimals = 2
         } else {
             let known = (Self.withoutDecimals + Self.withTwoDecimals).sorted().joined(separator: ", ")

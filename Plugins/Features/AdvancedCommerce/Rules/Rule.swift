@@ -46,7 +46,7 @@ extension Rule {
 
     static func oneOf(_ words: [String]) -> Rule {
         Rule { value, _ throws(JSONReadError) in
-            guard !words.contains(try value.string()) else { return }
+            guard !words.containsExactly(try value.string()) else { return }
             let list = words.joined(separator: ", ")
             throw JSONReadError(.invalid(words.count == 1 ? "must be \(list)" : "must be one of \(list)"))
         }

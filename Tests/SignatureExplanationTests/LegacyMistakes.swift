@@ -83,6 +83,11 @@ enum LegacyMistakes {
         .field(.fieldURLEncoded, 4, "encodeURI twice", in: mail) { _ in "zo%25C3%25AB@example.com" },
         .field(.fieldURLDecoded, 4, "twice", in: LegacyFixture(user: .applicationUsername("a%2520b"))) { _ in "a b" },
         .field(.fieldJSONEscaped, 4, "given", in: LegacyFixture(user: .applicationUsername(#"a\/b"#))) { _ in "a/b" },
+        .field(
+            .fieldJSONEscaped, 4, "given by PHP",
+            in: LegacyFixture(user: .applicationUsername(#"caf\u00e9 \ud83d\ude00"#))
+        ) { _ in "café 😀" },
+        .field(.fieldURLEncoded, 4, ".NET", in: mail) { _ in "zo%c3%ab%40example.com" },
         .field(.fieldURLDecoded, 4, in: named) { _ in "Zoë o'Neil /x" },
         .field(.fieldURLDecoded, 4, "percent", in: LegacyFixture(user: .applicationUsername("a%20b"))) { _ in "a b" },
         .field(.fieldJSONEscaped, 4, in: named) { _ in "Zo\\u00eb+o'Neil \\/x" },

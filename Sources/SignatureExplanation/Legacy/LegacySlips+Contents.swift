@@ -103,7 +103,7 @@ extension LegacySlips {
                     .fieldJSONEscaped, .plausible, field, signed: Self.jsonEscaped(value),
                     "\(name(field)) was signed with the escapes of JSON (\\/ or \\u…)."),
             ]
-        if let plain = JSONEscapes.decode(Array(value.utf8)) {
+        if let plain = JSONEscapes.decode(Array(value.utf8), beyondASCII: true) {
             slips.append(
                 slip(
                     .fieldJSONEscaped, .common, field, signed: String(decoding: plain, as: UTF8.self),

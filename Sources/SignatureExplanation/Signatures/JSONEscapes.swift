@@ -1,7 +1,8 @@
 /// The escapes that JSON writers put where none is needed: `\/` (PHP's json_encode), `\u002B` and `\u003D` (Gson, ASP.NET).
 enum JSONEscapes {
-    /// Nil when there is no such escape, or one that cannot be read.
-    static func decode(_ text: [UInt8]) -> [UInt8]? {
+    /// - Parameter beyondASCII: whether escapes of other characters are decoded too, in UTF-8. PHP's json_encode writes them.
+    /// - Returns: nil when there is no such escape, or one that cannot be read.
+    static func decode(_ text: [UInt8], beyondASCII: Bool = false) -> [UInt8]? {
         guard text.contains(UInt8(ascii: "\\")) else { return nil }
         var decoded: [UInt8] = []
         var rest = text[...]
@@ -13,15 +14,28 @@ enum JSONEscapes {
             switch rest.popFirst() {
             case UInt8(ascii: "/"): decoded.append(UInt8(ascii: "/"))
             case UInt8(ascii: "u"):
-                let digits = Array(rest.prefix(4))
-                guard digits.count == 4, let unit = Hexadecimal.decode(digits), unit[0] == 0, unit[1] < 0x80 else {
-                    return nil
-                }
-                decoded.append(unit[1])
-                rest = rest.dropFirst(4)
+                guard let scalar = scalar(&rest), beyondASCII || scalar.isASCII else { return nil }
+                decoded += Array(String(Character(scalar)).utf8)
             default: return nil
             }
         }
         return decoded
+    }
+
+    /// What is behind `\u`: a code unit of UTF-16, or a pair of surrogates with `\u` in between (RFC 8259 §7).
+    private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+        guard let first = unit(&rest) else { return nil }
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+        guard rest.starts(with: Array("\\u".utf8)) else { return nil }
+        rest = rest.dropFirst(2)
+        guard let second = unit(&rest), UTF16.isTrailSurrogate(second) else { return nil }
+        return UTF16.decode(UTF16.EncodedScalar([first, second]))
+    }
+
+    private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt16? {
+        let digits = Array(rest.prefix(4))
+        guard digits.count == 4, let bytes = Hexadecimal.decode(digits), bytes.count == 2 else { return nil }
+        rest = rest.dropFirst(4)
+        return UInt16(bytes[0]) << 8 | UInt16(bytes[1])
     }
 }

@@ -4,6 +4,7 @@ enum PercentEncoding {
     struct Form: Sendable {
         let kept: String
         var spaceAsPlus = false
+        var isUppercase = true
 
         /// The unreserved characters of RFC 3986 §2.3.
         static let strict = Form(kept: "-._~")
@@ -21,6 +22,8 @@ enum PercentEncoding {
             // HTML forms (URLSearchParams, Java's URLEncoder), PHP's urlencode, and the same with ~
             Form(kept: "*-._", spaceAsPlus: true), Form(kept: "-._", spaceAsPlus: true),
             Form(kept: "-._~", spaceAsPlus: true),
+            // HttpUtility.UrlEncode of .NET, and its Uri.EscapeDataString in lower case
+            Form(kept: "-_.!*()", spaceAsPlus: true, isUppercase: false), Form(kept: "-._~", isUppercase: false),
         ]
     }
 
@@ -34,7 +37,7 @@ enum PercentEncoding {
                 encoded.append(UInt8(ascii: "+"))
             } else {
                 encoded.append(UInt8(ascii: "%"))
-                encoded.append(contentsOf: Hexadecimal.encode([byte], uppercase: true).utf8)
+                encoded.append(contentsOf: Hexadecimal.encode([byte], uppercase: form.isUppercase).utf8)
             }
         }
         return String(decoding: encoded, as: UTF8.self)

@@ -33,11 +33,18 @@ final class ArrivalHandler: ChannelInboundHandler {
 
     /// Whether the request begins with a token (RFC 9110 §5.6.2) and a space, as far as it has come: a method, known or not.
     /// Of a request behind another one that is not answered yet, it is not known.
-    var beginsWithMethod: Bool {
-        guard !clock.isAnswering else { return false }
-        let token = start.prefix { $0 != UInt8(ascii: " ") }
-        return !token.isEmpty && token.allSatisfy(Self.isTokenByte)
-    }
+    var beginsWithMethod: Bool { !method.isEmpty && method.allSatisfy(Self.isTokenByte) }
+
+    /// Whether the request begins with a method that the parser knows of another protocol: it then calls something else wrong.
+    var beginsWithForeignMethod: Bool { Self.foreignMethods.contains { method.elementsEqual($0.utf8) } }
+
+    /// Of RTSP (RFC 2326 §10), of AirPlay, and of the preface of HTTP/2 (RFC 9113 §3.4).
+    private static let foreignMethods = [
+        "DESCRIBE", "ANNOUNCE", "SETUP", "PLAY", "PAUSE", "TEARDOWN", "GET_PARAMETER", "SET_PARAMETER", "REDIRECT",
+        "RECORD", "FLUSH", "PRI",
+    ]
+
+    private var method: ArraySlice<UInt8> { clock.isAnswering ? [] : start.prefix { $0 != UInt8(ascii: " ") } }
 
     /// From now on, what arrives is read and thrown away.
     func discardRest() { isDiscarding = true }

@@ -1,10 +1,11 @@
 import NIOHTTP1
+import SigningKit
 
 /// Why a request is refused by its head alone. The HTTP parser accepts all of these.
 enum RequestHeadFault: Error, Equatable {
     /// HTTP/1.1 without `Host`, or more than one `Host` (RFC 9112 §3.2).
     case hostCount(Int)
-    /// `Host` has a character that no host and port have (RFC 9110 §7.2).
+    /// `Host` is not a host with an optional port (RFC 9112 §3.2).
     case invalidHost
     /// The request-target has a `#` (RFC 9112 §3.2): a fragment is not sent.
     case fragment
@@ -39,17 +40,7 @@ extension RequestHeadFault {
         // HTTP/1.0 has no Host (RFC 1945).
         let isOptional = head.version == .http1_0
         guard hosts.count == 1 || isOptional && hosts.isEmpty else { return .hostCount(hosts.count) }
-        return hosts.allSatisfy { trim($0).allSatisfy(isHostByte) } ? nil : .invalidHost
-    }
-
-    /// `uri-host [ ":" port ]` (RFC 3986 §3.2.2): unreserved, sub-delims, and what percent-encoding and IPv6 need.
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~!$&'()*+,;=%:[]".utf8.contains(byte)
-        }
+        return hosts.allSatisfy { HostField.isValid(trim($0)) } ? nil : .invalidHost
     }
 
     private static func lengthFault(_ head: HTTPRequestHead) -> RequestHeadFault? {
@@ -59,7 +50,7 @@ extension RequestHeadFault {
             return lengths.contains { Int(Substring(trim($0))) == nil } ? .contentLength : nil
         }
         guard codings.count == 1, lengths.isEmpty, head.version != .http1_0 else { return .ambiguousLength }
-        return Substring(trim(coding)).lowercased() == "chunked" ? nil : .unknownTransferCoding
+        return trim(coding).equalsIgnoringASCIICase("chunked") ? nil : .unknownTransferCoding
     }
 
     /// White space around a value does not belong to it (RFC 9110 §5.5).

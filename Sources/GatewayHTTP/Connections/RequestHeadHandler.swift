@@ -39,7 +39,7 @@ final class RequestHeadHandler: ChannelInboundHandler {
         guard phase != .over else { return }
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         end()
-        if error == .invalidMethod, arrival.beginsWithMethod {
+        if error == .invalidMethod && arrival.beginsWithMethod || arrival.beginsWithForeignMethod {
             context.fireErrorCaught(RequestHeadFault.unknownMethod)
         } else {
             context.fireErrorCaught(error)

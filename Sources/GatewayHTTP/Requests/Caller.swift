@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import SigningGateway
+import SigningKit
 
 /// Finds out who sent a request, from all that its header and its connection show.
 enum Caller {
@@ -38,9 +39,11 @@ enum Caller {
     private static func token(in request: Request) -> String? {
         guard let header = request.headers[.authorization] else { return nil }
         let scheme = "bearer "
-        guard header.utf8.count > scheme.utf8.count, header.prefix(scheme.count).lowercased() == scheme else {
+        guard header.utf8.count > scheme.utf8.count,
+            header.utf8.prefix(scheme.utf8.count).equalsIgnoringASCIICase(scheme)
+        else {
             return ""
         }
-        return String(header.dropFirst(scheme.count))
+        return String(Substring(header.utf8.dropFirst(scheme.utf8.count)))
     }
 }

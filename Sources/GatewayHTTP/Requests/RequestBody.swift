@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SigningKit
 
 /// The body of a request, as JSON and within bounds.
 enum RequestBody {
@@ -14,6 +15,7 @@ enum RequestBody {
         _ request: Request, upTo limit: Int = maximumLength, _ reservation: BodyReservation? = nil
     ) async throws -> [UInt8] {
         try requireJSON(request.headers[.contentType])
+        try requirePlain(request.headers[.contentEncoding])
         var bytes: [UInt8] = []
         // A length that is said to be too large is refused before the first byte is read.
         let length = request.headers[.contentLength].flatMap { Int($0) }
@@ -39,11 +41,20 @@ enum RequestBody {
         Problem(.bodyTooLarge, "A body may have at most \(limit) bytes here.")
     }
 
+    /// A coding such as gzip (RFC 9110 §8.4) is not undone here.
+    private static func requirePlain(_ contentEncoding: String?) throws {
+        guard let contentEncoding, !contentEncoding.utf8.equalsIgnoringASCIICase("identity") else { return }
+        throw Problem(
+            .unsupportedMediaType,
+            "The header Content-Encoding is \"\(contentEncoding)\"; send the body as it is, without the header.")
+    }
+
     /// `application/json`, with whatever parameters (RFC 9110 §8.3.1).
     private static func requireJSON(_ contentType: String?) throws {
         if contentType == "application/json" { return }
-        let mediaType = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        guard mediaType == "application/json" else {
+        let mediaType = contentType?.utf8.prefix { $0 != UInt8(ascii: ";") }
+            .filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        guard mediaType?.equalsIgnoringASCIICase("application/json") == true else {
             let found = contentType.map { "is \"\($0)\"" } ?? "is missing"
             throw Problem(.unsupportedMediaType, "The header Content-Type \(found); it must be application/json.")
         }

@@ -176,7 +176,7 @@ struct YAMLTests {
 
     @Test(
         "a key that is written in two ways is named",
-        arguments: ["? listen\n: x\n? listen\n: y\n", "\"l\\x69sten\": x\nlisten: y\n", "!!str listen: x\nlisten: y\n"])
+        arguments: ["? listen\n: x\n? listen\n: y\n", "\"l\\x69sten\": x\nlisten: y\n"])
     func disguisedDuplicates(_ text: String) {
         let faults = faults(in: text)
         #expect(faults.contains { $0.contains("gives the key listen twice; keep one of them") }, "\(faults)")

@@ -43,11 +43,12 @@ class Identity:
 
 
 class Authority:
-    def __init__(self, directory, name):
+    def __init__(self, directory, name, seconds=None):
+        """`seconds`: for how long it is valid."""
         self.directory = directory
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.subject = named(name)
-        builder = building(self.subject, self.subject, self.key.public_key())
+        builder = building(self.subject, self.subject, self.key.public_key(), seconds=seconds)
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         builder = builder.add_extension(
             x509.KeyUsage(False, False, False, False, False, True, True, False, False), critical=True

@@ -215,6 +215,33 @@ def test_a_certificate_that_expires_lets_no_request_in(place, version):
                 raise ConnectionError
 
 
+def test_a_certificate_lets_no_request_in_behind_the_end_of_its_trust_root(place):
+    world = CertificateWorld(place)
+    with world.service as service:
+        # Made here, because it is valid for a few seconds only.
+        short = Authority(place, "short", seconds=6)
+        shop = short.issue("shop", dns=["shop.example.com"])
+        world.trust(world.authority, short)
+        assert service.reload()[0]
+        with contextlib.closing(service.connect(tls=world.context(shop))) as kept:
+            assert offer(kept) == 200
+            end = short.certificate.certificate.not_valid_after_utc.timestamp()
+            time.sleep(max(0, end + 1.1 - time.time()))
+            assert offer(kept) == 401
+
+
+def test_at_most_64_different_trust_roots_are_taken(place):
+    world = CertificateWorld(place)
+    with world.service as service:
+        more = [Authority(place, f"authority-{index}") for index in range(63)]
+        world.trust(world.authority, *more, world.authority, *more)
+        assert service.reload()[0]
+        world.trust(world.authority, world.other, *more)
+        is_applied, said = service.reload()
+        assert not is_applied
+        assert "roots.pem holds 65 different certificates, and at most 64 may vouch for clients" in said
+
+
 def test_a_certificate_that_becomes_a_fifo_blocks_nothing(place):
     world = CertificateWorld(place)
     with world.service as service:
@@ -225,6 +252,18 @@ def test_a_certificate_that_becomes_a_fifo_blocks_nothing(place):
         until(lambda: service.ask("GET", "/livez", listener="metrics")[0] == 200)
         said = service.ask("POST", "/v1/reload", listener="admin")
         assert said[0] == 409 and b"is not a regular file" in said[2]
+    assert service.process.returncode == 0
+
+
+def test_a_configuration_that_becomes_a_fifo_is_refused_and_blocks_nothing(place):
+    with Service(BINARY, place, configuration(place, allowed("load", mint()))) as service:
+        fifo = place / "fifo"
+        os.mkfifo(fifo)
+        fifo.rename(service.configuration)
+        for by in ("admin", "signal"):
+            is_applied, said = service.reload(by)
+            assert not is_applied and "is not a regular file" in said
+        assert service.ask("GET", "/livez")[0] == 200
     assert service.process.returncode == 0
 
 

@@ -28,6 +28,14 @@ final class Connection: Sendable {
     /// What it proved is not believed any more.
     func forgetCertificate() { peer.withLock { $0.certificate = nil } }
 
+    /// The trust roots have changed, and vouch for the certificate still.
+    func renewIssuers(by identity: TLSIdentity) {
+        guard let certificate = knownPeer.certificate else { return }
+        let renewed = identity.noteIssuers(of: certificate)
+        // A certificate that was forgotten in between stays forgotten.
+        peer.withLock { if $0.certificate != nil { $0.certificate = renewed } }
+    }
+
     func note(_ certificate: PeerCertificate) { peer.withLock { $0.certificate = certificate } }
 
     func begin(_ exchange: Exchange) { self.exchange.withLock { $0 = exchange } }

@@ -62,9 +62,13 @@ public final class ConnectionRegistry: Sendable {
     func noteTrust(_ listener: ListenerName, of identity: TLSIdentity) {
         let entries = open.withLock { open in open.values.filter { $0.connection.listener == listener } }
         for entry in entries {
-            let isTrusted = identity.trusts(entry.connection.knownPeer.certificate)
-            if !isTrusted { entry.connection.forgetCertificate() }
-            entry.channel.pipeline.fireUserInboundEventTriggered(TrustChange(isDistrusted: !isTrusted))
+            // Forget the certificate here: a request that the event loop reads before the event is not let in by it. Where
+            // there is no certificate yet, the event loop judges: the handshake may be under way.
+            let certificate = entry.connection.knownPeer.certificate
+            let hasLostCertificate = certificate.map { !identity.trusts($0) } ?? false
+            if hasLostCertificate { entry.connection.forgetCertificate() }
+            entry.channel.pipeline.fireUserInboundEventTriggered(
+                TrustChange(identity: identity, hasLostCertificate: hasLostCertificate))
         }
     }
 }

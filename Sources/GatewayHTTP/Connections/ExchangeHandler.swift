@@ -14,37 +14,52 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let clock: ExchangeClock
-    private let arrival: ArrivalHandler
-    private let connection: Connection
-    private let refusal: Problem?
+    let clock: ExchangeClock
+    let arrival: ArrivalHandler
+    let connection: Connection
+    let refusal: Problem?
     private let drain: Drain
     /// For how long it is open before it is retired.
     private let age: TimeAmount
-    private let observer: any ConnectionObserver
+    let observer: any ConnectionObserver
+    /// How long a client may take to read what was answered.
+    let readTimeout: TimeAmount
     private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var retirement: Scheduled<Void>?
-    private var closing: Scheduled<Void>?
-    private var hasBegunToAnswer = false
+    var closing: Scheduled<Void>?
+    /// The bound of a handshake that began before the trust roots changed.
+    var handshakeEnd: Scheduled<Void>?
+    var hasBegunToAnswer = false
     /// What is to be said when all that came before has been answered.
     private var last: Problem?
     /// Whether the body of the last request will not come whole.
-    private var isCutOff = false
+    var isCutOff = false
     /// Whether the last request has come: it said `Connection: close`.
     private var hasLastRequest = false
     /// Whether the connection is to end when its requests are answered.
-    private var isRetiring = false
+    var isRetiring = false
+    /// How long a retired connection waits for a request that is on its way.
+    var quiet = ExchangeHandler.ordinaryQuiet
+    /// Answers of which the channel still holds bytes.
+    var unflushed = 0
+    /// A close of the output that waits for these answers.
+    var heldOutputClose: HeldClose?
     /// Whether the answer that is being written says `Connection: close`.
     private var announcesClose = false
-    private var isEnding = false
+    var isEnding = false
+
+    struct HeldClose {
+        let promise: EventLoopPromise<Void>?
+    }
 
     /// - Parameters:
     ///   - refusal: what the connection is answered with instead of being served.
     ///   - drain: answers say `Connection: close` once it has begun.
     ///   - age: after this time the connection ends with its next answer.
+    ///   - readTimeout: after this time without the client having read an answer, the connection ends.
     init(
         _ clock: ExchangeClock, _ arrival: ArrivalHandler, _ connection: Connection, refusal: Problem?, drain: Drain,
-        age: TimeAmount, observer: any ConnectionObserver
+        age: TimeAmount, readTimeout: TimeAmount, observer: any ConnectionObserver
     ) {
         self.clock = clock
         self.arrival = arrival
@@ -52,6 +67,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.refusal = refusal
         self.drain = drain
         self.age = age
+        self.readTimeout = readTimeout
         self.observer = observer
     }
 
@@ -62,7 +78,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         stop()
-        closing?.cancel()
+        cancelClosing()
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -72,7 +88,8 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         stop()
-        closing?.cancel()
+        cancelClosing()
+        heldOutputClose.take()?.promise?.fail(ChannelError.ioOnClosedChannel)
         cutOff(context, because: .incompleteBody)
         context.fireChannelInactive()
     }
@@ -87,7 +104,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body: break
         case .end:
             clock.noteRequestEnd()
-            if isRetiring { closeIfIdle(context, after: Self.quiet) }
+            if isRetiring { closeIfIdle(context, after: quiet) }
         }
         context.fireChannelRead(data)
     }
@@ -97,7 +114,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        var data = data
+        var (data, promise) = (data, promise)
         switch unwrapOutboundIn(data) {
         case .head(var head):
             hasBegunToAnswer = true
@@ -110,14 +127,22 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             hasBegunToAnswer = false
             clock.noteAnswerEnd()
+            promise = flushPromise(context, cascadingTo: promise)
             guard !announcesClose else {
-                context.writeAndFlush(data, promise: promise)
-                return hangUp(context)
+                hangUp(context)
+                return context.writeAndFlush(data, promise: promise)
             }
-            if isRetiring { closeIfIdle(context, after: Self.quiet) }
         }
         context.write(data, promise: promise)
         if let last, !clock.isAnswering { end(context, with: last) }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard mode == .output, unflushed > 0, heldOutputClose == nil else {
+            return context.close(mode: mode, promise: promise)
+        }
+        // Where the peer has closed its output already, the channel would close entirely and drop what it still holds.
+        heldOutputClose = HeldClose(promise: promise)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -177,7 +202,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         end(context, with: clock.owesAnswer ? Problem(overdue: clock.phase) : nil)
     }
 
-    private func stop() {
+    func stop() {
         timer?.task.cancel()
         timer = nil
         retirement?.cancel()
@@ -185,93 +210,18 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         clock.onChange = nil
     }
 
-    // MARK: The end
-
-    /// Time for a request that is on its way when a connection is retired.
-    private static let quiet = TimeAmount.milliseconds(500)
-
     /// Whether the answer that begins is the connection's last. Requests that have come already are answered before.
     private var closesAfterAnswer: Bool {
         guard clock.isAnsweringLast else { return false }
         return hasLastRequest || (isRetiring || drain.hasBegun) && !clock.isReceivingBody
     }
 
-    /// The next answer says `Connection: close`, and the connection ends behind it. If no request comes, it ends soon.
-    private func retire(_ context: ChannelHandlerContext, after time: TimeAmount = quiet) {
-        guard !isEnding else { return }
-        isRetiring = true
-        closeIfIdle(context, after: time)
-    }
-
-    private func closeIfIdle(_ context: ChannelHandlerContext, after time: TimeAmount) {
-        guard clock.phase == .idle || clock.phase == .handshake else { return }
-        guard time > .zero else { return context.close(promise: nil) }
-        closing?.cancel()
-        closing = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
-            self.closeIfIdle(context, after: .zero)
-        }
-    }
-
-    /// A certificate that is not trusted any more gets no further request answered.
-    private func obey(_ change: TrustChange, _ context: ChannelHandlerContext) {
-        if clock.phase == .handshake {
-            // Its certificate has not come yet, and is compared when it comes. An ordinary handshake is over by then.
-            closing?.cancel()
-            closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
-                if self.clock.phase == .handshake { context.close(promise: nil) }
-            }
-        } else if change.isDistrusted {
-            retire(context, after: .zero)
-        }
-    }
-
-    /// Closes for writing, and entirely when the peer has closed too or a moment later. To close at once would reset the
-    /// connection if anything is unread, and the peer could lose the answer (RFC 9112 §9.6).
-    private func hangUp(_ context: ChannelHandlerContext) {
-        isEnding = true
-        stop()
-        arrival.discardRest()
-        context.close(mode: .output, promise: nil)
-        closing?.cancel()
-        closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
-    }
-
     /// Says to whoever reads the body that it will not come whole, and why: otherwise its end would look like the body's. The
     /// request is answered as every other one, and the connection is closed behind it.
-    private func cutOff(_ context: ChannelHandlerContext, because problem: Problem) {
+    func cutOff(_ context: ChannelHandlerContext, because problem: Problem) {
         guard clock.isReceivingBody else { return }
         isCutOff = true
         clock.noteCutOff()
         context.fireErrorCaught(problem)
-    }
-
-    private static let patience = TimeAmount.seconds(1)
-
-    /// Says why, unless an answer is half out already or there is nobody to tell, and closes the connection.
-    private func end(_ context: ChannelHandlerContext, with reason: Problem?) {
-        guard !isEnding else { return }
-        isEnding = true
-        defer { cutOff(context, because: .incompleteBody) }
-        stop()
-        guard var problem = reason, !hasBegunToAnswer else { return context.close(promise: nil) }
-        if let exchange = connection.end(with: problem.kind) {
-            problem.requestID = exchange.requestID
-        } else {
-            problem.requestID = RequestID.next()
-            observer.noteAnswered(problem)
-        }
-        arrival.discardRest()
-        // Whoever does not read the answer loses it.
-        closing?.cancel()
-        closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
-        let answer = problem.closingAnswer()
-        context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(answer.body)), promise: nil)
-        let written = context.eventLoop.makePromise(of: Void.self)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-        written.futureResult.assumeIsolated().whenComplete { _ in
-            // A refused connection is not counted, so it does not stay.
-            if self.refusal == nil { self.hangUp(context) } else { context.close(promise: nil) }
-        }
     }
 }

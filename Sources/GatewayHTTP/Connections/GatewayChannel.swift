@@ -54,9 +54,12 @@ struct GatewayChannel: ServerChildChannel {
             observer.noteRefused()
         }
         let clock = ExchangeClock(bounds, isSecure: identity != nil)
-        let tls = try identity?.forConnection()
+        // To make a context takes time, so a connection that is refused gets none.
+        let tls = isWelcome ? try identity?.forConnection() : nil
         let arrival = ArrivalHandler(clock, lineLimit: bounds.headerBytes) { channel in
-            if let certificate = PeerCertificate(of: channel) { connection.note(certificate) }
+            if let identity, let certificate = PeerCertificate(of: channel) {
+                connection.note(identity.noteIssuers(of: certificate))
+            }
             // Note the certificate before the comparison: a later change of the trust roots then finds it.
             guard let identity, identity.trustGeneration != tls?.trustGeneration,
                 !identity.trusts(connection.knownPeer.certificate)
@@ -72,7 +75,7 @@ struct GatewayChannel: ServerChildChannel {
         let exchange = NIOLoopBound(
             ExchangeHandler(
                 clock, arrival, connection, refusal: isWelcome ? nil : .tooManyConnections, drain: drain,
-                age: bounds.connectionAge, observer: observer),
+                age: bounds.connectionAge, readTimeout: bounds.idleTimeout, observer: observer),
             eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [exchange.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes

@@ -12,6 +12,8 @@ struct PeerCertificate: Sendable {
     private let leaf: Certificate
     /// notBefore and notAfter (RFC 5280 §4.1.2.5), in seconds since 1970.
     private let validity: ClosedRange<Int64>
+    /// The same of the trust roots that have signed it; empty where a certificate in between has.
+    private var issuers: [ClosedRange<Int64>] = []
 
     /// - Parameter channel: one whose handshake is complete. Called on its event loop.
     init?(of channel: any Channel) {
@@ -37,12 +39,24 @@ struct PeerCertificate: Sendable {
         facts = CertificateFacts(fingerprint: fingerprint, dnsNames: dnsNames, uris: uris)
     }
 
-    /// The handshake has checked it; a connection may live longer than a certificate.
-    func isValid(at time: Timestamp) -> Bool { validity.contains(time.seconds) }
+    /// The handshake has checked it; a connection may live longer than a certificate and its trust root.
+    func isValid(at time: Timestamp) -> Bool {
+        validity.contains(time.seconds) && (issuers.isEmpty || issuers.contains { $0.contains(time.seconds) })
+    }
 
     /// Whether one of these has signed it itself. With certificates in between nothing is known any more: they came with
     /// the handshake, and went.
-    func isSigned(byOneOf roots: [Certificate]) -> Bool {
-        roots.contains { $0.subject == leaf.issuer && $0.publicKey.isValidSignature(leaf.signature, for: leaf) }
+    func isSigned(byOneOf roots: [TrustRoot]) -> Bool { roots.contains(where: isSigned) }
+
+    /// The same certificate, which is valid only as long as one of these that have signed it.
+    func issued(by roots: [TrustRoot]) -> PeerCertificate {
+        var certificate = self
+        certificate.issuers = roots.filter(isSigned).map(\.validity)
+        return certificate
+    }
+
+    private func isSigned(by root: TrustRoot) -> Bool {
+        let issuer = root.certificate
+        return issuer.subject == leaf.issuer && issuer.publicKey.isValidSignature(leaf.signature, for: leaf)
     }
 }

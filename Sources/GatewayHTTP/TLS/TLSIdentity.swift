@@ -59,6 +59,11 @@ public final class TLSIdentity: Sendable {
         return certificate.isSigned(byOneOf: roots)
     }
 
+    /// A certificate is valid only as long as the trust roots that have signed it.
+    func noteIssuers(of certificate: PeerCertificate) -> PeerCertificate {
+        certificate.issued(by: state.withLock { $0.material.roots })
+    }
+
     /// Files that have been read and fit together, and are not in use yet.
     public struct Renewal {
         fileprivate let identity: TLSIdentity

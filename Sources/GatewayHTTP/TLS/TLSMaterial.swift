@@ -1,8 +1,6 @@
 import Crypto
 import Glibc
 import NIOSSL
-import SwiftASN1
-import X509
 
 /// A listener's TLS files, read and found to fit together.
 struct TLSMaterial: Sendable {
@@ -14,12 +12,12 @@ struct TLSMaterial: Sendable {
     /// Of everything that decides whose client certificate is believed.
     let trust: SHA256Digest
     /// Those that vouch for clients.
-    let roots: [Certificate]
+    let roots: [TrustRoot]
 
     init(_ plan: TLSPlan) throws(TLSError) {
         let chain = try Self.certificates(plan.certificate)
         let key = try Self.privateKey(plan.key)
-        let roots: [NIOSSLCertificate] = if let path = plan.trustRoots { try Self.certificates(path) } else { [] }
+        let roots: [NIOSSLCertificate] = if let path = plan.trustRoots { try Self.trustRoots(path) } else { [] }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = plan.minimumVersion == .v13 ? .tlsv13 : .tlsv12
@@ -40,10 +38,7 @@ struct TLSMaterial: Sendable {
         shared = plan.clientCertificates == .none ? context : nil
         expiry = Int(chain.first?.notValidAfter ?? 0)
         trust = Self.digest(roots, plan)
-        self.roots = roots.compactMap { root in
-            guard let bytes = try? root.toDERBytes() else { return nil }
-            return try? Certificate(derEncoded: bytes)
-        }
+        self.roots = roots.compactMap(TrustRoot.init)
     }
 
     /// A session that is resumed proves a client certificate again without verifying it. NIOSSL cannot turn resumption off,
@@ -68,6 +63,16 @@ struct TLSMaterial: Sendable {
         do { certificates = try NIOSSLCertificate.fromPEMBytes(bytes) } catch { throw .unreadable(path: path) }
         guard !certificates.isEmpty else { throw .empty(path: path) }
         return certificates
+    }
+
+    /// The most trust roots: each connection has a context of its own, and to make it takes time for each of them.
+    static let rootLimit = 64
+
+    private static func trustRoots(_ path: String) throws(TLSError) -> [NIOSSLCertificate] {
+        var seen: Set<NIOSSLCertificate> = []
+        let roots = try certificates(path).filter { seen.insert($0).inserted }
+        guard roots.count <= rootLimit else { throw .tooManyRoots(path: path, count: roots.count) }
+        return roots
     }
 
     private static func privateKey(_ path: String) throws(TLSError) -> NIOSSLPrivateKey {

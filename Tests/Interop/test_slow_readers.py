@@ -1,0 +1,104 @@
+"""A client that reads its answer slowly gets all of it, however the connection ends."""
+
+import json
+import re
+import socket
+import threading
+import time
+
+import pytest
+from conftest import BINARY
+from raw import channel, lines
+from running import APP, allowed
+from service import Service, mint
+from test_connections import configuration, place  # noqa: F401
+
+# Longer than a connection stays open behind an answer that the client has read.
+PAUSE = 1.7
+
+
+def batch():
+    """A request whose answer has about 550 KiB: more than the kernel's buffers of a Unix socket."""
+    data = {
+        "operation": "CREATE_SUBSCRIPTION",
+        "version": "1",
+        "requestInfo": {"requestReferenceId": "f55df048-4cd8-4261-b404-b6f813ff70e5"},
+        "padding": ["y" * 200] * 20,
+    }
+    return json.dumps({"requests": [{"request": data}] * 30}).encode()
+
+
+def request(token, *fields, version="1.1"):
+    body = batch()
+    return lines(
+        f"POST /v1/apps/{APP}/advanced-commerce-api/batch HTTP/{version}",
+        "Host: localhost",
+        f"Authorization: Bearer {token}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *fields,
+        body=body,
+    )
+
+
+class Gateway(Service):
+    def __init__(self, place, token, limits="{}"):
+        text = configuration(place, allowed("load", token), limits=limits, rest="validation: {advancedCommerce: envelope}")
+        text = text.replace("[promotional-offer]", "[advanced-commerce-api]")
+        super().__init__(BINARY, place, text.replace('"127.0.0.1:0"', f'"unix:{place}/public.sock"', 1))
+
+
+def read_slowly(connected, meanwhile=lambda: None):
+    """What comes of an answer when the client pauses behind its first bytes: (bytes of the body, bytes announced)."""
+    connected.settimeout(20)
+    data = connected.recv(10_000)
+    meanwhile()
+    time.sleep(PAUSE)
+    head, _, body = data.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), data
+    length = int(re.search(rb"(?i)content-length: (\d+)", head)[1])
+    assert length > 400_000
+    while len(body) < length and (chunk := connected.recv(65536)):
+        body += chunk
+    return len(body), length
+
+
+@pytest.mark.parametrize("way", ["close", "HTTP/1.0", "half-closed", "age"])
+def test_an_answer_that_is_read_slowly_arrives_whole(place, way):  # noqa: F811
+    token = mint()
+    limits = "{connectionAge: 1}" if way == "age" else "{}"
+    with Gateway(place, token, limits) as service, channel(service) as connected:
+        fields = ["Connection: close"] if way == "close" else []
+        connected.sendall(request(token, *fields, version="1.0" if way == "HTTP/1.0" else "1.1"))
+        if way == "half-closed":
+            connected.shutdown(socket.SHUT_WR)
+        received, length = read_slowly(connected)
+        assert received == length
+        # The connection ends behind it.
+        assert connected.recv(65536) == b""
+
+
+def test_an_answer_that_is_read_slowly_at_the_stop_arrives_whole(place):  # noqa: F811
+    token = mint()
+    service = Gateway(place, token).start()
+    stopping = threading.Thread(target=service.stop)
+    with channel(service) as connected:
+        connected.sendall(request(token))
+        received, length = read_slowly(connected, stopping.start)
+        assert received == length
+        assert connected.recv(65536) == b""
+    stopping.join(30)
+    assert service.process.returncode == 0
+
+
+def test_a_client_that_does_not_read_its_answer_is_closed_after_the_idle_time(place):  # noqa: F811
+    token = mint()
+    with Gateway(place, token, "{idleTimeout: 2}") as service, channel(service) as connected:
+        connected.sendall(request(token, "Connection: close"))
+        connected.settimeout(20)
+        data = connected.recv(10_000)
+        time.sleep(4)
+        while chunk := connected.recv(65536):
+            data += chunk
+        head, _, body = data.partition(b"\r\n\r\n")
+        assert len(body) < int(re.search(rb"(?i)content-length: (\d+)", head)[1])

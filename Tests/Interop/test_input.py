@@ -131,6 +131,14 @@ def test_a_word_for_nothing_is_refused_in_the_compatibility_call(gateway, name, 
     assert gateway.http.get(gateway.url, params={**QUERY, name: "Nullable"}, timeout=10).status_code == 200
 
 
+def test_a_body_with_a_content_coding_is_refused(gateway):
+    url, body = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer", b'{"productId":"p","offerIdentifier":"o"}'
+    for coding, status in (("gzip", 415), ("identity, gzip", 415), ("Identity", 200)):
+        headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+        answer = gateway.http.post(url, data=body, headers=headers, timeout=10)
+        assert answer.status_code == status, answer.text
+
+
 CONFIGURATION = """
 listeners:
   public: {{address: "127.0.0.1:0"}}

@@ -123,7 +123,8 @@ static CK_RV find_objects_final(CK_SESSION_HANDLE session) {
 }
 
 static CK_RV get_attribute_value(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object, CK_ATTRIBUTE *template, CK_ULONG count) {
-    const struct call call = {NULL, template, count, NULL};
+    char label[64];
+    const struct call call = {NULL, template, count, label_of(session, object, label)};
     ENTER_CALL("C_GetAttributeValue", &call);
     if (!fault.raw_point || count != 1 || template->type != CKA_EC_POINT) {
         CK_RV rv = target->C_GetAttributeValue(session, object, template, count);

@@ -17,7 +17,7 @@
 //   as=NUMBER        use this mechanism in place of the caller's
 //   split            C_UnwrapKey: do CKM_RSA_AES_KEY_WRAP by two calls
 //   nulpad           C_GetTokenInfo: pad the label with NUL
-//   label=TEXT       C_SignInit, C_Sign, C_Login: count and change only calls for the key with this label
+//   label=TEXT       C_SignInit, C_Sign, C_Login, C_GetAttributeValue: count and change only calls for the key with this label
 //   length=NUMBER    answer CKR_OK with this length or count (C_Sign, C_FindObjects, C_GetSlotList, C_WrapKey,
 //                    C_GetMechanismList, C_GetAttributeValue)
 //   readonly         C_OpenSession: `rv` for read-only sessions alone

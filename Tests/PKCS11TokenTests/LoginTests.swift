@@ -97,7 +97,9 @@ struct LoginTests {
 
     @Test(
         "A login that ends without a known reason is not repeated until a person orders it",
-        arguments: ["0x5", "0x6", "0x7", "0x30", "0x31", "0x2", "0x50", "0xB0", "0x32", "0xA3", "0x103", "0x80000001"])
+        arguments: [
+            "0x5", "0x6", "0x7", "0x30", "0x31", "0x2", "0x50", "0x91", "0xB0", "0x32", "0xA3", "0x103", "0x80000001",
+        ])
     func unclearLogin(_ answer: String) async throws {
         try module.follow("C_Login rv=\(answer)")
         for _ in 0..<3 {
@@ -152,7 +154,7 @@ struct LoginTests {
     }
 
     @Test(
-        "A login whose answer proves that the token did not look at the PIN is made again",
+        "A login whose answer says that the token did not look at the PIN is made again after a pause",
         arguments: ["0xB3", "0xE0", "0x190"])
     func uncheckedLogin(_ answer: String) async throws {
         try module.follow("C_Login to=1 rv=\(answer)")
@@ -160,8 +162,47 @@ struct LoginTests {
             Issue.record("no session is logged in")
             return
         }
-        #expect(await refusal(of: uri) == nil)
+        guard case .unavailable = await refusal(of: uri) else {
+            Issue.record("there was no pause")
+            return
+        }
+        #expect(module.count("C_Login") == 1)
+        try await eventually("it is made again") { await refusal(of: uri) == nil }
         #expect(module.count("C_Login") == 2)
+    }
+
+    @Test(
+        "A token that says again and again that it did not look at the PIN is believed three times",
+        arguments: ["0xB3", "0xE0", "0x190", "0x104", "0x105"])
+    func uncheckedLoginForEver(_ answer: String) async throws {
+        try module.follow("C_Login rv=\(answer)")
+        for _ in 0..<3 {
+            // An order ends the pause before the next attempt.
+            guard case .unavailable = await refusal(of: uri, orderedAt: .now) else {
+                Issue.record("the PIN was not looked at")
+                return
+            }
+        }
+        for order in [ContinuousClock.now, nil, nil] {
+            guard case .loginBlocked = await refusal(of: uri, orderedAt: order) else {
+                Issue.record("the PIN may have been looked at four times")
+                return
+            }
+        }
+        #expect(module.count("C_Login") == 4)
+    }
+
+    @Test(
+        "A login for a signature whose answer says that the token did not look at the PIN is not repeated at once",
+        arguments: ["0x91", "0x100", "0x104"])
+    func uncheckedContextLogin(_ answer: String) async throws {
+        try makeCarefulKeys("CAREFUL")
+        let uri = token.uri("object=CAREFUL", modulePath: module.path)
+        try await withKey(uri) { _, key in
+            try module.follow("C_Login rv=\(answer)")
+            for _ in 0..<5 { #expect(await fault(key) != nil) }
+            #expect(module.count("C_Login") == 2)
+        }
     }
 
     @Test(

@@ -47,13 +47,17 @@ extension ReturnValue {
         }
     }
 
-    /// Whether `C_Login` proves with this that the token did not look at the PIN: the standard names a condition that held
+    /// Whether `C_Login` says with this that the token did not look at the PIN: the standard names a condition that held
     /// before the call. Every other answer may have cost a try (PKCS #11 v2.40 §5.1, §5.6).
-    var leavesPINUnchecked: Bool {
+    ///
+    /// - Parameter isForSignature: whether the login was for one signature (`CKU_CONTEXT_SPECIFIC`).
+    func leavesPINUnchecked(isForSignature: Bool) -> Bool {
         switch self {
-        case .cryptokiNotInitialized, .sessionHandleInvalid, .tokenNotPresent, .operationNotInitialized,
-            .userAlreadyLoggedIn, .userAnotherAlreadyLoggedIn, .userTooManyTypes:
+        case .cryptokiNotInitialized, .sessionHandleInvalid, .tokenNotPresent, .userAlreadyLoggedIn,
+            .userAnotherAlreadyLoggedIn, .userTooManyTypes:
             true
+        // No other login needs an operation that was begun.
+        case .operationNotInitialized: isForSignature
         default: false
         }
     }

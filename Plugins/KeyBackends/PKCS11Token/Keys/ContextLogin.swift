@@ -25,9 +25,9 @@ struct ContextLogin: Sendable {
                 RefusedPINs.remove(credentials.pin, for: token)
                 return value
             } catch {
-                guard error.function == .login, let refusal = Login.refusal(error, credentials.pin, token) else {
-                    throw .token(error)
-                }
+                guard error.function == .login,
+                    let refusal = Login.refusal(error, credentials.pin, token, session, isForSignature: true)
+                else { throw .token(error) }
                 throw .refused(refusal, by: error)
             }
         }

@@ -29,7 +29,9 @@ enum Login {
             RefusedPINs.remove(credentials.pin, for: token)
         } catch {
             if error.returnValue == .userAlreadyLoggedIn { return }
-            guard let refusal = refusal(error, credentials.pin, token) else { throw error.whileOpening(token.name) }
+            guard let refusal = refusal(error, credentials.pin, token, session, isForSignature: false) else {
+                throw error.whileOpening(token.name)
+            }
             throw refusal
         }
     }
@@ -54,11 +56,18 @@ enum Login {
         }
     }
 
-    /// After a login that the token did not take: remembers it, unless the token did not look at the PIN.
+    /// After a login that the token did not take: remembers it.
     ///
-    /// - Returns: nil when the PIN may be shown again.
-    static func refusal(_ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo) -> KeyError? {
-        guard !error.returnValue.leavesPINUnchecked else { return nil }
+    /// - Parameter isForSignature: whether the login was for one signature.
+    /// - Returns: nil when the PIN may be shown again, after a pause.
+    static func refusal(
+        _ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo, _ session: Session, isForSignature: Bool
+    ) -> KeyError? {
+        if error.returnValue.leavesPINUnchecked(isForSignature: isForSignature) {
+            // After a new initialisation of the module no call was made at all.
+            let wasCalled = session.generation == session.module.generation
+            guard wasCalled, !RefusedPINs.mayShowAgain(pin, afterUncheckedLoginTo: token) else { return nil }
+        }
         let isWrong = error.returnValue.refusesPIN
         // What was typed on a keypad may be typed anew: a person has to order it.
         if isWrong, pin != nil {
@@ -77,6 +86,10 @@ enum Login {
     /// Nil when the PIN may be shown.
     static func refusedBefore(_ credentials: Credentials, _ token: TokenInfo) -> KeyError? {
         switch RefusedPINs.verdict(credentials, for: token) {
+        case .unchecked:
+            .unavailable(
+                "The token \(token.name) did not take a login, and did not look at the PIN. It is tried again after a "
+                    + "pause.")
         case .wrong:
             .loginRefused(
                 "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then reload "

@@ -15,6 +15,8 @@ public final class Module: @unchecked Sendable {
     private let functionList = Atomic<UnsafeMutablePointer<CK_FUNCTION_LIST>?>(nil)
     private let initialisations = Atomic<Int>(0)
     private let users = Mutex(Users())
+    /// Sessions without a user that could not be closed yet, because a call was under way.
+    let abandoned = Mutex<[Session]>([])
 
     private struct Users {
         var count = 0

@@ -1,4 +1,5 @@
 internal import CP11Kit
+internal import Synchronization
 
 /// A session with a token (`CK_SESSION_HANDLE`). For one thread at a time: the standard lets a session do one thing
 /// at once.
@@ -78,6 +79,16 @@ public final class Session: Sendable {
             for session in sessions where session.generation == module.generation { _ = close(session.handle) }
         }
         return closed != nil
+    }
+
+    /// Closes sessions that nothing uses any more: at once, or with the next ones where a call is under way.
+    public static func abandon(_ sessions: [Session]) {
+        guard let module = sessions.first?.module else { return }
+        let all = module.abandoned.withLock { abandoned in
+            defer { abandoned = [] }
+            return (abandoned + sessions).filter { $0.generation == module.generation }
+        }
+        if !close(all, within: 50) { module.abandoned.withLock { $0 += all } }
     }
 
     static func login(

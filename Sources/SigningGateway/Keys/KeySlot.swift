@@ -71,7 +71,10 @@ public final class KeySlot: Sendable {
         var inherited = predecessor?.status.withLock { $0 } ?? Status()
         // What a person had to mend may have been mended; a refused login is for the place to remember.
         if inherited.occupant == nil { inherited = Status() }
-        if let occupant = inherited.occupant { inherited.occupant = Occupant(occupant.key, mode: mode) }
+        if let occupant = inherited.occupant {
+            inherited.occupant = Occupant(occupant.key, mode: mode)
+            occupant.key.tryAgain()
+        }
         status = Mutex(inherited)
     }
 

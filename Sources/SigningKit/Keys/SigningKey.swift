@@ -13,9 +13,13 @@ public protocol SigningKey: Sendable {
     ///
     /// - Throws: `KeyError.busy` at once when the queue is full, `.cancelled` when the task is cancelled while it waits.
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature
+
+    /// A person ordered a reload: a key that is left alone after failures is tried by the next signature.
+    func tryAgain()
 }
 
 extension SigningKey {
     public var tokenSerial: String? { nil }
     public var asksForEachSignature: Bool { false }
+    public func tryAgain() {}
 }

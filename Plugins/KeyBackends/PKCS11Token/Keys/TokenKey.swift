@@ -11,17 +11,15 @@ final class TokenKey: SigningKey {
     /// For people: the URI's attributes of the key.
     let name: String
     let selector: KeySelector
-    private let pool: LanePool
+    let pool: LanePool
     private let serial: TokenSerial
     /// Found once, and again after the module was re-initialised. 0 while the token does not have the key.
     private let handle: Atomic<UInt>
     /// Set where the token wants the PIN for each signature.
     private let contextLogin: ContextLogin?
-    /// Why what the token has under this name must not be used.
-    private let unfitness = Mutex<KeyError?>(nil)
-    private let illness = Mutex<KeyIllness?>(nil)
-    /// Whether there is an illness; so that a signature takes no lock.
-    private let hasIllness = Atomic<Bool>(false)
+    /// Why the key cannot be used while there is no handle, where more is known than that.
+    private let absenceReason = Mutex<KeyError?>(nil)
+    let trouble = KeyTrouble()
     /// When it last failed, in nanoseconds; 0 for never.
     private let lastFailure = Atomic<UInt64>(0)
 
@@ -41,8 +39,10 @@ final class TokenKey: SigningKey {
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
         if let absence { throw absence }
         if let refusal = contextLogin?.refusal { throw refusal }
-        if isIll { try checkIllness() }
-        return try await pool.sign(digest, with: self)
+        guard isIll else { return try await pool.sign(digest, with: self) }
+        try beginTrial()
+        defer { endTrial() }
+        return try await pool.sign(digest, with: self, isTrial: true)
     }
 
     /// On a lane's thread, or on the keeper's.
@@ -55,48 +55,15 @@ final class TokenKey: SigningKey {
         let result: Result<P256Signature?, SigningFault> = digest.withUnsafeBytes { digest in
             Result { () throws(SigningFault) in Self.signature(try sign(digest, with: key, signer)) }
         }
-        switch result {
-        case .success: if isIll { recovered() }
-        case .failure(let fault):
+        if case .failure(let fault) = result {
             lastFailure.store(Clock.nanoseconds(), ordering: .relaxed)
             if case .token(let error) = fault, error.losesKey { lost(key) }
         }
         return try result.get()
     }
 
-    // MARK: Illness
-
-    /// From any thread: it does not sign, while its token does.
-    func fellIll(_ error: KeyError) {
-        let now = Clock.nanoseconds()
-        let isNews = illness.withLock { illness in
-            guard illness == nil else {
-                illness?.extend(error, at: now)
-                return false
-            }
-            illness = KeyIllness(error, at: now)
-            return true
-        }
-        hasIllness.store(true, ordering: .relaxed)
-        if isNews { pool.keyIll(name, because: error.description) }
-    }
-
-    var isIll: Bool { hasIllness.load(ordering: .relaxed) }
-
     /// When it last failed, in nanoseconds; 0 for never.
-    var failed: UInt64 { lastFailure.load(ordering: .relaxed) }
-
-    private func recovered() {
-        illness.withLock { $0 = nil }
-        hasIllness.store(false, ordering: .relaxed)
-    }
-
-    private func checkIllness() throws(KeyError) {
-        let error = illness.withLock { illness -> KeyError? in
-            illness?.admits(at: Clock.nanoseconds()) == false ? illness?.error : nil
-        }
-        if let error { throw error }
-    }
+    var failureTime: UInt64 { lastFailure.load(ordering: .relaxed) }
 
     /// The key alone is down then: it is sought again, and the others go on.
     private func lost(_ key: ObjectHandle) {
@@ -134,14 +101,16 @@ final class TokenKey: SigningKey {
 
     private var absence: KeyError? {
         if isPresent { return nil }
-        return unfitness.withLock { $0 } ?? .unavailable("The token does not have \(name) now.")
+        return absenceReason.withLock { $0 } ?? .unavailable("The token does not have \(name) now.")
     }
 
     var isPresent: Bool { handle.load(ordering: .relaxed) != 0 }
 
+    func isAt(_ object: ObjectHandle) -> Bool { handle.load(ordering: .relaxed) == object.rawValue }
+
     func moved(to object: ObjectHandle) {
         recovered()
-        unfitness.withLock { $0 = nil }
+        absenceReason.withLock { $0 = nil }
         handle.store(object.rawValue, ordering: .relaxed)
         pool.note(name, isMissing: false)
     }
@@ -149,8 +118,11 @@ final class TokenKey: SigningKey {
     /// The token does not have the key any more, or another one instead.
     func missed(because error: KeyError) {
         handle.store(0, ordering: .relaxed)
-        unfitness.withLock { unfitness in
-            if case .unfit = error { unfitness = error } else { unfitness = nil }
+        absenceReason.withLock { reason in
+            switch error {
+            case .unfit, .unavailable: reason = error
+            default: reason = nil
+            }
         }
         pool.note(name, isMissing: true)
     }

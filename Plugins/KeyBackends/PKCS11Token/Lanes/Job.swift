@@ -17,6 +17,8 @@ struct Job: Sendable {
     let submitted: UInt64
     /// Whether a first attempt failed because of its session, or of the key.
     var isRetry = false
+    /// Whether it tries a key that is ill; other jobs are not signed with such a key.
+    var isTrial = false
 
     func answer(_ answer: Answer) {
         caller.resume(returning: Delivery(answer: answer, companions: []))

@@ -23,6 +23,8 @@ final class Lane: @unchecked Sendable {
     /// When the job was begun, in nanoseconds.
     var begun: UInt64 = 0
     var isIdle = false
+    /// Whether it signed a job with its session.
+    var hasSigned = false
     /// What is done and not delivered yet.
     var done: [LanePool.Outcome] = []
     /// When the first of them was begun, in nanoseconds.

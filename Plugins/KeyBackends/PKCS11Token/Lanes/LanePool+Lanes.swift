@@ -49,6 +49,8 @@ extension LanePool {
                 if turn.next == nil || mustDeliver(lane, state) { swap(&lane.done, &delivery) }
                 Self.noteDrained(&state)
             }
+            // Before its callers hear of it, who may ask again at once.
+            turn.signed?.recovered()
             Delivery.deliver(delivery)
             act(on: turn)
             if let job = turn.next {
@@ -69,14 +71,20 @@ extension LanePool {
         turn.sleeper?.bell.signal()
         for job in turn.flushed { job.answer(.failure(turn.outage)) }
         if let session = turn.discarded { events.discard(session) }
-        if let fault = turn.fault { events.laneLost(because: fault) }
+        if let fault = turn.fault { events.laneLost(because: fault, hadSigned: turn.hadSigned) }
     }
 
     /// What one turn of the lock decided, to be acted on without it.
     private struct Turn {
         var next: Job?
         var mustGo = false
+        /// Whether the lane leaves what waits to the one that is woken.
+        var mustRest = false
         var fault: String?
+        /// Whether the lane signed before the fault.
+        var hadSigned = false
+        /// A key that had failed before, and signed.
+        var signed: TokenKey?
         var discarded: Session?
         /// A lane to wake for a job that is tried once more.
         var sleeper: Lane?
@@ -88,6 +96,7 @@ extension LanePool {
         if lane.state == .aside {
             // The caller has been answered long ago.
             state.stuck -= 1
+            outcome.job.key.endedToHang()
             lane.state = .ended
             turn.mustGo = true
             turn.discarded = lane.signer?.session
@@ -95,12 +104,20 @@ extension LanePool {
             return
         }
         lane.job = nil
+        if case .success = outcome.answer {
+            lane.hasSigned = true
+            if outcome.job.key.hasFailed { turn.signed = outcome.job.key }
+        }
         if !retry(outcome, &state) {
             if lane.done.isEmpty { lane.doneSince = lane.begun }
             lane.done.append(outcome)
         }
-        guard let fault = outcome.sessionFault else { return }
+        guard let fault = outcome.sessionFault else {
+            if outcome.mustRetry { handOver(from: lane, &state, &turn) }
+            return
+        }
         turn.fault = fault
+        turn.hadSigned = lane.hasSigned
         turn.discarded = lane.signer?.session
         lane.signer = nil
         lane.state = .lost
@@ -123,8 +140,16 @@ extension LanePool {
         return state.queue.prepend(job)
     }
 
+    /// A job that is tried once more goes to another session where one is idle. Nothing else waits then.
+    private func handOver(from lane: Lane, _ state: inout State, _ turn: inout Turn) {
+        guard let sleeper = state.idle.popLast() else { return }
+        sleeper.isIdle = false
+        turn.sleeper = sleeper
+        turn.mustRest = true
+    }
+
     private func pick(for lane: Lane, at now: UInt64, _ state: inout State, _ turn: inout Turn) {
-        if let job = state.queue.popFirst() {
+        if !turn.mustRest, let job = state.queue.popFirst() {
             lane.job = job
             lane.begun = now
             turn.next = job

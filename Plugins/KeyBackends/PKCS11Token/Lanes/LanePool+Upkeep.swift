@@ -5,9 +5,7 @@ internal import Synchronization
 /// What the keeper and the watch do with the lanes.
 extension LanePool {
     /// Makes lanes without sessions, until there are `count` that do not hang.
-    ///
-    /// - Parameter stuckLimit: with so many calls that hang, threads are not replaced any more.
-    func fill(to count: Int, stuckLimit: Int) {
+    func fill(to count: Int) {
         let fresh = state.withLock { state -> [Lane] in
             guard !state.isClosing, state.stuck <= stuckLimit else { return [] }
             let fresh = (0..<max(0, count - state.lanes.count)).map { _ in Lane() }
@@ -19,9 +17,12 @@ extension LanePool {
         }
     }
 
-    func canGrow(to count: Int, stuckLimit: Int) -> Bool {
+    func canGrow(to count: Int) -> Bool {
         state.withLock { !$0.isClosing && $0.stuck <= stuckLimit && $0.lanes.count < count }
     }
+
+    /// Whether a thread whose call hangs would be replaced.
+    var canReplaceThread: Bool { state.withLock { $0.stuck < stuckLimit } }
 
     func want(_ count: Int) {
         state.withLock { $0.wanted = count }
@@ -51,6 +52,7 @@ extension LanePool {
         let isWanted = state.withLock { state in
             guard lane.state == .lost, !state.isClosing else { return false }
             lane.signer = signer
+            lane.hasSigned = false
             lane.state = .ready
             state.outage = nil
             if state.readyLanes >= state.wanted { state.trouble = nil }
@@ -64,11 +66,6 @@ extension LanePool {
     func keyLost(_ name: String) {
         note(name, isMissing: true)
         events.keyLost(name)
-    }
-
-    /// From any thread.
-    func keyIll(_ name: String, because reason: String) {
-        events.keyIll(name, because: reason)
     }
 
     func note(_ key: String, isMissing: Bool) {
@@ -126,9 +123,11 @@ extension LanePool {
             state.isWatched = state.isBusy
             return state.isWatched
         }
+        // Before its callers hear of it, who may ask again at once.
+        for job in hung { job.key.beganToHang(.unavailable(reason)) }
         for outcome in late { outcome.job.answer(outcome.answer) }
         for job in hung + flushed { job.answer(.failure(.unavailable(reason))) }
-        for _ in hung { events.laneLost(because: reason) }
+        for _ in hung { events.laneLost(because: reason, hadSigned: false) }
         return again
     }
 

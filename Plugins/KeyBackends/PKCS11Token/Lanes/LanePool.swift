@@ -34,21 +34,29 @@ final class LanePool: Sendable {
     private let tickets = Atomic<UInt64>(0)
     let events: any LanePoolEvents
     let metrics: TokenMetrics
+    /// With more calls that hang than these, threads are not replaced any more.
+    let stuckLimit: Int
 
-    init(queueLimit: Int, events: any LanePoolEvents, metrics: TokenMetrics) {
+    init(queueLimit: Int, stuckLimit: Int, events: any LanePoolEvents, metrics: TokenMetrics) {
         state = Mutex(State(queue: JobQueue(limit: queueLimit)))
+        self.stuckLimit = stuckLimit
         self.events = events
         self.metrics = metrics
     }
 
     /// Signs in turn. Full, closed or down: it says so at once.
-    func sign(_ digest: SHA256Digest, with key: TokenKey) async throws(KeyError) -> P256Signature {
+    ///
+    /// - Parameter isTrial: whether it tries a key that is ill.
+    func sign(
+        _ digest: SHA256Digest, with key: TokenKey, isTrial: Bool = false
+    ) async throws(KeyError) -> P256Signature {
         if Task.isCancelled { throw .cancelled }
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let delivery: Delivery = await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
                 let now = Clock.nanoseconds()
-                submit(Job(ticket: ticket, digest: digest, key: key, caller: caller, submitted: now))
+                submit(
+                    Job(ticket: ticket, digest: digest, key: key, caller: caller, submitted: now, isTrial: isTrial))
             }
         } onCancel: {
             cancel(ticket)
@@ -102,11 +110,15 @@ protocol LanePoolEvents: AnyObject, Sendable {
     /// Something is in flight: look for calls that hang.
     func watch()
     /// A lane has no session any more, or its call hangs.
-    func laneLost(because reason: String)
+    ///
+    /// - Parameter hadSigned: whether it signed with that session before.
+    func laneLost(because reason: String, hadSigned: Bool)
     /// The token does not know a key any more.
     func keyLost(_ name: String)
     /// A key does not sign, while its token does.
     func keyIll(_ name: String, because reason: String)
+    /// A key that is ill may have another handle by now.
+    func seek(_ key: TokenKey)
     /// On a lane's thread: has a key other than the one that failed sign with this session.
     func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe
     /// A session is left over from a lane that was lost or set aside.

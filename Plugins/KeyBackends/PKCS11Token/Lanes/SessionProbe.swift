@@ -8,4 +8,6 @@ enum SessionProbe: Sendable {
     case failed(PKCS11Error)
     /// There is no other key to ask.
     case noOtherKey
+    /// There are other keys, and each asks for the PIN before it signs, so that none is asked.
+    case othersAskForPIN
 }

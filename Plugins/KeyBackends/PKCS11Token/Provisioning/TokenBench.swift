@@ -13,13 +13,17 @@ struct TokenBench: Sendable {
         let uri = try TokenAddress.parse(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
         let module = try TokenConnection.open(uri)
+        var opened: [Session] = []
         do throws(KeyError) {
             let (slot, info) = try TokenSearch.find(uri, locator.uri.description, in: module)
             guard !info.flags.contains(.writeProtected) else { throw info.readOnly("CKF_WRITE_PROTECTED") }
             let session = try Self.open(slot, module, info)
+            opened = [session]
             try Login.ensure(session, info, Credentials(pin: pin))
             (self.module, self.slot, self.info, self.session) = (module, slot, info, session)
         } catch {
+            // While another token of the module is open, nothing else would end the session.
+            Session.abandon(opened)
             module.close()
             throw error
         }

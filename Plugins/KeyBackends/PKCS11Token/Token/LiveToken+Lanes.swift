@@ -11,7 +11,7 @@ extension LiveToken {
             let count = try connection.sessionLimit(settings.sessions)
             mending.withLock { $0.want(count) }
             pool.want(count)
-            pool.fill(to: count, stuckLimit: settings.sessions)
+            pool.fill(to: count)
             try openSessions()
         } catch {
             giveBack(pool.end())

@@ -6,7 +6,8 @@ internal import Synchronization
 /// Brings back what was lost, by measures that grow: a new session, the key found again, one login, and in the end the
 /// module initialised again.
 extension LiveToken {
-    func laneLost(because reason: String) {
+    func laneLost(because reason: String, hadSigned: Bool) {
+        if hadSigned { mending.withLock { $0.noteLossOfGoodSession() } }
         log.warning("A session of the token \(connection.name) is lost: \(reason)")
         if pool.readyLanes == 0 {
             let isNews = mending.withLock { mending in
@@ -26,6 +27,17 @@ extension LiveToken {
 
     func keyIll(_ name: String, because reason: String) {
         log.warning("The token \(connection.name) signs, but not with \(name): \(reason)")
+    }
+
+    /// On the keeper, apart from mending: a key that is ill may have another handle by now.
+    func seek(_ key: TokenKey) {
+        keep(after: 0) { [self] in
+            watchKeeper()
+            if mending.withLock({ $0.isOver }) { return }
+            connection.seek(key)
+            closeDiscarded()
+            if !key.isPresent { schedule() }
+        }
     }
 
     /// From any thread.
@@ -84,7 +96,7 @@ extension LiveToken {
 
     private var lacksLanes: Bool {
         let lanes = mending.withLock { $0.lanes }
-        return pool.canGrow(to: lanes, stuckLimit: settings.sessions) || !pool.lostLanes.isEmpty
+        return pool.canGrow(to: lanes) || !pool.lostLanes.isEmpty
     }
 
     /// For a key that is missing beside others that sign. Apart from the other attempts: a session that is lost
@@ -102,7 +114,7 @@ extension LiveToken {
     }
 
     private func mend() throws(KeyError) {
-        pool.fill(to: mending.withLock { $0.lanes }, stuckLimit: settings.sessions)
+        pool.fill(to: mending.withLock { $0.lanes })
         try connection.attach()
         if connection.needsSearch { try connection.findKeysAgain() }
         let count: Int
@@ -162,10 +174,11 @@ extension LiveToken {
         }
     }
 
-    private func closeDiscarded() {
+    func closeDiscarded() {
+        let former = connection.takeFormerAnchors()
         let sessions = mending.withLock { mending in
             defer { mending.discarded = [] }
-            return mending.discarded
+            return mending.discarded + former
         }.filter { $0.generation == connection.module.generation }
         guard !sessions.isEmpty else { return }
         // Otherwise a call hangs: its session, and these, are closed when it is back or the module is.

@@ -33,11 +33,14 @@ final class LiveToken: Sendable {
 
         func attach(_ token: LiveToken?) { self.token.withLock { $0 = token } }
         func watch() { token.withLock { $0 }?.watchCalls() }
-        func laneLost(because reason: String) { token.withLock { $0 }?.laneLost(because: reason) }
+        func laneLost(because reason: String, hadSigned: Bool) {
+            token.withLock { $0 }?.laneLost(because: reason, hadSigned: hadSigned)
+        }
         func keyLost(_ name: String) { token.withLock { $0 }?.keyLost(name) }
         func keyIll(_ name: String, because reason: String) {
             token.withLock { $0 }?.keyIll(name, because: reason)
         }
+        func seek(_ key: TokenKey) { token.withLock { $0 }?.seek(key) }
         func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe {
             token.withLock { $0 }?.connection.probe(signer, except: key) ?? .noOtherKey
         }
@@ -53,7 +56,7 @@ final class LiveToken: Sendable {
         keepers = Mutex(Keepers(current: keeper))
         hooks = Hooks()
         pool = LanePool(
-            queueLimit: settings.queueLimit, events: hooks,
+            queueLimit: settings.queueLimit, stuckLimit: 2 * settings.sessions, events: hooks,
             metrics: TokenMetrics(token: connection.info.shortName, in: metrics))
         hooks.attach(self)
     }
@@ -92,7 +95,10 @@ final class LiveToken: Sendable {
     }
 
     func key(_ selector: KeySelector) async throws(KeyError) -> TokenKey {
-        try await onKeeper { [self] () throws(KeyError) in try connection.key(selector, for: pool) }
+        try await onKeeper { [self] () throws(KeyError) in
+            defer { closeDiscarded() }
+            return try connection.key(selector, for: pool)
+        }
     }
 
     /// What somebody waits for.
@@ -151,7 +157,7 @@ final class LiveToken: Sendable {
             return mending.discarded
         }
         ModuleNeighbours.note(self, isHealthy: false, in: connection.module.path)
-        connection.close(sessions + discarded, within: 1000)
+        connection.close(sessions + discarded + connection.takeFormerAnchors(), within: 1000)
         hooks.attach(nil)
     }
 

@@ -35,6 +35,11 @@ struct Mending {
         return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
     }
 
+    /// A session was lost after it had signed: what helped before may help at once again.
+    mutating func noteLossOfGoodSession() {
+        attempts = min(attempts, 1)
+    }
+
     mutating func want(_ count: Int) {
         (wantedLanes, lanes) = (count, count)
     }

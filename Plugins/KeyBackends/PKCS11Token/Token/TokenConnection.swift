@@ -30,6 +30,8 @@ final class TokenConnection: Sendable {
         var needsWritableSessions: Bool
         /// Whether a call with the anchor failed in a way that may be the session's fault.
         var isAnchorIll = false
+        /// Anchors that others took the place of, and that are not closed yet.
+        var formerAnchors: [Session] = []
     }
 
     var info: TokenInfo { state.withLock { $0.info } }
@@ -51,10 +53,12 @@ final class TokenConnection: Sendable {
         let credentials = Credentials(pin: pin, user: settings.user, orderedAt: orderedAt)
         let place = locator.uri.description
         let module = try Self.open(uri)
+        var opened: [Session] = []
         do throws(KeyError) {
             let (slot, info) = try TokenSearch.find(uri, place, in: module)
             var needsWritable = false
             let anchor = try Self.session(on: slot, module, info, &needsWritable)
+            opened = [anchor]
             try Login.ensure(anchor, info, credentials)
             state = Mutex(
                 State(
@@ -64,7 +68,8 @@ final class TokenConnection: Sendable {
             infoBeforeLogin = info
             serial = TokenSerial(info.serial)
         } catch {
-            // Sessions that were opened go with the module, or belong to the next who opens it.
+            // While another token of the module is open, nothing else would end the session.
+            Session.abandon(opened)
             module.close()
             throw error
         }
@@ -80,16 +85,22 @@ final class TokenConnection: Sendable {
         var anchor = anchor
         let isIll = state.withLock { $0.isAnchorIll }
         if isIll || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
-            let former = anchor
             var needsWritable = state.withLock { $0.needsWritableSessions }
             anchor = try Self.session(on: slot, module, info, &needsWritable)
-            state.withLock { state in
+            state.withLock { [anchor] state in
+                state.formerAnchors.append(state.anchor)
                 (state.anchor, state.needsWritableSessions, state.isAnchorIll) = (anchor, needsWritable, false)
             }
-            // One that answers still would stay open. The new one keeps the login.
-            if isIll { _ = Session.close([former], within: 50) }
         }
         try Login.ensure(anchor, info, credentials)
+    }
+
+    /// Anchors that others took the place of: they may be open still. The caller closes them.
+    func takeFormerAnchors() -> [Session] {
+        state.withLock { state in
+            defer { state.formerAnchors = [] }
+            return state.formerAnchors
+        }
     }
 
     func openSession() throws(PKCS11Error) -> Session {
@@ -110,14 +121,30 @@ final class TokenConnection: Sendable {
     }
 
     func key(_ selector: KeySelector, for pool: LanePool) throws(KeyError) -> TokenKey {
-        if let key = keys[selector] { return key }
-        if state.withLock({ $0.isAnchorIll }) { try attach() }
-        let (found, publicKey) = try find(selector)
+        let known = keys[selector]
+        if let known, known.isPresent, !known.isIll { return known }
+        try replaceIllAnchor()
+        let (found, publicKey): (FoundKey, P256.Signing.PublicKey)
+        do throws(KeyError) {
+            (found, publicKey) = try find(selector)
+        } catch {
+            // A key that is known stays, with what is known of it.
+            if let known { return known }
+            throw error
+        }
+        if let known, known.publicKey.rawRepresentation == publicKey.rawRepresentation {
+            if !known.isAt(found.handle) { known.moved(to: found.handle) }
+            return known
+        }
         let key = TokenKey(
             found, publicKey: publicKey, selector: selector, pool: pool, serial: serial,
             contextLogin: try contextLogin(for: found))
         state.withLock { $0.keys[selector] = key }
         return key
+    }
+
+    private func replaceIllAnchor() throws(KeyError) {
+        if state.withLock({ $0.isAnchorIll }) { try attach() }
     }
 
     private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
@@ -158,18 +185,21 @@ final class TokenConnection: Sendable {
     /// Whether there are keys, and the token has none of them now.
     var hasNoKey: Bool { !keys.isEmpty && !keys.values.contains { $0.isPresent } }
 
-    /// Finds keys again: those that are missing, or all where handles may have changed.
+    /// Finds keys again: those that are missing, or all where handles may have changed. A key whose search fails does not
+    /// keep the others from being found.
     ///
-    /// - Throws: what the last missing key threw, when the token has none of them; and `unavailable` when it does not
-    ///   answer, which says nothing about a key.
+    /// - Throws: what the last missing key threw, when the token has none of them.
     func findKeysAgain(all: Bool = false) throws(KeyError) {
-        let all = all || keysGeneration != module.generation
+        let areStale = keysGeneration != module.generation
         var missing: KeyError?
-        for key in keys.values where all || !key.isPresent {
+        for key in keys.values where all || areStale || !key.isPresent {
+            try replaceIllAnchor()
             do throws(KeyError) {
-                key.moved(to: try findAgain(key))
+                let handle = try findAgain(key)
+                if areStale || !key.isAt(handle) { key.moved(to: handle) }
             } catch {
-                if case .unavailable = error { throw error }
+                // A token that does not answer says nothing about a key whose handle may still be good.
+                if case .unavailable = error, key.isPresent, !areStale { continue }
                 key.missed(because: error)
                 missing = error
             }
@@ -179,24 +209,50 @@ final class TokenConnection: Sendable {
         state.withLock { $0.keysGeneration = generation }
     }
 
+    /// Looks whether a key that is ill has another handle by now, or is gone.
+    func seek(_ key: TokenKey) {
+        // Otherwise all keys are sought anyway.
+        guard keysGeneration == module.generation, key.isPresent, (try? replaceIllAnchor()) != nil else { return }
+        do throws(KeyError) {
+            let handle = try findAgain(key)
+            if !key.isAt(handle) { key.moved(to: handle) }
+        } catch {
+            switch error {
+            case .notFound, .ambiguous, .unfit: key.missed(because: error)
+            case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .unavailable, .failed,
+                .busy, .cancelled, .closed:
+                break
+            }
+        }
+    }
+
     /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
     /// text that nobody takes for a request.
     ///
     /// A key that asks for a PIN each time is no proof: a person may have to type it.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
-        var failure: PKCS11Error?
+        var failures: [(key: TokenKey, error: PKCS11Error)] = []
         var isWrong = false
-        for key in provers() {
+        let provers = provers()
+        // A session is no worse for a key that was ill before.
+        let mayLeaveOut = hasOthersThatAskForPIN || provers.contains { !$0.isHanging }
+        for key in provers where !(mayLeaveOut && key.isHanging) && !(hasOthersThatAskForPIN && key.isIll) {
             do throws(SigningFault) {
                 if try Self.prove(signer, key) { return true }
                 isWrong = true
             } catch {
                 guard case .token(let error) = error else { continue }
                 // Another key may show that it is not the session's fault; the next session begins with that one.
-                if failure == nil || !error.losesKey { failure = error }
+                failures.append((key, error))
             }
         }
-        if let failure { throw failure }
+        if let failure = failures.first(where: { !$0.error.losesKey })?.error ?? failures.first?.error {
+            guard hasOthersThatAskForPIN else { throw failure }
+            // The next session is not proved with these keys.
+            for (key, error) in failures { key.fellIll(error.whileSigning(with: key.name)) }
+            guard failure.leavesSession(signer.session) else { throw failure }
+            return true
+        }
         if isWrong { return false }
         guard keys.values.contains(where: \.isPresent) else { return true }
         _ = try signer.session.isLoggedIn()
@@ -213,14 +269,21 @@ final class TokenConnection: Sendable {
                 if case .token(let error) = error { failure = failure ?? error }
             }
         }
-        return failure.map(SessionProbe.failed) ?? .noOtherKey
+        if let failure { return .failed(failure) }
+        let othersAsk = keys.values.contains { $0 !== key && $0.isUsable && $0.asksForEachSignature && !$0.isIll }
+        return othersAsk ? .othersAskForPIN : .noOtherKey
+    }
+
+    /// Whether the token has keys that no session is proved with.
+    private var hasOthersThatAskForPIN: Bool {
+        keys.values.contains { $0.isUsable && $0.asksForEachSignature && !$0.isIll }
     }
 
     /// Keys that can show whether a session signs. Those that did not fail lately come first, and ill ones last: one may
     /// leave an operation behind, which keeps the session from the others.
     private func provers() -> [TokenKey] {
         keys.values.filter { $0.isUsable && !$0.asksForEachSignature }.sorted { one, other in
-            one.isIll == other.isIll ? one.failed < other.failed : other.isIll
+            one.isIll == other.isIll ? one.failureTime < other.failureTime : other.isIll
         }
     }
 
@@ -231,7 +294,9 @@ final class TokenConnection: Sendable {
         guard let signature = try key.sign(digest, with: signer),
             let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
         else { return false }
-        return key.publicKey.isValidSignature(parsed, for: digest)
+        guard key.publicKey.isValidSignature(parsed, for: digest) else { return false }
+        if key.hasFailed { key.recovered() }
+        return true
     }
 
     /// Gives the module back; the login ends with the last session.

@@ -86,5 +86,5 @@ final class MemoryAuditReader: AuditReader {
 
     func tallies(
         _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?) { ([], nil) }
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) { ([], SearchCoverage()) }
 }

@@ -114,6 +114,47 @@ struct SearchTests {
         #expect(indexed.sentence?.contains("answered for 8192 of 8392 entries") == true)
     }
 
+    @Test("A search that may not use the index finds what the index leaves out")
+    func withoutIndex() throws {
+        var query = AuditQuery()
+        query.terms[.user] = "user-7"
+        let hits = expected(query)
+        try store.index()
+        try Connection(path: log.index, access: .readWrite).execute("DELETE FROM hashed; DELETE FROM posting")
+        #expect(try log.read().search(query) { _ in true }.found < hits.count)
+        query.usesIndex = false
+        let coverage = try log.read().search(query) { _ in true }
+        #expect(coverage.found == hits.count && coverage.byIndex == 0)
+    }
+
+    @Test("A search that is stopped says so, and counts the entries up to there", arguments: [true, false])
+    func stopped(isLatestFirst: Bool) throws {
+        var query = AuditQuery()
+        query.terms[.user] = "user-7"
+        query.indexes = 0..<2 * AuditSegment.size
+        query.isLatestFirst = isLatestFirst
+        let hits = expected(query)
+        try store.index()
+        var seen: [Int] = []
+        let coverage = try log.read().search(query) { entry in
+            seen.append(entry.index)
+            return seen.count < 3
+        }
+        let last = try #require(seen.last)
+        #expect(seen.count == 3 && hits.count > 3)
+        #expect(coverage.byIndex == (isLatestFirst ? 2 * AuditSegment.size - last : last + 1))
+        #expect(coverage.sentence?.contains("it named 3 of the 3 that were found until the search stopped.") == true)
+    }
+
+    @Test("Counts say for how many entries the index answered")
+    func countCoverage() throws {
+        #expect(try log.read().tallies(AuditQuery()).coverage.countSentence == nil)
+        try store.index()
+        let coverage = try log.read().tallies(AuditQuery()).coverage
+        #expect(coverage.byIndex == 2 * AuditSegment.size && coverage.byReading == 200)
+        #expect(coverage.countSentence?.contains("answered for 8192 of 8392 entries") == true)
+    }
+
     @Test("Counts are those of the entries, whatever is indexed")
     mutating func tallies() throws {
         for round in 0..<2 {

@@ -11,6 +11,8 @@ public struct AuditQuery: Hashable, Sendable {
     public var isLatestFirst = true
     /// Entries by index, for who goes on where an answer ended.
     public var indexes = 0..<Int.max
+    /// Whether the search index may say which entries are read. It is not trusted: an entry that it leaves out is not found.
+    public var usesIndex = true
 
     public init() {}
 

@@ -38,10 +38,10 @@ public protocol AuditReader: AnyObject {
 
     /// Counts of signatures and refusals.
     ///
-    /// - Returns: with those that it met on the way and that were not there. What was counted before is not read again.
+    /// - Returns: with what was read for it, and what was missing. What the index has counted is not read again.
     func tallies(
         _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?)
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage)
 
     /// What is wrong with the store itself, beyond its entries: damaged pages, bookkeeping that somebody changed. Empty when
     /// nothing is.

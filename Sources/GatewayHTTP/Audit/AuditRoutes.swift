@@ -57,7 +57,7 @@ struct AuditRoutes {
     /// `GET /v1/audit/entries?since=…&product=…&limit=…`: those that match, the latest first.
     @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["limit", "order", "after", "before"])
-        let (found, isComplete, archived) = try await read { reader in
+        let (found, isComplete, archived, coverage) = try await read { reader in
             var found: [StoredEntry] = []
             let coverage = try reader.search(query.query) { (entry) throws(AuditStoreError) in
                 // One more tells that there are more.
@@ -66,7 +66,7 @@ struct AuditRoutes {
             }
             let archived = try reader.archived(before: query.query)
             let isComplete = found.count <= query.limit && coverage.missing == nil && archived == nil
-            return (Array(found.prefix(query.limit)), isComplete, archived)
+            return (Array(found.prefix(query.limit)), isComplete, archived, coverage)
         }
         var writer = JSONWriter(capacity: 640 * (found.count + 1))
         writer.object { writer in
@@ -74,6 +74,13 @@ struct AuditRoutes {
             writer.array { writer in for entry in found { writer.raw(EntryJSON.indexed(entry)) } }
             writer.member("complete", isComplete)
             if let archived { writer.member("archivedBefore", archived) }
+            if coverage.byIndex > 0 {
+                writer.name("index")
+                writer.object { writer in
+                    writer.member("answeredFor", coverage.byIndex)
+                    writer.member("named", coverage.foundByIndex)
+                }
+            }
         }
         return .json(writer.bytes)
     }
@@ -118,8 +125,12 @@ struct AuditRoutes {
             writer.member("by", interval.rawValue)
             writer.name("counts")
             writer.array { writer in for tally in tallies { write(tally, &writer) } }
-            writer.member("complete", counted.missing == nil && archived == nil)
+            writer.member("complete", counted.coverage.missing == nil && archived == nil)
             if let archived { writer.member("archivedBefore", archived) }
+            if counted.coverage.byIndex > 0 {
+                writer.name("index")
+                writer.object { writer in writer.member("answeredFor", counted.coverage.byIndex) }
+            }
         }
         return writer.bytes
     }

@@ -25,7 +25,7 @@ struct EntrySearch {
         let tables = try reader.tables()
         let roots = try tables.segmentRoots()
         let path = reader.location.index
-        if try FileMark(path)?.isRegular == true,
+        if query.usesIndex, try FileMark(path)?.isRegular == true,
             let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
         {
             indexed = try? IndexedQuery(query, index)
@@ -65,14 +65,25 @@ struct EntrySearch {
                 return try scan(range, visit)
             }
             if candidates == .all { return try scan(range, visit) }
-            coverage.byIndex += range.count
-            return try look(at: candidates, from: range.lowerBound, visit)
+            guard let last = try look(at: candidates, from: range.lowerBound, visit) else {
+                answerByIndex(range.count)
+                return true
+            }
+            answerByIndex(query.isLatestFirst ? range.upperBound - last : last + 1 - range.lowerBound)
+            return false
         }
     }
 
+    /// Notes that the index said of so many entries whether they are to be read.
+    mutating func answerByIndex(_ count: Int) { coverage.byIndex += count }
+
+    /// Notes that the caller wants no more.
+    mutating func stop() { coverage.isStopped = true }
+
+    /// - Returns: the index of the entry after which the caller wanted no more; nil when all were looked at.
     private mutating func look(
         at candidates: Positions, from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> Bool {
+    ) throws(AuditStoreError) -> Int? {
         let positions = query.isLatestFirst ? candidates.ascending.reversed() : candidates.ascending
         var rest = positions[...]
         while !rest.isEmpty {
@@ -85,10 +96,10 @@ struct EntrySearch {
                     continue
                 }
                 entries.removeFirst()
-                guard try show(entry, visit, isNamed: true) else { return false }
+                guard try show(entry, visit, isNamed: true) else { return index }
             }
         }
-        return true
+        return nil
     }
 
     private mutating func scan(

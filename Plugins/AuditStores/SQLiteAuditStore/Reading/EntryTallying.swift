@@ -7,7 +7,7 @@ struct EntryTallying {
     private var search: EntrySearch
     private var counts: [TallyKey: Int] = [:]
 
-    var missing: MissingEntries? { search.coverage.missing }
+    var coverage: SearchCoverage { search.coverage }
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         search = try EntrySearch(query, reader)
@@ -34,6 +34,7 @@ struct EntryTallying {
             TallyKey.fields.isSuperset(of: search.query.terms.keys), let kept = try? index.tallies(in: segment)
         else { return false }
         for (key, count) in kept { add(key, count) }
+        search.answerByIndex(AuditSegment.size)
         return true
     }
 

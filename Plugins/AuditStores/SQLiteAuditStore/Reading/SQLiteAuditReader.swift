@@ -83,17 +83,20 @@ final class SQLiteAuditReader: AuditReader {
     ) throws(AuditStoreError) -> SearchCoverage {
         try reading { (_) throws(AuditStoreError) in
             var search = try EntrySearch(query, self)
-            for span in search.spans where try !search.visit(span, visit) { break }
+            for span in search.spans where try !search.visit(span, visit) {
+                search.stop()
+                break
+            }
             return search.coverage
         }
     }
 
     func tallies(
         _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], missing: MissingEntries?) {
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
         try reading { (_) throws(AuditStoreError) in
             var tallying = try EntryTallying(query, self)
-            return (try tallying.run(), tallying.missing)
+            return (try tallying.run(), tallying.coverage)
         }
     }
 

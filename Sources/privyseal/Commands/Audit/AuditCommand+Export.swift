@@ -51,7 +51,9 @@ extension AuditCommand {
         }
 
         func run() throws {
-            let query = try filter.query(isLatestFirst: false)
+            var query = try filter.query(isLatestFirst: false)
+            // The index may leave out entries, and the file would not show it.
+            query.usesIndex = false
             let reader = try log.open().reader
             try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }

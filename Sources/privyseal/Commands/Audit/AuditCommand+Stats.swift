@@ -43,7 +43,8 @@ extension AuditCommand {
             case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
             }
             try AuditAttempt.run { () throws(AuditSetupError) in try standard.finish() }
-            try AuditAttempt.refuse(counted.missing, reader)
+            if let sentence = counted.coverage.countSentence { StandardError.print("privyseal: \(sentence)") }
+            try AuditAttempt.refuse(counted.coverage.missing, reader)
         }
 
         private func table(_ sums: [AuditTally]) -> String {

@@ -216,6 +216,47 @@ def test_list_show_and_compare(shelf, drill):
     assert first.returncode == 1 and "first drill of its scenario" in first.stderr
 
 
+def test_a_record_that_was_changed_by_hand_does_not_reach_the_terminal_as_it_is(shelf, drill, tmp_path):
+    record = {**drill.record, "participants": [{"name": "\x1b[2J", "role": "none"}]}
+    (tmp_path / f"{record['id']}.json").write_text(json.dumps(record))
+    shown = subprocess.run(
+        [BINARY, "drill", "show", record["id"], "--directory", tmp_path], capture_output=True, text=True, timeout=60
+    )
+    assert "\\u{1b}[2J" in shown.stdout and "\x1b" not in shown.stdout
+
+
+def test_a_directory_that_cannot_be_written_is_refused_before_the_drill():
+    ended = subprocess.run(
+        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", "/proc/nope"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "privyseal: /proc/nope cannot be made: No such file or directory.\n"
+
+
+def test_a_record_that_cannot_be_kept_is_printed_and_is_not_in_the_log(tmp_path):
+    temporary, directory = tmp_path / "tmp", tmp_path / "drills"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", directory, "--format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": short(temporary)},
+    )
+    for line in process.stderr:
+        if line.startswith("1. "):
+            directory.rmdir()
+            directory.write_text("in the way")
+            break
+    printed, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert json.loads(printed)["verdict"] == "passed"
+    assert ".json cannot be written: Not a directory." in said and "The record is" not in said
+
+
 def test_a_drill_is_shown_beside_the_last_one(tmp_path):
     directory = tmp_path / "d"
     directory.mkdir()
@@ -292,6 +333,29 @@ def test_it_asks_before_it_changes_keys_of_a_gateway_that_runs(service):
     assert (status, record) == (64, None)
     assert "add --yes" in said
     assert service.states() == before
+
+
+@pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "wrong-key-imported", "operator-mistake"])
+def test_without_a_staged_key_it_is_not_begun(scenario):
+    command = [BINARY, "drill", "run", scenario, "--config", "/nowhere/gateway.yaml", "--app", APP, "--yes"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert "--new KEY" in ended.stderr
+
+
+@pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "operator-mistake"])
+def test_a_client_that_may_not_name_the_keys_is_refused_before_anything_is_changed(service, scenario):
+    text = service.configuration.read_text()
+    service.configuration.write_text(text.replace(', keyIds: ["*"]', ""))
+    done, said = service.reload()
+    assert done, said
+    before = service.states()
+    status, record, said = drill_on(service, scenario, "--yes")
+    assert (status, record) == (1, None)
+    assert "Refused with 403: The client load may not name the key" in said
+    assert service.states() == before
+    # There is no record either: it would take the place of an earlier drill that passed.
+    assert list((service.database.parent / "drills").iterdir()) == []
 
 
 @pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "operator-mistake"])

@@ -34,4 +34,20 @@ public enum DrillScenario: String, CaseIterable, Sendable {
             "The token is lost for good; the same key is restored into another one, and the gateway pointed at it."
         }
     }
+
+    /// Whether a staged key has to be named.
+    public var needsReplacement: Bool {
+        switch self {
+        case .scheduledRotation, .compromise, .wrongKeyImported, .operatorMistake: true
+        case .tokenLoss, .restoreFromBackupToken: false
+        }
+    }
+
+    /// Whether a request names the key that is active at the beginning.
+    public var namesActiveKey: Bool {
+        switch self {
+        case .scheduledRotation, .compromise: true
+        case .tokenLoss, .wrongKeyImported, .operatorMistake, .restoreFromBackupToken: false
+        }
+    }
 }

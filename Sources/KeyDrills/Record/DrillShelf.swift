@@ -28,34 +28,54 @@ public struct DrillShelf: Sendable {
         }.joined()
     }
 
-    /// - Parameters:
-    ///   - page: the record as HTML.
-    ///   - proof: that the audit log has an entry of the record; nil where there is none.
-    /// - Returns: the paths of both files.
-    public func keep(_ record: DrillRecord, page: String, proof: String?) throws -> (json: String, html: String) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
-            let (json, html) = (path(record.id, "json"), path(record.id, "html"))
-            try Data(Self.bytes(of: record)).write(to: URL(filePath: json), options: [.atomic])
-            try Data(page.utf8).write(to: URL(filePath: html), options: [.atomic])
-            if let proof {
-                try Data(proof.utf8).write(to: URL(filePath: path(record.id, Self.proofEnding)), options: [.atomic])
-            }
-            return (json, html)
-        } catch {
-            throw DrillError("The record cannot be kept in \(directory): \(error)")
-        }
+    // MARK: Writing
+
+    /// Makes the directory if it is missing, and tries whether records can be written there: before a drill, whose record
+    /// would be lost otherwise.
+    public func prepare() throws(DrillError) {
+        try RecordFile.prepare(directory)
     }
+
+    /// Writes the record. When this returns, the file is on the disk.
+    ///
+    /// - Returns: the path.
+    public func keep(_ record: DrillRecord) throws(DrillError) -> String {
+        let path = path(record.id, "json")
+        try RecordFile.write(Self.bytes(of: record), to: path)
+        return path
+    }
+
+    /// Writes the record as HTML.
+    ///
+    /// - Returns: the path.
+    public func keep(page: String, of record: DrillRecord) throws(DrillError) -> String {
+        let path = path(record.id, "html")
+        try RecordFile.write(Array(page.utf8), to: path)
+        return path
+    }
+
+    /// Writes the proof that the audit log has an entry of the record.
+    public func keep(proof: String, of record: DrillRecord) throws(DrillError) {
+        try RecordFile.write(Array(proof.utf8), to: path(record.id, Self.proofEnding))
+    }
+
+    // MARK: Reading
 
     /// - Throws: a sentence, when there is no such record or it cannot be read.
     public func record(_ id: String) throws(DrillError) -> DrillRecord {
         let bytes = try contents(of: id)
+        let record: DrillRecord
         do {
-            return try DrillRecord(from: JSONDocument(parsing: bytes).root)
+            record = try DrillRecord(from: JSONDocument(parsing: bytes).root)
         } catch {
             throw DrillError("\(path(id, "json")) is not a drill record: \(error)")
         }
+        // Else a copy under another name would count as a second drill.
+        guard record.id == id else {
+            throw DrillError(
+                "\(path(id, "json")) is the record of another drill; a record's file is named after its ID.")
+        }
+        return record
     }
 
     /// SHA-256 of the file of a record, in hexadecimal digits.
@@ -63,11 +83,11 @@ public struct DrillShelf: Sendable {
 
     private func contents(of id: String) throws(DrillError) -> [UInt8] {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
-        guard let data = FileManager.default.contents(atPath: path(id, "json")) else {
+        guard let bytes = try RecordFile.contents(of: path(id, "json")) else {
             throw DrillError(
                 "There is no drill \(id) in \(directory); privyseal drill list shows those that are there.")
         }
-        return Array(data)
+        return bytes
     }
 
     /// All of them, the last one first, and what could not be read, a sentence each.

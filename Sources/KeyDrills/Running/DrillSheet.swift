@@ -20,6 +20,8 @@ public final class DrillSheet {
     public private(set) var proofs: [DrillRecord.Proof] = []
     public private(set) var deviations: [String] = []
     public var rules = LoadRules()
+    /// In milliseconds: for how long the drill kept the token away.
+    public var absence = 0
     public var oldKey: String?
     public var newKey: String?
     private let clock: @Sendable () -> Timestamp
@@ -63,16 +65,14 @@ public final class DrillSheet {
 
     /// Notes what took longer than it should, or failed for longer.
     ///
-    /// - Parameters:
-    ///   - load: of the whole drill.
-    ///   - excused: milliseconds for which the drill itself kept the token away.
-    public func judgeSpans(_ load: LoadSummary, excused: Int) {
+    /// - Parameter outages: of the whole drill.
+    public func judgeSpans(_ outages: [Range<Timestamp>]) {
         for timing in DrillTiming.allCases {
             guard let span = timings[timing], let limit = timing.limit, span > limit else { continue }
             deviate("\(timing.title) took \(span) ms, \(timing.meaning); at most \(limit) ms are expected.")
         }
-        let longest = load.outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0
-        let limit = LoadSummary.longestOutage + excused
+        let longest = outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0
+        let limit = Int(ServiceOutages.longest) + absence
         guard longest > limit else { return }
         deviate("No request was served for \(longest) ms; at most \(limit) ms are expected.")
     }

@@ -23,9 +23,9 @@ enum ReportRecording {
         of subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
     ) async -> EntryProof? {
         guard let audit = configuration.audit else { return nil }
+        let digest = Array(SHA256.hash(data: bytes))
         do {
             let log = try AuditComposition(audit, of: configuration).open(isServing: false)
-            let digest = Array(SHA256.hash(data: bytes))
             let record = ReportRecord(
                 subject: subject, id: id, digest: digest, outcome: hasPassed ? "passed" : "failed",
                 actor: Client.operator.name)
@@ -33,9 +33,15 @@ enum ReportRecording {
             do throws(AuditError) { try await log.record(.report(record)) } catch { failure = error }
             await log.close()
             if let failure { throw failure }
-            return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
         } catch {
             StandardError.print("warning: that it was made could not be recorded in the audit log: \(error)")
+            return nil
+        }
+        do {
+            return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
+        } catch {
+            StandardError.print(
+                "warning: the audit log has an entry of it, but no proof of that could be made: \(error)")
             return nil
         }
     }

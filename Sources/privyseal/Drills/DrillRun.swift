@@ -14,13 +14,25 @@ struct DrillRun {
     private static let clock: @Sendable () -> Timestamp = GrantIssuer.systemTime
 
     /// - Returns: the record. A drill that failed has one, too.
+    /// - Throws: `DrillError`, when nothing of the scenario was tried. Such a drill has no record: it would take the place
+    ///   of an earlier one that passed.
     func perform() async throws -> DrillRecord {
         let sheet = DrillSheet(clock: Self.clock, progress: conditions.say)
         try await stage.load.refreshKeys()
+        try await stage.checkNames(for: conditions.scenario)
         let before = await AuditTrail(stage.admin).head()
         let begun = Self.clock()
         let load = Task { [stage] in await stage.load.run() }
-        do { try await stage.perform(conditions.scenario, sheet) } catch { await end(sheet, early: error) }
+        do {
+            try await stage.perform(conditions.scenario, sheet)
+        } catch {
+            guard sheet.steps.count > 1 else {
+                stage.load.stop()
+                await load.value
+                throw untried(sheet, error)
+            }
+            await end(sheet, early: error)
+        }
         if stage.load.isUsedUp {
             sheet.deviate("The load ended before the drill did: more requests are needed, by --requests.")
         }
@@ -31,12 +43,18 @@ struct DrillRun {
         return await record(sheet, begun, ended, auditFrom: before?.size)
     }
 
+    /// The first step of each scenario only looks at the keys.
+    private func untried(_ sheet: DrillSheet, _ error: any Error) -> DrillError {
+        let reason = sheet.steps.last.flatMap { $0.verdict == .failed ? $0.actual : nil } ?? "\(error)"
+        return DrillError("Nothing of the scenario was tried, so that there is no record. \(reason)")
+    }
+
     /// What goes wrong between two steps fails the drill, too.
     private func end(_ sheet: DrillSheet, early error: any Error) async {
         if sheet.steps.last?.verdict == .failed {
             sheet.deviate("\(error)")
         } else {
-            await sheet.step("Go on", expected: "The next step can be done.") { .not("\(error)") }
+            await sheet.step("Begin the next step", expected: "The next step can be done.") { .not("\(error)") }
         }
     }
 
@@ -47,8 +65,10 @@ struct DrillRun {
             sheet.deviate("The key set showed another key under \(keyID) than before.")
         }
         let gateway = await self.gateway()
-        let load = LoadSummary(stage.load.ledger.answers, rules: sheet.rules, from: begun, to: ended)
-        sheet.judgeSpans(load, excused: excusedOutage)
+        let answers = stage.load.ledger.answers
+        let load = LoadSummary(answers, rules: sheet.rules, from: begun, to: ended)
+        let outages = ServiceOutages.find(in: answers, from: begun, to: ended)
+        sheet.judgeSpans(outages)
         return DrillRecord(
             id: DrillID.of(conditions.scenario, begun: begun), scenario: conditions.scenario,
             isPlanned: conditions.isPlanned, participants: conditions.participants, gateway: gateway, begun: begun,
@@ -56,14 +76,7 @@ struct DrillRun {
             load: load, proofs: sheet.proofs, audit: await audit(from: first), deviations: sheet.deviations,
             oldKey: sheet.oldKey,
             newKey: sheet.newKey,
-            keySpans: DrillRecord.KeySpan.splitting(await spans(begun, ended), at: load.outages))
-    }
-
-    /// In milliseconds: for how long the drill itself keeps the token away, or gives a person time to.
-    private var excusedOutage: Int {
-        guard conditions.scenario == .tokenLoss else { return 0 }
-        let away = stage.throwAway == nil ? conditions.patience : DrillStage.absence
-        return Int(away / .milliseconds(1))
+            keySpans: DrillRecord.KeySpan.splitting(await spans(begun, ended), at: outages))
     }
 
     // MARK: What the gateway says

@@ -82,16 +82,25 @@ extension DrillStage {
             "Ask for a signature of \(keyID) by name", expected: "It is refused, because \(why)."
         ) {
             let (answer, body) = await load.probe(request(.named(keyID: keyID)))
-            return Self.refusal(answer, body)
+            return Self.refusal(answer, body, as: .keyNotInUse)
         }
     }
 
-    static func refusal(_ answer: LoadAnswer, _ body: [UInt8]) -> DrillSheet.Finding {
+    /// - Parameter problem: why the request must be refused. Another refusal says nothing of the key: it may not even have
+    ///   been asked.
+    static func refusal(_ answer: LoadAnswer, _ body: [UInt8], as problem: ExpectedProblem) -> DrillSheet.Finding {
+        guard answer.isFailed, ProblemText.type(body) == problem.rawValue else {
+            return .not(text(answer, body))
+        }
+        return .asExpected(text(answer, body))
+    }
+
+    /// What came of a request, in a sentence.
+    static func text(_ answer: LoadAnswer, _ body: [UInt8]) -> String {
         switch answer.outcome {
-        case .failed(let status):
-            .asExpected("Refused with \(status): \(ProblemText.detail(body) ?? "no reason given").")
-        case .served(let keyID): .not("It was signed with \(keyID).")
-        case .wronglySigned(let reason): .not("It was signed, and wrongly. \(reason)")
+        case .failed(let status): "Refused with \(status): \(ProblemText.detail(body) ?? "no reason given")."
+        case .served(let keyID): "It was signed with \(keyID)."
+        case .wronglySigned(let reason): "It was signed, and wrongly. \(reason)"
         }
     }
 

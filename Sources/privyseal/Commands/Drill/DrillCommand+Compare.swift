@@ -28,7 +28,8 @@ extension DrillCommand {
             let comparison = try DrillAttempt.run { try compare() }
             print(
                 output.format == .json
-                    ? String(decoding: comparison.jsonBytes(), as: UTF8.self) : DrillText.text(comparison))
+                    ? String(decoding: comparison.jsonBytes(), as: UTF8.self)
+                    : DrillCommand.plain(DrillText.text(comparison)))
         }
 
         private func compare() throws -> DrillComparison {

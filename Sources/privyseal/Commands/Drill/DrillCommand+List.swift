@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 import GatewayHTTP
 import KeyDrills
 import SigningKit
@@ -14,7 +15,7 @@ extension DrillCommand {
 
         func run() throws {
             let (records, complaints) = try shelf.shelf().records()
-            for complaint in complaints { StandardError.print("warning: \(complaint)") }
+            for complaint in complaints { StandardError.print("warning: \(PlainText.of(complaint))") }
             print(output.format == .json ? Self.json(records) : Self.text(records))
         }
 
@@ -26,7 +27,7 @@ extension DrillCommand {
                     [
                         record.id, record.scenario.rawValue, record.verdict.rawValue, "\(record.load.served)",
                         "\(record.load.failed)", "\(record.load.wronglySigned)", "\(record.deviations.count)",
-                    ]
+                    ].map(PlainText.of)
                 }
             ).text
         }

@@ -65,38 +65,68 @@ extension DrillCommand {
                     "restore-from-backup-token loses a token for good and needs the wrapped copy of a key: it is done with "
                         + "--throw-away only.")
             }
+            guard !throwAway else { return }
+            guard target.app != nil else {
+                throw ValidationError("Say which app of a staging account: --app BUNDLE-ID; or use --throw-away.")
+            }
+            guard target.new != nil || !scenario.needsReplacement else {
+                throw ValidationError(
+                    "\(scenario.rawValue) needs a staged key: name it with --new KEY, or use --throw-away.")
+            }
         }
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
             let shelf = try shelf.shelf()
             let conditions = conditions(shelf)
-            let record = try await DrillAttempt.run {
-                throwAway ? try await runThrowAway(conditions, shelf) : try await runGiven(conditions, shelf)
+            let outcome = try await DrillAttempt.run { () async throws -> Outcome in
+                try shelf.prepare()
+                return throwAway ? try await runThrowAway(conditions, shelf) : try await runGiven(conditions, shelf)
             }
+            // Also a record that could not be kept: the drill cannot be had again.
             print(
                 output.format == .json
-                    ? String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self) : DrillText.text(record))
-            if record.verdict == .failed { throw ExitCode.failure }
+                    ? String(decoding: outcome.record.jsonBytes(capacity: 1 << 16), as: UTF8.self)
+                    : DrillCommand.plain(DrillText.text(outcome.record)))
+            if let failure = outcome.failure { throw StandardError.failure(failure.description) }
+            if outcome.record.verdict == .failed { throw ExitCode.failure }
         }
 
-        /// Records the drill in an audit log, and writes its files.
+        /// A record, and why it could not be kept; nil when its files are written.
+        private typealias Outcome = (record: DrillRecord, failure: DrillError?)
+
+        /// Writes the record, records it in an audit log, and writes its proof and its page.
+        ///
+        /// - Returns: why a file is missing; nil when all are written.
         private func keep(
             _ record: DrillRecord, _ shelf: DrillShelf, recordedIn configuration: GatewayConfiguration?
-        ) async throws {
-            let bytes = DrillShelf.bytes(of: record)
-            var proof: EntryProof?
-            if let configuration {
-                proof = await ReportRecording.proof(
-                    of: "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed, in: configuration)
-            }
-            let page = DrillPage(
-                record, predecessor: shelf.predecessor(of: record), digest: DrillShelf.digest(of: bytes)
-            ).html
-            let files = try shelf.keep(record, page: page, proof: proof?.text)
-            StandardError.print("The record is \(files.json), and as a page \(files.html).")
-            if proof == nil {
-                StandardError.print("warning: no audit log proves the record; the compliance report does not count it")
+        ) async -> DrillError? {
+            do throws(DrillError) {
+                // First, so that the log has no entry of a record that is nowhere.
+                let json = try shelf.keep(record)
+                StandardError.print("The record is \(json).")
+                let bytes = DrillShelf.bytes(of: record)
+                var proof: EntryProof?
+                if let configuration {
+                    proof = await ReportRecording.proof(
+                        of: "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed,
+                        in: configuration)
+                }
+                if let proof {
+                    try shelf.keep(proof: proof.text, of: record)
+                } else {
+                    StandardError.print(
+                        "warning: no proof beside the record says that an audit log has it; the compliance report may not "
+                            + "count it")
+                }
+                let page = DrillPage(
+                    record, predecessor: shelf.predecessor(of: record), digest: DrillShelf.digest(of: bytes)
+                ).html
+                let html = try shelf.keep(page: page, of: record)
+                StandardError.print("Its page is \(html).")
+                return nil
+            } catch {
+                return error
             }
         }
 
@@ -128,7 +158,7 @@ extension DrillCommand {
 
         // MARK: On what
 
-        private func runGiven(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> DrillRecord {
+        private func runGiven(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> Outcome {
             guard let path = self.shelf.configuration else { throw ExitCode.validationFailure }
             let configuration = try ConfigurationOption.load(path)
             let (stage, place) = try target.stage(path, configuration, conditions)
@@ -137,11 +167,10 @@ extension DrillCommand {
                 try consent.require("This drill \(keys) the account \(stage.issuerID) on the gateway that runs.")
                 return try await perform(conditions, stage, place)
             }
-            try await keep(record, shelf, recordedIn: configuration)
-            return record
+            return (record, await keep(record, shelf, recordedIn: configuration))
         }
 
-        private func runThrowAway(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> DrillRecord {
+        private func runThrowAway(_ conditions: DrillConditions, _ shelf: DrillShelf) async throws -> Outcome {
             let given = try givenConfiguration()
             conditions.say("Making a token with keys, and a gateway …")
             let gateway = try await ThrowAwayGateway.start()
@@ -151,10 +180,18 @@ extension DrillCommand {
                 await gateway.end()
                 // Without another log, that of the gateway itself, which is kept beside the record.
                 let configuration = try given ?? ConfigurationOption.load(gateway.configurationPath)
-                try await keep(record, shelf, recordedIn: configuration)
-                try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
+                var failure = await keep(record, shelf, recordedIn: configuration)
+                do {
+                    try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
+                } catch {
+                    failure =
+                        failure
+                        ?? DrillError(
+                            "The drill's audit log cannot be copied to \(conditions.directory)/\(record.id): "
+                                + error.localizedDescription)
+                }
                 gateway.remove()
-                return record
+                return (record, failure)
             } catch {
                 await gateway.end()
                 gateway.remove()

@@ -28,7 +28,7 @@ extension DrillCommand {
             let shelf = try shelf.shelf()
             let record = try DrillAttempt.run { try DrillCommand.record(id, on: shelf) }
             switch format {
-            case .text: print(DrillText.text(record))
+            case .text: print(DrillCommand.plain(DrillText.text(record)))
             case .json: print(String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self))
             case .html:
                 let digest = try DrillAttempt.run { try shelf.digest(of: record.id) }

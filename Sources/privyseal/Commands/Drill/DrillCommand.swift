@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 
 struct DrillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,4 +26,10 @@ struct DrillCommand: AsyncParsableCommand {
               78  the configuration is wrong
             """,
         subcommands: [Run.self, List.self, Show.self, Compare.self])
+
+    /// Lines for a terminal: a record may have been changed by hand.
+    static func plain(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.of(String($0)) }
+            .joined(separator: "\n")
+    }
 }

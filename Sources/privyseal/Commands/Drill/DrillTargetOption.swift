@@ -40,7 +40,7 @@ struct DrillTargetOption: ParsableArguments {
         _ path: String, _ configuration: GatewayConfiguration, _ conditions: DrillConditions
     ) throws -> (DrillStage, LoadTarget) {
         guard let app else {
-            throw DrillError("Say which app of a staging account: --app BUNDLE-ID; or use --throw-away.")
+            throw DrillError("No app is named.")
         }
         let account = configuration.accounts.first { $0.apps.contains { $0.bundleID.hasSameBytes(as: app) } }
         guard let account else { throw DrillError("\(path) has no app \(app).") }

@@ -43,10 +43,11 @@ struct Compromise {
                 "Ask for \(name) right after that", expected: "The next request already is refused."
             ) {
                 let (answer, body) = await stage.load.probe(stage.request(form))
-                if answer.isFailed, sheet.timings[.detection] == nil, let stop = sheet.rules.bans.first {
+                let finding = DrillStage.refusal(answer, body, as: .noKeyInUse)
+                if finding.isAsExpected, sheet.timings[.detection] == nil, let stop = sheet.rules.bans.first {
                     sheet.time(.detection, from: stop.start, to: answer.ended)
                 }
-                return DrillStage.refusal(answer, body)
+                return finding
             }
         }
     }

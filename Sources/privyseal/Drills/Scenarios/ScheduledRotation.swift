@@ -23,7 +23,7 @@ struct ScheduledRotation {
             expected: "It is signed with \(old), because apps that name it are still about."
         ) {
             let (answer, body) = await stage.load.probe(stage.request(.named(keyID: old)))
-            guard answer.keyID == old else { return .not(Self.text(answer, body)) }
+            guard answer.keyID == old else { return .not(DrillStage.text(answer, body)) }
             return .asExpected("It was signed with \(old).")
         }
     }
@@ -40,9 +40,5 @@ struct ScheduledRotation {
             return .when(
                 abs(span - Int64(stage.overlap) * 1000) <= 2000, "It was retired \(span) ms after the change.")
         }
-    }
-
-    private static func text(_ answer: LoadAnswer, _ body: [UInt8]) -> String {
-        DrillStage.refusal(answer, body).actual
     }
 }

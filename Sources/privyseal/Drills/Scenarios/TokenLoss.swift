@@ -52,7 +52,7 @@ struct TokenLoss {
         }
     }
 
-    /// - Returns: when it was back.
+    /// - Returns: when it was back, or when a person was asked to put it back.
     private func giveBack(_ sheet: DrillSheet) async throws -> Timestamp {
         var back = sheet.now()
         try await sheet.essential("Give the token back", expected: "It is there again.") {
@@ -68,21 +68,45 @@ struct TokenLoss {
         return back
     }
 
-    private func recover(_ key: String, _ lost: Timestamp, _ back: Timestamp, _ sheet: DrillSheet) async throws {
+    private func recover(_ key: String, _ lost: Timestamp, _ given: Timestamp, _ sheet: DrillSheet) async throws {
         try await sheet.essential(
             "Wait until service is back", expected: "The gateway recovers by itself, with the same key."
         ) {
-            guard let first = await stage.load.ledger.first(within: limit, where: { $0.isServed && $0.begun >= back })
+            guard let first = await stage.load.ledger.first(within: limit, where: { $0.isServed && $0.begun >= given })
             else { return .not("No request was served.") }
-            sheet.time(.restoration, from: back, to: first.ended)
+            let back = try await moment(given, sheet)
+            if let back { sheet.time(.restoration, from: back, to: first.ended) }
+            sheet.absence = Int((back ?? given).milliseconds - lost.milliseconds)
             sheet.time(.recovery, from: lost, to: first.ended)
             let isReady = try await stage.wait(DrillStage.eventLimit) { await stage.load.readiness() == 200 }
             sheet.rules.endOutage(sheet.now())
+            let span =
+                sheet.timings[.restoration].map { "\($0) ms after the token" }
+                ?? "\(first.ended.milliseconds - given.milliseconds) ms after a person was asked for the token"
             return .when(
                 isReady && first.keyID == key,
-                "The first answer came \(sheet.timings[.restoration] ?? 0) ms after the token, signed with "
+                "The first answer came \(span), signed with "
                     + "\(first.keyID ?? "no key"); /readyz says \(isReady ? "yes" : "no").")
         }
+    }
+
+    /// When the token was back. Of one that a person puts back, the audit log has the moment at which the gateway saw it.
+    ///
+    /// - Returns: nil where the log does not say it.
+    private func moment(_ given: Timestamp, _ sheet: DrillSheet) async throws -> Timestamp? {
+        guard stage.throwAway == nil else { return given }
+        var back: Timestamp?
+        let trail = AuditTrail(stage.admin)
+        // The entry may be written after the first signature.
+        _ = try await stage.wait(DrillStage.calm) {
+            back = try await trail.tokenBack(after: given)
+            return back != nil
+        }
+        if back == nil {
+            sheet.deviate(
+                "The audit log does not say when the token was back, so that the restoration is not measured.")
+        }
+        return back
     }
 
     private func steady(_ key: String, _ sheet: DrillSheet) async {

@@ -161,6 +161,7 @@ let package = Package(
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CStatx"),
+        .target(name: "CProcessStart"),
 
         // Floor 1: one idea each, nothing of offers
         library("PKCS11", ["CP11Kit"]),
@@ -232,10 +233,9 @@ let package = Package(
                 "PKCS11",
                 "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
                 "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
-                "ServiceManager", "EventLoopExecutor", "CStatx", argumentParser, crypto, logging, metrics, coreMetrics,
-                tracing,
-                lifecycle,
-                unixSignals, httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+                "ServiceManager", "EventLoopExecutor", "CStatx", "CProcessStart", argumentParser, crypto, logging,
+                metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient, hummingbird, nioCore, nioPosix,
+                nioHTTP1, nioSSL,
             ],
             swiftSettings: strict,
             linkerSettings: standalone

@@ -1,11 +1,12 @@
 import ArgumentParser
+import CProcessStart
 import ServiceManager
 
 @main
 struct PrivySeal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "privyseal",
-        abstract: "Signs App Store offers with keys that never leave their token.",
+        abstract: "Signs App Store offers with keys in PKCS #11 tokens and .p8 files.",
         discussion: """
             The configuration says which apps are served and where their keys live; see docs/configuration.md.
 
@@ -35,6 +36,8 @@ struct PrivySeal: AsyncParsableCommand {
             StandardError.print(
                 "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
         }
+        // The runtime's crash report is a second way for memory to leave the process, and its reporter may outlive it.
+        privyseal_remove_crash_handlers()
         ProcessEnd.reportForeignExits()
         do {
             var command = try await asyncParseAsRoot()

@@ -6,7 +6,7 @@ import Testing
 struct ImportRuleTests {
     /// What each target may import of ours. A target that is not here may not exist.
     static let allowed: [String: Set<String>] = [
-        "CP11Kit": [], "CLibCrypto": [], "CSQLite": [], "CStatx": [],
+        "CP11Kit": [], "CLibCrypto": [], "CSQLite": [], "CStatx": [], "CProcessStart": [],
         "SQLite": ["CSQLite"], "TransparencyLog": ["Base64"],
         "AuditKit": ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"],
         "SQLiteAuditStore": ["AuditKit", "SQLite", "CStatx", "SigningKit", "TransparencyLog"],
@@ -43,6 +43,7 @@ struct ImportRuleTests {
         "CP11Kit": ["PKCS11"], "CLibCrypto": ["P8"], "Hummingbird": ["GatewayHTTP"], "HummingbirdCore": ["GatewayHTTP"],
         "CPrctl": ["ServiceManager"], "CSQLite": ["SQLite"], "SQLite": ["SQLiteAuditStore"],
         "CStatx": ["SQLiteAuditStore", "privyseal"], "CJobHook": ["EventLoopExecutor"],
+        "CProcessStart": ["privyseal"],
         "Yams": ["GatewayConfiguration"], "ArgumentParser": ["privyseal"],
     ]
 

@@ -1,7 +1,12 @@
 """A process ends with its own status, whatever the libraries that it has loaded do when a process ends."""
 
 import os
+import pathlib
+import signal
+import socket
 import subprocess
+import tempfile
+import time
 
 import pytest
 from conftest import BINARY, ISSUER_ID, ROOT
@@ -116,3 +121,67 @@ clients:
     service.start()
     assert service.stop() == 0
     assert "Stopped" in service.tail()
+
+
+ABORTING_MODULE = EXITING_MODULE.replace("exit(0)", "abort()")
+
+
+def test_a_module_that_crashes_starts_no_program_that_reads_the_memory(exiting):
+    """Swift's runtime has such a program, and it may outlive the process."""
+    module = exiting.parent / "exiting.so"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-o", module, "-x", "c", "-"], input=ABORTING_MODULE, text=True, check=True,
+        capture_output=True,
+    )
+    ended = subprocess.run(
+        [BINARY, "check", "--config", exiting],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"},
+    )
+    assert ended.returncode == -signal.SIGABRT
+    assert "crashed" not in ended.stderr.lower()
+
+
+@pytest.fixture
+def socket_path():
+    with tempfile.TemporaryDirectory() as directory:
+        yield pathlib.Path(directory) / "public.sock"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_the_service_ends_on_sigterm_whatever_standard_stream_is_closed(tmp_path, socket_path, closed):
+    write_key(tmp_path / "key.p8")
+    configuration = tmp_path / "gateway.yaml"
+    configuration.write_text(
+        f"""
+listeners:
+  public: {{address: "unix:{socket_path}"}}
+drainDelay: 0
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "file:{tmp_path}/key.p8"}}]
+    activeKey: 2X9R4HXF34
+clients:
+  - {{name: shop, tokens: [{{sha256: "{digest(mint())}"}}], allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]}}
+"""
+    )
+    process = subprocess.Popen(["bash", "-c", f'exec "$0" serve --config "$1" {closed}', BINARY, configuration])
+    try:
+        end = time.monotonic() + 60
+        while not answers(socket_path):
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(path):
+    """Whether a process accepts connections there."""
+    with socket.socket(socket.AF_UNIX) as channel:
+        return channel.connect_ex(str(path)) == 0

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 /// Where there is no statx(2), or a sandbox does not let it through.
 static int mark_by_stat(const char *path, struct privyseal_file_mark *mark) {
@@ -20,5 +21,12 @@ int privyseal_mark_file(const char *path, struct privyseal_file_mark *mark) {
     }
     uint64_t device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
     *mark = (struct privyseal_file_mark){device, found.stx_ino, found.stx_size, found.stx_mode};
+    return 0;
+}
+
+int privyseal_file_system(const char *path, uint32_t *magic) {
+    struct statfs found;
+    if (statfs(path, &found) != 0) return errno;
+    *magic = (uint32_t)found.f_type;
     return 0;
 }

@@ -14,7 +14,7 @@ struct InstallationCheckTests {
                 == .unavailable)
         let changed = AuditFindings.Verified(
             anchor: nil, entries: 7, faultCount: 1, faults: ["Entry 3 was changed."], externalChecked: 0,
-            secondPlace: .otherDisk)
+            secondPlace: .otherFileSystem)
         let report = Sample.report(Sample.findings { $0.audit = .verified(changed) })
         #expect(report.result("audit.intact") == .fail)
         #expect(report.check("audit.intact")?.detail == "Entry 3 was changed.")
@@ -24,7 +24,7 @@ struct InstallationCheckTests {
     @Test("an audit log without entries is no pass, because it may stand in the place of another")
     func emptyLog() {
         let empty = AuditFindings.Verified(
-            anchor: nil, entries: 0, faultCount: 0, faults: [], externalChecked: 0, secondPlace: .otherDisk)
+            anchor: nil, entries: 0, faultCount: 0, faults: [], externalChecked: 0, secondPlace: .otherFileSystem)
         #expect(Sample.report(Sample.findings { $0.audit = .verified(empty) }).result("audit.intact") == .unavailable)
     }
 
@@ -35,9 +35,10 @@ struct InstallationCheckTests {
                 anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: compared, secondPlace: place)
             return Sample.report(Sample.findings { $0.audit = .verified(verified) }).result("audit.secondPlace")
         }
-        #expect(result(.otherDisk, 2) == .pass)
-        #expect(result(.otherDisk, 0) == .unavailable)
-        #expect(result(.sameDisk, 2) == .fail)
+        #expect(result(.otherFileSystem, 2) == .pass)
+        #expect(result(.otherFileSystem, 0) == .unavailable)
+        #expect(result(.sameFileSystem, 2) == .fail)
+        #expect(result(.passing(kind: "tmpfs"), 2) == .fail)
         #expect(result(.sent(place: "syslog"), 2) == .unavailable)
     }
 

@@ -30,7 +30,9 @@ enum Sample {
                     protection: .tls(version: "1.2", clientCertificates: "required"))
             ],
             audit: .verified(
-                .init(anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2, secondPlace: .otherDisk)),
+                .init(
+                    anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2,
+                    secondPlace: .otherFileSystem)),
             drills: .read(drills(DrillFinding.scenarios.map { drill($0) })))
         change(&findings)
         return findings

@@ -129,7 +129,8 @@ struct SealTests {
         Sample.findings { findings in
             findings.audit = .verified(
                 .init(
-                    anchor: anchor, entries: 7, faultCount: 0, faults: [], externalChecked: 2, secondPlace: .otherDisk))
+                    anchor: anchor, entries: 7, faultCount: 0, faults: [], externalChecked: 2,
+                    secondPlace: .otherFileSystem))
         }
     }
 

@@ -14,6 +14,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -357,6 +358,21 @@ def assert_search_tells_the_index(gateway):
     assert 0 < answer["index"]["named"] <= answer["count"]
     assert f"The search index answered for {SEGMENT} of " in found.stderr
     assert f"it named {answer['index']['named']} of the {answer['count']} that match" in found.stderr
+    counted = run("audit", "stats", "--database", gateway.place / "audit.db")
+    assert f"The search index answered for {SEGMENT} of " in counted.stderr
+    over_http = json.loads(gateway.read("entries?product=com.example.product7")[1])
+    assert over_http["index"] == answer["index"]
+    assert json.loads(gateway.read("stats")[1])["index"] == {"answeredFor": SEGMENT}
+
+
+def assert_export_reads_every_entry(gateway):
+    """Also those that a changed index leaves out."""
+    wanted = ("audit", "export", "--product", "com.example.product7", "--database", gateway.place / "audit.db")
+    before = run(*wanted)
+    with contextlib.closing(sqlite3.connect(gateway.place / "audit.index.db")) as index, index:
+        index.execute("DELETE FROM hashed")
+        index.execute("DELETE FROM posting")
+    assert before.stdout and run(*wanted).stdout == before.stdout
 
 
 def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
@@ -376,6 +392,7 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         follow.wait()
         follow.stdout.close()
         assert_search_tells_the_index(gateway)
+        assert_export_reads_every_entry(gateway)
         before = tmp_path / "before"
         before.write_text(gateway.run("checkpoint"))
         gateway.run("archive", "--segments", 1, "--to", archive)
@@ -602,6 +619,47 @@ def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
     assert known.returncode == 0 and ": intact" in known.stdout, known.stdout + known.stderr
     newer = run(*on, input=gateway.checkpoints_then.read_text() + gateway.run("checkpoint"))
     assert newer.returncode == 1 and "older copy was put back" in newer.stdout, newer.stdout + newer.stderr
+
+
+def with_checkpoints(gateway, file):
+    """A copy of the configuration that names another file of checkpoints."""
+    configuration = gateway.place / "other-checkpoints.yaml"
+    text = gateway.service.configuration.read_text()
+    configuration.write_text(text.replace("checkpoints: {interval: 1,", f'checkpoints: {{interval: 1, file: "{file}",'))
+    return configuration
+
+
+def test_a_pipe_that_is_configured_for_checkpoints_is_refused(gateway):
+    """Nothing would ever come from it."""
+    pipe = gateway.place / "checkpoints.pipe"
+    os.mkfifo(pipe)
+    configuration = with_checkpoints(gateway, pipe)
+    for command in (("audit", "verify"), ("compliance", "report", "--format", "json")):
+        ended = run(*command, "--config", configuration)
+        assert ended.returncode != 0
+        assert f"{pipe} is not a regular file" in ended.stdout + ended.stderr
+
+
+def test_checkpoints_in_memory_are_no_second_place(gateway):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", "/dev/shm"], capture_output=True, text=True).stdout.strip()
+    if kind != "tmpfs":
+        pytest.skip("/dev/shm is not a tmpfs here")
+    configuration = with_checkpoints(gateway, f"/dev/shm/privyseal-{os.getpid()}.checkpoints")
+    made = run("compliance", "report", "--format", "json", "--config", configuration)
+    sections = json.loads(made.stdout)["report"]["sections"]
+    (check,) = [check for section in sections for check in section["checks"] if check["id"] == "audit.secondPlace"]
+    assert check["result"] == "fail" and check["value"].endswith("compared, on tmpfs")
+
+
+def test_a_proof_is_read_from_standard_input_that_cannot_be_opened_by_name(gateway):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(gateway.run("prove", 0).encode())
+        ours.shutdown(socket.SHUT_WR)
+        checked = subprocess.run(
+            [BINARY, "audit", "check-proof", "-", "--key", gateway.key], stdin=theirs, capture_output=True, text=True, timeout=60
+        )
+    assert checked.returncode == 0 and checked.stdout.startswith("valid: "), checked.stderr
 
 
 def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway):

@@ -92,7 +92,7 @@ def report_now(beside):
 
 def test_checkpoints_on_the_disk_of_the_log_fail(report):
     check = installation(report[1])["audit.secondPlace"]
-    assert check["result"] == "fail" and "on the disk of the log" in check["value"]
+    assert check["result"] == "fail" and "on the file system of the log" in check["value"]
 
 
 @pytest.fixture

@@ -17,4 +17,7 @@ struct privyseal_file_mark {
 /// Follows symbolic links. Returns 0, or the error.
 int privyseal_mark_file(const char *_Nonnull path, struct privyseal_file_mark *_Nonnull mark);
 
+/// The magic number of the file system (statfs(2), <linux/magic.h>). Returns 0, or the error.
+int privyseal_file_system(const char *_Nonnull path, uint32_t *_Nonnull magic);
+
 #endif

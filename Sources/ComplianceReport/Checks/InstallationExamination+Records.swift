@@ -55,23 +55,30 @@ extension InstallationExamination {
                 ?? "verified; it has no entry yet")
     }
 
+    private static let apart =
+        "Name a file on another disk in audit.checkpoints, or send checkpoints to another machine."
+
     /// An older copy of a whole log is right in itself: only a checkpoint that is kept elsewhere shows that it is old.
     private func secondPlace(_ verified: AuditFindings.Verified) -> ComplianceCheck {
         let compared = "\(verified.externalChecked) compared"
         let (value, result, detail): (String, ComplianceCheck.Result, String) =
             switch verified.secondPlace {
-            case .otherDisk where verified.externalChecked > 0:
+            case .otherFileSystem where verified.externalChecked > 0:
                 (
                     compared, .pass,
-                    "The file is on another disk. Whether a person who can write the log can write the file, too, is not "
-                        + "seen from here."
+                    "The file is on another file system. Whether that is on another disk, and whether a person who can "
+                        + "write the log can write the file, too, is not seen from here."
                 )
-            case .otherDisk: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
-            case .sameDisk:
+            case .otherFileSystem: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
+            case .sameFileSystem:
                 (
-                    "\(compared), on the disk of the log", .fail,
-                    "A person who puts back an older copy of the disk puts back both. Name a file on another disk in "
-                        + "audit.checkpoints, or send checkpoints to another machine."
+                    "\(compared), on the file system of the log", .fail,
+                    "A person who puts back an older copy of the disk puts back both. \(Self.apart)"
+                )
+            case .passing(let kind):
+                (
+                    "\(compared), on \(kind)", .fail,
+                    "The file is gone when the machine or the container is started anew. \(Self.apart)"
                 )
             case .sent(let place):
                 (
@@ -81,7 +88,7 @@ extension InstallationExamination {
             }
         return ComplianceCheck(
             "audit.secondPlace", "Was it compared with checkpoints that are kept apart from it?", Self.log,
-            value: value, expected: "1 or more, on another disk", result, detail: detail,
+            value: value, expected: "1 or more, on another file system", result, detail: detail,
             evidence: "the file of audit.checkpoints")
     }
 }

@@ -89,11 +89,15 @@ public enum AuditFindings: Sendable {
 
     /// Where the checkpoints of the log are kept.
     public enum SecondPlace: Sendable, Equatable {
-        /// In a file on another disk than the log.
-        case otherDisk
-        /// Nowhere but on the disk of the log.
-        case sameDisk
-        /// On the disk of the log, and sent to a place that this machine cannot read.
+        /// In a file on another file system than the log. One disk may hold both.
+        case otherFileSystem
+        /// Nowhere but on the file system of the log.
+        case sameFileSystem
+        /// In a file that is gone when the machine or the container is started anew.
+        ///
+        /// - Parameter kind: of the file system, such as `tmpfs`.
+        case passing(kind: String)
+        /// Not in a file that counts, and sent to a place that this machine cannot read.
         ///
         /// - Parameter place: such as `syslog`.
         case sent(place: String)

@@ -18,7 +18,8 @@ extension ComplianceReport {
                 "\(keys.count) key\(keys.count == 1 ? "" : "s"), \(checks.count) checks. A check that could not be made is "
                 + "told as unavailable, and never counts as passed.",
             verdict: tally.verdict.mark, verdictText: tally.sentence, facts: facts, reference: "Report \(id)",
-            closing: "Report \(id). SHA-256 of its JSON: \(digest). \(isSigned ? Self.signed : Self.unsigned)",
+            closing:
+                "Report \(id). SHA-256 of the member report in its JSON: \(digest). \(isSigned ? Self.signed : Self.unsigned)",
             parts(digest)
         ).html.text
     }
@@ -89,7 +90,7 @@ extension ComplianceReport {
     private func anchorPart(digest: String) -> PageSection {
         var facts = Facts()
         facts.add("Report", id)
-        facts.add("SHA-256 of its JSON", code: digest)
+        facts.add("SHA-256 of the member report in its JSON", code: digest)
         guard let anchor else {
             return PageSection(
                 "Where this report is anchored",

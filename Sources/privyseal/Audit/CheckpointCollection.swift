@@ -19,6 +19,10 @@ struct CheckpointCollection {
             (checkpoints, damaged) = (ExternalCheckpoints([]), 0)
             return
         }
+        // From a pipe that is configured, nothing may come for ever; one that somebody names has a writer.
+        guard isGiven || FileFacts(path)?.isRegular == true else {
+            throw AuditSetupError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
+        }
         let file = try EvidenceCopy(of: path)
         var scanner = NoteScanner()
         do throws(AuditStoreError) {

@@ -26,6 +26,17 @@ enum EvidenceFile {
         return bytes
     }
 
+    /// Of the file that a command names; `-` is standard input.
+    ///
+    /// The descriptor is read as it is: to open /dev/stdin fails where the pipe belongs to another user.
+    static func contents(ofArgument path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        guard path == "-" else { return try contents(of: path, limit: limit) }
+        var bytes: [UInt8] = []
+        try read(STDIN_FILENO, "standard input", first: limit + 1) { bytes += $0 }
+        guard bytes.count <= limit else { throw tooLong("standard input", limit) }
+        return bytes
+    }
+
     /// The token in a file, without the white space around it.
     static func token(in path: String) throws(AuditSetupError) -> String {
         String(decoding: try contents(of: path, limit: Limit.token), as: UTF8.self)
@@ -50,13 +61,19 @@ enum EvidenceFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
+        try read(descriptor, path, first: limit, visit)
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ name: String, first limit: Int?, _ visit: (ArraySlice<UInt8>) -> Void
+    ) throws(AuditSetupError) {
         var buffer = [UInt8](repeating: 0, count: pieceSize)
         var total = 0
         while true {
             let wanted = min(pieceSize, limit.map { $0 - total } ?? pieceSize)
             let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, wanted) }
             if count == 0 { return }
-            guard count > 0 || errno == EINTR else { throw refusal(path) }
+            guard count > 0 || errno == EINTR else { throw refusal(name) }
             total += max(0, count)
             visit(buffer[..<max(0, count)])
         }

@@ -57,13 +57,19 @@ struct AuditSurvey {
 
     private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.SecondPlace {
         let checkpoints = audit.checkpoints
-        guard device(of: checkpoints.file.path) == device(of: audit.database.path) else { return .otherDisk }
+        let isApart = device(of: checkpoints.file.path) != device(of: audit.database.path)
+        let passing = PassingFileSystem(of: existing(checkpoints.file.path))
+        if isApart, passing == nil { return .otherFileSystem }
         if let endpoint = checkpoints.endpoint { return .sent(place: endpoint.text) }
-        return checkpoints.output == .none ? .sameDisk : .sent(place: checkpoints.output.rawValue)
+        if checkpoints.output != .none { return .sent(place: checkpoints.output.rawValue) }
+        guard isApart, let passing else { return .sameFileSystem }
+        return .passing(kind: passing.rawValue)
     }
 
-    /// Of the file, or of its directory before there is a file.
-    private static func device(of path: String) -> UInt64? {
-        (FileFacts(path) ?? FileFacts(DurableWrite.directory(of: path)))?.device
+    private static func device(of path: String) -> UInt64? { FileFacts(existing(path))?.device }
+
+    /// The file, or its directory before there is a file.
+    private static func existing(_ path: String) -> String {
+        FileFacts(path) == nil ? DurableWrite.directory(of: path) : path
     }
 }

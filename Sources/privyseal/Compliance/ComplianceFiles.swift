@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// The two files of a report in a directory.
 struct ComplianceFiles {
@@ -10,16 +11,35 @@ struct ComplianceFiles {
         html = "\(directory)/compliance-\(id).html"
     }
 
-    /// The directory is made where there is none.
+    /// Writes both files, or none: both are on the disk under other names before one of them gets its own. The directory is made
+    /// where there is none.
     func write(_ report: [UInt8], page: String) throws(AuditSetupError) {
         do {
             try FileManager.default.createDirectory(
                 at: URL(filePath: json).deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o750])
-            try Data(report).write(to: URL(filePath: json), options: [.atomic])
-            try Data(page.utf8).write(to: URL(filePath: html), options: [.atomic])
         } catch {
             throw AuditSetupError("The report cannot be written to \(json): \(error.localizedDescription)")
         }
+        defer { for path in [json, html] { unlink(Self.draft(path)) } }
+        try Self.write(report, to: Self.draft(json))
+        try Self.write(Array(page.utf8), to: Self.draft(html))
+        for path in [json, html] {
+            guard rename(Self.draft(path), path) == 0 else { throw Self.refusal(path) }
+        }
+        try DurableWrite.synchronize(directoryOf: json)
+    }
+
+    private static func draft(_ path: String) -> String { "\(path).part" }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(AuditSetupError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { throw refusal(path) }
+        defer { close(descriptor) }
+        guard DurableWrite.all(bytes, to: descriptor) else { throw refusal(path) }
+    }
+
+    private static func refusal(_ path: String) -> AuditSetupError {
+        AuditSetupError("The report cannot be written to \(path): \(String(cString: strerror(errno))).")
     }
 }

@@ -58,9 +58,13 @@ struct DrillSurvey {
             let path = "\(shelf.directory)/\(name)"
             do {
                 let bytes = try Self.contents(of: path, limit: EvidenceFile.Limit.report)
-                records.append(
-                    try DrillFinding(
-                        from: try JSONDocument(parsing: bytes).root, file: path, digest: Self.digest(of: bytes)))
+                let record = try DrillFinding(
+                    from: try JSONDocument(parsing: bytes).root, file: path, digest: Self.digest(of: bytes))
+                // A copy is no second drill.
+                guard name == "\(record.id).json" else {
+                    throw AuditSetupError("a record's file is named after its ID, and this has another name.")
+                }
+                records.append(record)
             } catch {
                 complaints.append("\(path) is not the record of a drill: \(error)")
             }

@@ -24,7 +24,7 @@ extension AuditCommand {
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
             let bytes = try AuditAttempt.parse { () throws(AuditSetupError) in
-                try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file, limit: EvidenceFile.Limit.proof)
+                try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
             }
             let answer: String
             do throws(AuditProofError) { answer = try check(bytes, verifiers) } catch {

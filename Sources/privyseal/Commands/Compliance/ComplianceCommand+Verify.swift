@@ -37,7 +37,7 @@ extension ComplianceCommand {
             let (bytes, pageBytes) = try AuditAttempt.parse { () throws(AuditSetupError) in
                 let limit = EvidenceFile.Limit.report
                 return (
-                    try EvidenceFile.contents(of: file == "-" ? "/dev/stdin" : file, limit: limit),
+                    try EvidenceFile.contents(ofArgument: file, limit: limit),
                     try self.page.map { path throws(AuditSetupError) in
                         try EvidenceFile.contents(of: path, limit: limit)
                     }

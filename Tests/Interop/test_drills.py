@@ -15,7 +15,7 @@ from auditing import AuditCopy, public_key, verify
 from conftest import BINARY
 from key_life import KeyService
 from key_life import NEW as STAGED
-from running import APP
+from running import APP, TokenKeys
 from service import write_secret
 
 SCENARIOS = (
@@ -381,6 +381,32 @@ def test_a_wrong_key_that_is_the_right_one_fails_the_drill_and_stays_staged(serv
     status, record, _ = drill_on(service, "wrong-key-imported", "--yes")
     assert (status, record["verdict"]) == (1, "failed")
     assert service.states()[STAGED] == "staged"
+
+
+def test_a_person_who_takes_some_time_to_put_a_token_back_is_no_deviation(tmp_path):
+    keys = TokenKeys(tmp_path)
+    tokens, away = keys.directory / "tokens", keys.directory / "away"
+    service = KeyService(BINARY, tmp_path, keys).start()
+    try:
+        write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
+        command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
+        command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
+        command += ["--client-token-file", tmp_path / "load.token", "--patience", "60s"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "Take the token away now" in line:
+                tokens.rename(away)
+            if "Put the token back now" in line:
+                # More than a restoration may take.
+                time.sleep(5.5)
+                away.rename(tokens)
+                break
+        printed, said = process.communicate(timeout=120)
+    finally:
+        service.stop()
+    assert process.returncode == 0, said
+    record = json.loads(printed)
+    assert record["deviations"] == [] and record["timings"]["recovery"] > 5500
 
 
 def test_what_needs_a_throw_away_token_is_said(service):

@@ -27,20 +27,28 @@ struct AuditTrail {
         return try object.required("entries") { value throws(JSONReadError) in try value.elements().count }
     }
 
-    /// When the log last said after a moment that a token is back; nil when it says that nowhere.
-    func tokenBack(after begin: Timestamp) async throws -> Timestamp? {
-        let since = String(decoding: begin.rfc3339, as: UTF8.self)
-        let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&kind=token&since=\(since)", accept: nil)
-        let object = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
-        var back: Timestamp?
-        try object.required("entries") { value throws(JSONReadError) in
-            for element in try value.elements() {
-                guard let entry = try element.anyObject()["entry"]?.anyObject(),
-                    try entry["event"]?.string() == "back", let time = try entry["time"]?.string()
-                else { continue }
-                back = [back, Timestamp(rfc3339: Array(time.utf8))].compactMap(\.self).max()
-            }
+    /// When the log first said after a moment that the key's token is back, or that the key is ready: of a token that is a
+    /// directory, the library only misses the key.
+    ///
+    /// - Returns: nil when it says neither.
+    func tokenBack(_ keyID: String, after begin: Timestamp) async throws -> Timestamp? {
+        let back = try await entries("token", after: begin).filter { try $0["event"]?.string() == "back" }
+        let ready = try await entries("key", after: begin).filter {
+            try $0["key"]?.string() == keyID && $0["state"]?.string() == "ready"
         }
-        return back
+        return try (back + ready).compactMap { entry in
+            try entry["time"]?.string()
+        }.compactMap { Timestamp(rfc3339: Array($0.utf8)) }.min()
+    }
+
+    /// Of a kind, a thousand at most.
+    private func entries(_ kind: String, after begin: Timestamp) async throws -> [JSONObject] {
+        let since = String(decoding: begin.rfc3339, as: UTF8.self)
+        let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&kind=\(kind)&since=\(since)", accept: nil)
+        let object = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
+        let elements = try object.required("entries") { value throws(JSONReadError) in try value.elements() }
+        return try elements.compactMap { element in
+            try element.anyObject()["entry"]?.anyObject()
+        }
     }
 }

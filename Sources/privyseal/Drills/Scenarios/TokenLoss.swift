@@ -74,7 +74,7 @@ struct TokenLoss {
         ) {
             guard let first = await stage.load.ledger.first(within: limit, where: { $0.isServed && $0.begun >= given })
             else { return .not("No request was served.") }
-            let back = try await moment(given, sheet)
+            let back = try await moment(key, given, sheet)
             if let back { sheet.time(.restoration, from: back, to: first.ended) }
             sheet.absence = Int((back ?? given).milliseconds - lost.milliseconds)
             sheet.time(.recovery, from: lost, to: first.ended)
@@ -93,13 +93,13 @@ struct TokenLoss {
     /// When the token was back. Of one that a person puts back, the audit log has the moment at which the gateway saw it.
     ///
     /// - Returns: nil where the log does not say it.
-    private func moment(_ given: Timestamp, _ sheet: DrillSheet) async throws -> Timestamp? {
+    private func moment(_ key: String, _ given: Timestamp, _ sheet: DrillSheet) async throws -> Timestamp? {
         guard stage.throwAway == nil else { return given }
         var back: Timestamp?
         let trail = AuditTrail(stage.admin)
         // The entry may be written after the first signature.
-        _ = try await stage.wait(DrillStage.calm) {
-            back = try await trail.tokenBack(after: given)
+        _ = try await stage.wait(DrillStage.eventLimit) {
+            back = try await trail.tokenBack(key, after: given)
             return back != nil
         }
         if back == nil {

@@ -644,8 +644,11 @@ def test_checkpoints_in_memory_are_no_second_place(gateway):
     kind = subprocess.run(["stat", "-f", "-c", "%T", "/dev/shm"], capture_output=True, text=True).stdout.strip()
     if kind != "tmpfs":
         pytest.skip("/dev/shm is not a tmpfs here")
-    configuration = with_checkpoints(gateway, f"/dev/shm/privyseal-{os.getpid()}.checkpoints")
-    made = run("compliance", "report", "--format", "json", "--config", configuration)
+    file = pathlib.Path(f"/dev/shm/privyseal-{os.getpid()}.checkpoints")
+    try:
+        made = run("compliance", "report", "--format", "json", "--config", with_checkpoints(gateway, file))
+    finally:
+        file.unlink(missing_ok=True)
     sections = json.loads(made.stdout)["report"]["sections"]
     (check,) = [check for section in sections for check in section["checks"] if check["id"] == "audit.secondPlace"]
     assert check["result"] == "fail" and check["value"].endswith("compared, on tmpfs")

@@ -325,6 +325,6 @@ __attribute__((visibility("default"))) CK_RV C_GetFunctionList(CK_FUNCTION_LIST 
     functions.C_Encrypt = encrypt;
     functions.C_WrapKey = wrap_key;
     leave_out();
-    *list = &functions;
+    *list = faulty_leaves_out("C_GetFunctionList") ? NULL : &functions;
     return CKR_OK;
 }

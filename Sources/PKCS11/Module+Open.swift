@@ -48,13 +48,30 @@ extension Module {
         throw .unknownModule(name, directories)
     }
 
-    /// p11-kit resolves a relative name in its own directory.
+    /// p11-kit resolves a relative name in its own directory (P11_MODULE_PATH), which it does not tell. A file in a usual
+    /// one is not loaded by p11-kit to learn its path: `open(path:)` looks at it first.
     private static func pathInModuleDirectory(_ file: String) throws(PKCS11Error) -> String? {
+        for directory in moduleDirectories where access("\(directory)/\(file)", F_OK) == 0 {
+            return "\(directory)/\(file)"
+        }
         guard let functions = p11_kit_module_load(file, 0) else { return nil }
         defer { p11_kit_module_release(functions) }
         guard let text = p11_kit_module_get_filename(functions) else { return nil }
         defer { free(text) }
         return String(cString: text)
+    }
+
+    /// Where distributions build p11-kit to look: Debian and Ubuntu, Fedora, Arch and Alpine.
+    private static let moduleDirectories = [
+        "/usr/lib/\(machine)-linux-gnu/pkcs11", "/usr/lib64/pkcs11", "/usr/lib/pkcs11",
+    ]
+
+    private static var machine: String {
+        #if arch(arm64)
+            "aarch64"
+        #else
+            "x86_64"
+        #endif
     }
 
     private static func resolve(_ path: String) throws(PKCS11Error) -> String {
@@ -64,6 +81,13 @@ extension Module {
             )
         }
         defer { free(resolved) }
+        // dlopen(3) of a FIFO waits for a writer, and holds a lock of the dynamic linker that every new thread needs.
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw PKCS11Error(
+                .loadModule, .argumentsBad,
+                detail: "the module \(path) is not a regular file. Name the library's file with module-path")
+        }
         return String(cString: resolved)
     }
 }

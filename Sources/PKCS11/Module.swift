@@ -89,11 +89,11 @@ public final class Module: @unchecked Sendable {
 
     private func load(_ arguments: InitializationArguments?) throws(PKCS11Error) {
         if functionList.load(ordering: .acquiring) != nil { return }
+        if let refusal = PKCS11Error.proxy(path) { throw refusal }
+        let library = try Self.checkedLibrary(at: path)
+        // p11-kit has a handle of its own then.
+        defer { if let library { dlclose(library) } }
         guard let functions = p11_kit_module_load(path, 0) else { throw .unloadable(path) }
-        do throws(PKCS11Error) { try Self.checkManagedFunctions(of: path) } catch {
-            p11_kit_module_release(functions)
-            throw error
-        }
         let answer = Self.initialize(functions, arguments)
         guard answer == .ok else {
             p11_kit_module_release(functions)

@@ -5,19 +5,31 @@ extension PKCS11Error {
     /// Right after `p11_kit_module_load` failed, on the same thread.
     static func unloadable(_ path: String) -> PKCS11Error {
         let message = p11_kit_message().map { String(cString: $0) } ?? "it is not a PKCS #11 module"
-        let name = path.split(separator: "/").last ?? ""
-        if name.hasPrefix("p11-kit-proxy") || name.hasPrefix("libp11-kit.so") {
-            return load(
-                "the module \(path) is p11-kit's proxy for all modules of the system, and p11-kit does not load it as "
-                    + "one module. Name the module of the token: p11-kit list-modules shows the names for "
-                    + "module-name and the files for module-path")
-        }
+        if let proxy = proxy(path) { return proxy }
         if let file = ELFHeader(path: path), let own = ELFHeader(path: "/proc/self/exe"), file != own {
             return load(
                 "the module \(path) is for \(file.name), and this process runs on \(own.name). Install the library for "
                     + "\(own.name)")
         }
         return load("the module \(path) cannot be loaded: \(message)")
+    }
+
+    /// Nil for a module that is not p11-kit's proxy.
+    static func proxy(_ path: String) -> PKCS11Error? {
+        let name = path.split(separator: "/").last ?? ""
+        guard name.hasPrefix("p11-kit-proxy") || name.hasPrefix("libp11-kit.so") else { return nil }
+        return load(
+            "the module \(path) is p11-kit's proxy for all modules of the system, and p11-kit does not load it as "
+                + "one module. Name the module of the token: p11-kit list-modules shows the names for "
+                + "module-name and the files for module-path")
+    }
+
+    /// - Parameter answer: of `C_GetFunctionList`; `CKR_OK` where the list is NULL all the same.
+    static func withoutFunctionList(_ path: String, _ answer: ReturnValue) -> PKCS11Error {
+        let list = answer == .ok ? "CKR_OK, and its function list is NULL" : "\(answer)"
+        return load(
+            "the module \(path) gives no function list (C_GetFunctionList answered \(list)). Try it with its vendor's own "
+                + "tool, or install another version of it")
     }
 
     static func unknownModule(_ name: String, _ directories: [String]) -> PKCS11Error {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PKCS11
 import SoftHSMTesting
 import Testing
@@ -88,6 +89,21 @@ struct ModuleNameTests {
         let told = failure { try Module.open(path: file.path) }?.description
         #expect(told?.contains("is for \(Self.machine == "aarch64" ? "s390x" : "aarch64")") == true, "\(told ?? "")")
         #expect(told?.contains("Install the library for") == true)
+    }
+
+    @Test("a module that is no regular file is refused before the dynamic linker opens it, by path and by module file")
+    func fifo() throws {
+        let fifo = directory.appending(path: "fifo.so").path
+        try #require(mkfifo(fifo, 0o600) == 0)
+        // With a writer, dlopen(3) would go on and fail; without one it would wait for ever.
+        let descriptor = Glibc.open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try #require(Glibc.write(descriptor, "no library", 10) == 10)
+        try write("fifo.module", "module: \(fifo)\n")
+        for told in [failure { try Module.open(path: fifo) }?.description, failure(name: "fifo")] {
+            #expect(told?.contains("is not a regular file") == true, "\(told ?? "")")
+        }
     }
 
     @Test("a module is opened with one set of arguments at a time")

@@ -76,6 +76,15 @@ struct ForeignNumbersTests {
         try module.follow()
     }
 
+    @Test("a module that gives a function list that is NULL is refused, and the process goes on")
+    func noList() async throws {
+        try module.follow("C_GetFunctionList null")
+        let refusal = await refusal(of: uri)
+        #expect(refusal?.description.contains("function list is NULL") == true, "\(String(describing: refusal))")
+        try module.follow()
+        #expect(await self.refusal(of: uri) == nil)
+    }
+
     @Test("a function for signing that the module left out is named", arguments: ["C_SignInit", "C_Sign"])
     func leftOutForSigning(_ function: String) async throws {
         try module.follow("\(function) null")

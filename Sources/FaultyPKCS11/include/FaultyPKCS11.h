@@ -21,7 +21,8 @@
 //   length=NUMBER    answer CKR_OK with this length or count (C_Sign, C_FindObjects, C_GetSlotList, C_WrapKey,
 //                    C_GetMechanismList, C_GetAttributeValue)
 //   readonly         C_OpenSession: `rv` for read-only sessions alone
-//   null             leave the function out of the function list, when the module is loaded the next time
+//   null             leave the function out of the function list, when the module is loaded the next time;
+//                    C_GetFunctionList: answer CKR_OK, and give a list that is NULL
 //   exit=STATUS      call exit(STATUS)
 //   corrupt          C_Sign: flip one bit of the signature
 //   short            C_Sign: give one byte less

@@ -1,5 +1,6 @@
 """A process ends with its own status, whatever the libraries that it has loaded do when a process ends."""
 
+import fcntl
 import os
 import pathlib
 import signal
@@ -10,6 +11,7 @@ import time
 
 import pytest
 from conftest import BINARY, ISSUER_ID, ROOT
+from real_tokens import await_true
 from service import Service, digest, mint, write_key
 
 # What becomes of a library that is cleaned up while another thread uses it.
@@ -44,16 +46,22 @@ def test_a_command_says_what_it_has_to_say_and_ends_with_its_status(environment,
 
 EXITING_MODULE = """
 #include <stdlib.h>
-__attribute__((visibility("default"))) unsigned long C_GetFunctionList(void *list) { (void)list; exit(0); }
+__attribute__((visibility("default"))) unsigned long C_GetFunctionList(void *list) { (void)list; END(0); }
 """
 
 
 @pytest.fixture
-def exiting(tmp_path):
-    """A configuration whose PKCS #11 module calls exit(0)."""
+def call(request):
+    """The function by which the module ends the process."""
+    return getattr(request, "param", "exit")
+
+
+@pytest.fixture
+def exiting(tmp_path, call):
+    """A configuration whose PKCS #11 module ends the process with status 0."""
     module = tmp_path / "exiting.so"
     subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-o", module, "-x", "c", "-"], input=EXITING_MODULE, text=True, check=True,
+        ["gcc", f"-DEND={call}", "-shared", "-fPIC", "-o", module, "-x", "c", "-"], input=EXITING_MODULE, text=True, check=True,
         capture_output=True,
     )
     pin = tmp_path / "pin"
@@ -76,6 +84,7 @@ clients:
     return configuration
 
 
+@pytest.mark.parametrize("call", ["exit", "quick_exit"], indirect=True)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -85,11 +94,34 @@ clients:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_module_that_calls_exit_0_ends_the_process_with_a_message_and_a_failure(exiting, arguments):
+def test_a_module_that_calls_exit_0_ends_the_process_with_a_message_and_a_failure(exiting, arguments, call):
     command = [BINARY, arguments[0], *arguments[1:2], "--config", exiting, *arguments[2:]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 70
-    assert "a library ended the process by calling exit()" in ended.stderr
+    assert f"a library ended the process by calling {call}()" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["help", "verify"], ["clients", "mint", "shop"]], ids=lambda arguments: arguments[0])
+def test_an_answer_that_cannot_be_written_is_a_failure_with_a_message(arguments):
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (ended.returncode, "No space left on device" in ended.stderr) == (74, True), ended.stderr
+
+
+def test_an_answer_waits_for_room_in_a_pipe_that_does_not_block():
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    junk = b"x" * fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)
+    assert os.write(writer, junk) == len(junk)
+    with subprocess.Popen([BINARY, "help", "verify"], stdout=writer, stderr=subprocess.DEVNULL) as process:
+        os.close(writer)
+        # It waits for room, or has ended without it.
+        waits = lambda: any("poll" in path.read_text() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
+        await_true(lambda: process.poll() is not None or waits(), "the command has something to write")
+        with open(reader, "rb") as pipe:
+            answer = pipe.read()
+    assert process.returncode == 0
+    assert b"USAGE: privyseal verify" in answer[len(junk):]
 
 
 def test_the_service_is_started_again_whatever_its_status_is_except_for_errors_of_the_configuration():

@@ -22,6 +22,32 @@ enum StandardOutput {
     }
 }
 
+extension StandardOutput {
+    /// EX_IOERR of sysexits.h.
+    private static let lost: Int32 = 74
+
+    /// After a write that wrote nothing. An answer that cannot be written ends the process: with status 0 a script would
+    /// take a part of it for the whole.
+    ///
+    /// - Returns: false when the reader has closed its end and wants no more.
+    fileprivate static func canGoOn(after error: Int32) -> Bool {
+        switch error {
+        case EINTR: return true
+        case EAGAIN:
+            // The pipe is full, and another process has set it to non-blocking.
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&wanted, 1, -1)
+            return true
+        case EPIPE: return false
+        default:
+            StandardError.print(
+                "privyseal: standard output could not be written: \(String(cString: strerror(error))). The answer is not "
+                    + "whole; write it to another place.")
+            ProcessEnd.leave(lost)
+        }
+    }
+}
+
 @available(*, unavailable, message: "print a String: Swift's own print writes to descriptor 1")
 func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
@@ -31,6 +57,6 @@ func print(_ text: String, terminator: String = "\n") {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(StandardOutput.descriptor, $0.baseAddress, $0.count) }
-        if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+        if count > 0 { rest = rest.dropFirst(count) } else if !StandardOutput.canGoOn(after: errno) { return }
     }
 }

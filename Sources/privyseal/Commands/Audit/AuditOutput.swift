@@ -68,9 +68,21 @@ final class AuditOutput {
         var rest = buffer[...]
         while failure == nil, !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { fail() }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                waitForRoom()
+            } else if errno != EINTR {
+                fail()
+            }
         }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// For a pipe that another process has set to non-blocking.
+    private func waitForRoom() {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&wanted, 1, -1)
     }
 
     private func fail() {

@@ -116,6 +116,29 @@ struct GenerationTests {
         #expect(generation.ring.slots.allSatisfy { $0.publicKey != nil })
     }
 
+    @Test("A configuration with one more client is taken up while a login is blocked, at the cost of one more login")
+    func blockedLoginOfAnother() async throws {
+        let gateway = try await TestGateway(isOpen: false)
+        gateway.place.openingFault = .loginBlocked("The token is locked.")
+        await gateway.ring.openMissing()
+        var plan = gateway.plan
+        plan.clients = [ClientPlan(name: "shop", rules: [])]
+        let next = TestGateway.generation(plan, inheriting: gateway.live.current)
+        await next.ring.openMissing()
+        #expect(gateway.place.counts.openings == 2)
+        #expect(next.ring.slots.allSatisfy { !$0.mustSign && !$0.state.canSign })
+    }
+
+    @Test("A key that signs must go on signing when its place is opened anew for another key's blocked login")
+    func blockedLoginOfNeighbour() async throws {
+        let gateway = try await TestGateway()
+        gateway.place.outage = .loginBlocked("The token is locked.")
+        await gateway.ring.prove { $0.plan.keyID == "ACTIVE" }
+        gateway.place.outage = nil
+        let next = TestGateway.generation(gateway.plan, inheriting: gateway.live.current)
+        #expect(next.ring.slots.map(\.mustSign) == [false, true])
+    }
+
     @Test("A login that is blocked while the token serves is tried once more at a reload, and the others stay open")
     func blockedLoginWhileServing() async throws {
         let gateway = try await TestGateway()

@@ -34,6 +34,8 @@ final class KeyPlace: Sendable {
     /// Whether another configuration, with these settings, means the same by it.
     func hasSettings(_ settings: KeyBackendSettings) -> Bool { self.settings == settings }
 
+    func meansSame(as other: KeyPlace) -> Bool { locator == other.locator && settings == other.settings }
+
     var hasNewSecrets: Bool { secrets.hasChanged }
 
     var hasRefusedLogin: Bool { state.withLock { $0.refusal != nil } }

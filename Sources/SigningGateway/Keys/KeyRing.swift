@@ -48,12 +48,12 @@ public final class KeyRing: Sendable {
             for key in account.keys {
                 let place = Self.place(of: key, byScheme, secrets, known: places, predecessor, rejected, audit)
                 if let place, !places.contains(where: { $0 === place }) { places.append(place) }
+                let former = predecessor?.slots.first { $0.precedes(key, in: place) }
                 slots.append(
                     KeySlot(
                         key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
-                        mode: plan.verification, place: place,
-                        inheriting: predecessor?.slots.first { $0.isSame(as: key, in: place) },
-                        audit: audit))
+                        mode: plan.verification, place: place, after: former,
+                        isSamePlace: former?.place === place, audit: audit))
             }
         }
         self.places = places

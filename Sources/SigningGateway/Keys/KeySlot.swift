@@ -47,15 +47,18 @@ public final class KeySlot: Sendable {
         }
     }
 
-    /// Whether a configuration that brings the key cannot be taken up unless it signs: a new key, or one that becomes the
-    /// active one. Others may be as they were.
+    /// Whether a configuration that brings the key cannot be taken up unless it signs: a new key, one that becomes the
+    /// active one, or one that signs now and whose place is opened anew. Others may be as they were.
     public let mustSign: Bool
 
-    /// - Parameter predecessor: the slot that had the same key in the same place until now.
+    /// - Parameters:
+    ///   - former: the slot that had the same key with the same locator and settings until now.
+    ///   - isSamePlace: whether the backend of that slot goes on, and with it what is known of the key.
     init(
         _ plan: KeyPlan, issuerID: String, isActive: Bool, mode: VerificationMode, place: KeyPlace?,
-        inheriting predecessor: KeySlot? = nil, audit: AuditLog? = nil
+        after former: KeySlot? = nil, isSamePlace: Bool = false, audit: AuditLog? = nil
     ) {
+        let predecessor = isSamePlace ? former : nil
         self.audit = audit
         self.plan = plan
         self.issuerID = issuerID
@@ -63,7 +66,11 @@ public final class KeySlot: Sendable {
         life = audit?.keys.account(issuerID)
         self.mode = mode
         self.place = place
-        mustSign = predecessor == nil || (isActive && predecessor?.isConfiguredActive == false)
+        if let former {
+            mustSign = (isActive && !former.isConfiguredActive) || (!isSamePlace && former.state.canSign)
+        } else {
+            mustSign = true
+        }
         suspicion = predecessor?.suspicion ?? Suspicion()
         badSignatures = Counter(label: "privyseal_verification_failures_total", dimensions: [("key_id", plan.keyID)])
         // From now on it is there to be watched, before anything has gone wrong.
@@ -256,6 +263,13 @@ public final class KeySlot: Sendable {
 
     /// Whether it is this key, in this place.
     func isSame(as plan: KeyPlan, in place: KeyPlace?) -> Bool { self.place === place && self.plan.isSameKey(as: plan) }
+
+    /// Whether it had this key until now, in this place or in one with the same locator and settings.
+    func precedes(_ plan: KeyPlan, in place: KeyPlace?) -> Bool {
+        guard self.plan.isSameKey(as: plan) else { return false }
+        guard let own = self.place, let place else { return self.place === place }
+        return own.meansSame(as: place)
+    }
 
     /// Whether the log has a state of it.
     var isRecorded: Bool { status.withLock { $0.recorded != nil } }

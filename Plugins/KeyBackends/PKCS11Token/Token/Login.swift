@@ -73,8 +73,9 @@ enum Login {
         if isWrong, pin != nil {
             RefusedPINs.insert(pin, .wrong, for: token)
             return .loginRefused(
-                "The token \(token.name) refused the PIN (\(error.returnValue)). It is not tried again: correct the PIN, "
-                    + "then reload or restart the gateway.")
+                "The token \(token.name) refused the PIN (\(error.returnValue)). It is not tried again: put the right PIN "
+                    + "in its place and reload. If the token has been changed so that this PIN is right, restart the "
+                    + "gateway.")
         }
         RefusedPINs.insert(pin, .unclear, for: token)
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
@@ -92,8 +93,8 @@ enum Login {
                     + "pause.")
         case .wrong:
             .loginRefused(
-                "The token \(token.name) refused this PIN before, so it is not tried again. Correct the PIN, then reload "
-                    + "or restart the gateway.")
+                "The token \(token.name) refused this PIN before, so it is not tried again: put the right PIN in its "
+                    + "place and reload. If the token has been changed so that this PIN is right, restart the gateway.")
         case .unclear:
             .loginBlocked(
                 "The token \(token.name) did not take a login before, so it is not tried again. Look at the token, then "

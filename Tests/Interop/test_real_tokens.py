@@ -221,6 +221,28 @@ def test_what_a_module_writes_to_standard_output_is_not_in_an_answer(tmp_path):
         assert json.loads(signed.stdout)["jws"]
 
 
+def test_commands_on_keys_log_in_as_the_user_that_the_configuration_or_the_command_names(tmp_path):
+    module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
+    with SoftHSMToken() as token:
+        calls, path = tmp_path / "calls", tmp_path / "gateway.yaml"
+        environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_CALLS": str(calls)}
+        token.module = module
+        settings = "backends: {pkcs11: {userType: 2147483649}}\n"
+        path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint(), settings=settings))
+        # There is no register, so nothing happens after the login.
+        generate = ["generate", "--into", token.uri("NEW"), "--key-id", OTHER_KEY_ID, "--config", path, "--yes"]
+        destroy = ["destroy", KEY_ID, "--config", path, "--yes"]
+        wrap = ["wrapping-key", "--into", token.uri("WRAP"), "--out", tmp_path / "wrapping.pem"]
+        for command, user in (
+            (generate, "0x80000001"), (destroy, "0x80000001"), ([*generate, "--user-type", "1"], "0x1"),
+            ([*wrap, "--user-type", "2147483649"], "0x80000001"),
+        ):
+            calls.unlink(missing_ok=True)
+            ended = run(environment, "keys", *command)
+            logins = [line for line in calls.read_text().splitlines() if line.startswith("login")]
+            assert logins == [f"login user={user} pin=given rv=0x0"], (command[0], ended.stderr)
+
+
 def test_a_module_is_found_by_its_name_as_p11_kit_knows_it(tmp_path):
     with SoftHSMToken() as token:
         assert check(tmp_path, token.uri("KEY", "module-name=softhsm2"), token.environment)[0] == "ready"

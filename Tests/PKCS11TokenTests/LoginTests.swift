@@ -233,6 +233,23 @@ struct LoginTests {
         #expect(module.count("login user=0x80000001 pin=given rv=0x0") == 1)
     }
 
+    @Test("Work on keys logs in as the same user as signing")
+    func vendorUserOfWorkshop() async throws {
+        let address = try PKCS11TokenBackend.address(of: KeyURI(uri))
+        let settings = try KeyBackendSettings(
+            ["userType": .integer(0x8000_0001)], for: PKCS11TokenBackend.settings)
+        let environment = KeyBackendEnvironment(settings: settings, secrets: FileSecrets())
+        await (try await PKCS11TokenBackend.workshop(at: address.locator, in: environment)).close()
+        #expect(module.count("login user=0x80000001 pin=given rv=0x0") == 1)
+    }
+
+    @Test("A user type that no login may have is refused", arguments: [0, 2])
+    func userTypes(_ type: Int) {
+        #expect(throws: KeyError.self) {
+            try KeyBackendSettings(["userType": .integer(type)], for: PKCS11TokenBackend.settings)
+        }
+    }
+
     @Test("Sessions that may change the token are opened where it refuses others, as AWS CloudHSM does")
     func readOnlySessionsRefused() async throws {
         try module.follow("C_OpenSession readonly rv=0x6")

@@ -2,7 +2,8 @@
 public struct KeyBackendSetting: Sendable {
     public enum Kind: Sendable {
         case boolean(default: Bool)
-        case integer(default: Int, allowed: ClosedRange<Int>)
+        /// - Parameter except: numbers within `allowed` that are refused all the same.
+        case integer(default: Int, allowed: ClosedRange<Int>, except: Set<Int> = [])
     }
 
     /// In lower camel case, as in the configuration.
@@ -49,6 +50,17 @@ public struct KeyBackendSettings: Hashable, Sendable {
         self.values = merged
     }
 
+    /// The same with another value for one setting.
+    ///
+    /// - Throws: `KeyError.invalidSetting`, as `init(_:for:)` does.
+    public func setting(
+        _ name: String, to value: Value, of settings: [KeyBackendSetting]
+    ) throws(KeyError) -> KeyBackendSettings {
+        var values = values
+        values[name] = value
+        return try KeyBackendSettings(values, for: settings)
+    }
+
     /// The value of a Boolean setting that the backend declares; false for a name that it does not.
     public func boolean(_ name: String) -> Bool {
         if case .boolean(let value) = values[name] { value } else { false }
@@ -64,7 +76,7 @@ extension KeyBackendSetting.Kind {
     var defaultValue: KeyBackendSettings.Value {
         switch self {
         case .boolean(let value): .boolean(value)
-        case .integer(let value, _): .integer(value)
+        case .integer(let value, _, _): .integer(value)
         }
     }
 
@@ -72,9 +84,14 @@ extension KeyBackendSetting.Kind {
     public func fault(of value: KeyBackendSettings.Value) -> String? {
         switch (self, value) {
         case (.boolean, .boolean): nil
-        case (.integer(_, let allowed), .integer(let number)):
-            allowed.contains(number)
-                ? nil : "is \(number); it must be from \(allowed.lowerBound) to \(allowed.upperBound)"
+        case (.integer(_, let allowed, let except), .integer(let number)):
+            if !allowed.contains(number) {
+                "is \(number); it must be from \(allowed.lowerBound) to \(allowed.upperBound)"
+            } else if except.contains(number) {
+                "is \(number); it must be another number from \(allowed.lowerBound) to \(allowed.upperBound)"
+            } else {
+                nil
+            }
         case (.boolean, .integer): "must be true or false"
         case (.integer, .boolean): "must be a whole number"
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SigningGateway
 import SigningKit
 
 /// The `.p8` that is read, and where its passphrase is.
@@ -17,7 +18,9 @@ struct KeyFileOption: ParsableArguments {
         guard
             let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyMaterialReading.Type
         else { throw KeyError.invalidURI("no backend reads key files") }
-        return try await backend.material(at: backend.address(of: uri).locator, in: KeyPlace.environment(backend))
+        let environment = KeyBackendEnvironment(
+            settings: KeyBackendSettings(defaultsOf: backend.settings), secrets: GatewayGeneration.secrets)
+        return try await backend.material(at: backend.address(of: uri).locator, in: environment)
     }
 
     private static func escape(_ text: String) -> String {

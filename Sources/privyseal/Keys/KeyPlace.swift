@@ -6,9 +6,12 @@ struct KeyPlace {
     let uri: KeyURI
     let address: KeyAddress
     private let backend: any KeyProvisioning.Type
+    private let settings: KeyBackendSettings
 
-    /// - Parameter keyID: becomes the key's label where the URI gives none.
-    init(_ text: String, keyID: String? = nil) throws {
+    /// - Parameters:
+    ///   - keyID: becomes the key's label where the URI gives none.
+    ///   - configuration: the path of the configuration, if the command has one.
+    init(_ text: String, keyID: String? = nil, as user: TokenUserOption, configuration: String? = nil) throws {
         var uri = try KeyURI(text)
         guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
         else {
@@ -21,15 +24,16 @@ struct KeyPlace {
         self.uri = uri
         self.backend = backend
         address = try backend.address(of: uri)
+        settings = try user.settings(of: backend, in: configuration)
     }
 
     func workshop() async throws -> any KeyWorkshop {
-        try await backend.workshop(at: address.locator, in: Self.environment(backend))
+        try await backend.workshop(at: address.locator, in: environment)
     }
 
     /// Opens the key as the gateway does.
     func withKey<Answer>(_ body: (any SigningKey) async throws -> Answer) async throws -> Answer {
-        let opened: any KeyBackend = try await backend.open(address.locator, in: Self.environment(backend))
+        let opened: any KeyBackend = try await backend.open(address.locator, in: environment)
         do {
             let answer = try await body(try await opened.key(address.selector))
             await opened.close()
@@ -40,8 +44,7 @@ struct KeyPlace {
         }
     }
 
-    static func environment(_ backend: any KeyBackend.Type) -> KeyBackendEnvironment {
-        KeyBackendEnvironment(
-            settings: KeyBackendSettings(defaultsOf: backend.settings), secrets: GatewayGeneration.secrets)
+    private var environment: KeyBackendEnvironment {
+        KeyBackendEnvironment(settings: settings, secrets: GatewayGeneration.secrets)
     }
 }

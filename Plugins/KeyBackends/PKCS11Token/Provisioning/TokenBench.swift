@@ -9,9 +9,10 @@ struct TokenBench: Sendable {
     let session: Session
 
     /// Finds the token and logs in as the backend does that signs.
-    init(_ locator: KeyLocator, secrets: any SecretSource) throws(KeyError) {
+    init(_ locator: KeyLocator, in environment: KeyBackendEnvironment) throws(KeyError) {
         let uri = try TokenAddress.parse(locator.uri)
-        let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
+        let pin: Secret? = if let source = uri.pinSource { try environment.secrets.secret(source) } else { nil }
+        let user = TokenSettings(environment.settings).user
         let module = try TokenConnection.open(uri)
         var opened: [Session] = []
         do throws(KeyError) {
@@ -19,7 +20,7 @@ struct TokenBench: Sendable {
             guard !info.flags.contains(.writeProtected) else { throw info.readOnly("CKF_WRITE_PROTECTED") }
             let session = try Self.open(slot, module, info)
             opened = [session]
-            try Login.ensure(session, info, Credentials(pin: pin))
+            try Login.ensure(session, info, Credentials(pin: pin, user: user))
             (self.module, self.slot, self.info, self.session) = (module, slot, info, session)
         } catch {
             // While another token of the module is open, nothing else would end the session.

@@ -33,7 +33,7 @@ final class TokenWorkshop: KeyWorkshop {
         do throws(KeyError) {
             let bench = try await worker.perform(
                 within: patience, watchedBy: watch, late: late, forsaken: { $0.close() },
-                { () throws(KeyError) in try TokenBench(locator, secrets: environment.secrets) })
+                { () throws(KeyError) in try TokenBench(locator, in: environment) })
             return TokenWorkshop(bench, worker, watch)
         } catch {
             worker.end()

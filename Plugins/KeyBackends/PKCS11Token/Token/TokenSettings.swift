@@ -38,7 +38,8 @@ struct TokenSettings: Sendable {
             "allowUnprotectedKeys", .boolean(default: false),
             "Accept keys that the token would give out. For tests only."),
         KeyBackendSetting(
-            "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF),
+            // CKU_SO is 0; it may not use private keys. CKU_CONTEXT_SPECIFIC is 2, for single operations.
+            "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF, except: [2]),
             "The user that logs in (CK_USER_TYPE): 1 is CKU_USER, 2147483649 the Crypto User of a Luna partition."),
     ]
 

@@ -28,6 +28,7 @@ extension KeysCommand {
         var reason = "key destruction"
 
         @OptionGroup var desk: KeyDeskOption
+        @OptionGroup var user: TokenUserOption
         @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
@@ -42,7 +43,7 @@ extension KeysCommand {
                 throw StandardError.failure(
                     "The configuration names no key \(keyID). Say where it is with --at URI, and use --config FILE.")
             }
-            let place = try KeyPlace(uri, keyID: keyID)
+            let place = try KeyPlace(uri, keyID: keyID, as: user, configuration: desk.admin.configuration)
             let issuerID =
                 if let account = declared?.issuerID, issuer == nil { account } else { try await desk.issuer(issuer) }
             let workshop = try await place.workshop()

@@ -38,6 +38,7 @@ extension KeysCommand {
         var reason = "key generation"
 
         @OptionGroup var desk: KeyDeskOption
+        @OptionGroup var user: TokenUserOption
         @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
@@ -54,7 +55,7 @@ extension KeysCommand {
         }
 
         private func generate() async throws {
-            let place = try KeyPlace(into, keyID: keyID)
+            let place = try KeyPlace(into, keyID: keyID, as: user, configuration: desk.admin.configuration)
             try checkWishes()
             let issuerID = try await desk.issuer(issuer)
             let workshop = try await place.workshop()

@@ -54,6 +54,7 @@ extension KeysCommand {
 
         @OptionGroup var key: KeyFileOption
         @OptionGroup var desk: KeyDeskOption
+        @OptionGroup var user: TokenUserOption
         @OptionGroup var consent: KeyConsentOption
         @OptionGroup var output: OutputOption
 
@@ -79,7 +80,7 @@ extension KeysCommand {
         }
 
         private func importKey() async throws {
-            let place = try KeyPlace(into, keyID: keyID)
+            let place = try KeyPlace(into, keyID: keyID, as: user, configuration: desk.admin.configuration)
             let issuerID = try await desk.issuer(issuer)
             let incoming = try await read()
             let found = PublicKeyFingerprint(of: incoming.publicKey)
@@ -119,6 +120,8 @@ extension KeysCommand {
                     tell: { StandardError.print("  \($0)") })
             } evidence: { placed in
                 (PublicKeyFingerprint(of: placed.publicKey), CeremonyEvidence.of(placed, on: workshop.token))
+            } lackedPublicKey: { placed in
+                placed.lacksPublicKey ? placed.publicKey : nil
             }
             let isFileGone = disposeOfFile()
             let report = PlacedKeyReport(

@@ -79,13 +79,14 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The public key's file; it must not be there yet.", valueName: "file"))
         var out: String
 
+        @OptionGroup var user: TokenUserOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
             try await KeyCommandError.said {
                 try NewFile.check(out)
-                let place = try KeyPlace(into)
+                let place = try KeyPlace(into, as: user)
                 let workshop = try await place.workshop()
                 let made: MadeWrappingKey
                 do { made = try await workshop.makeWrappingKey(as: place.address.selector) } catch {

@@ -3,6 +3,7 @@ token and register are of one mind or `privyseal check` says what to do."""
 
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -12,7 +13,8 @@ import auditing
 import pytest
 from auditing import AuditCopy
 from conftest import BINARY, ROOT
-from key_life import NEW, KeysInFiles, KeyService, life
+from cryptography.hazmat.primitives import serialization
+from key_life import NEW, THIRD, KeysInFiles, KeyService, life
 from running import ISSUER_ID
 from service import write_key
 
@@ -23,12 +25,13 @@ KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
 class TokenBeside:
     """An empty SoftHSM token beside a gateway with a key in a file."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, module=MODULE):
         self.directory = directory
+        self.module = module
         self.token = directory / "token"
         make = [ROOT / "softhsm-config" / "make-token", "--directory", self.token, "--token", "store", "--key-label", "x"]
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
-        self.environment = {"SOFTHSM2_CONF": str(self.token / "softhsm2.conf")}
+        self.environment = {"SOFTHSM2_CONF": str(self.token / "softhsm2.conf"), "FAULTY_PKCS11_TARGET": MODULE}
         for kind in ("privkey", "pubkey"):
             self.tool("--delete-object", "--type", kind, "--label", "x")
         keys = KeysInFiles(directory)
@@ -40,7 +43,7 @@ class TokenBeside:
 
     @property
     def uri(self):
-        return f"pkcs11:token=store;object={NEW}?module-path={MODULE}&pin-source=file:{self.token}/pin"
+        return f"pkcs11:token=store;object={NEW}?module-path={self.module}&pin-source=file:{self.token}/pin"
 
     def tool(self, *arguments):
         """Another program's view of the token."""
@@ -150,6 +153,29 @@ def test_a_key_goes_in_and_out_and_the_log_tells_it(beside):
     assert beside.objects() == []
     assert beside.service.states()[NEW] == "destroyed"
     assert beside.open_work() == []
+
+
+def test_an_import_into_a_token_that_stores_no_public_key_ends_while_a_gateway_runs(tmp_path):
+    faulty = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
+    beside = TokenBeside(tmp_path, faulty)
+    try:
+        took(beside, *beside.import_())
+        declare(beside)
+        rules, file = tmp_path / "rules", tmp_path / "third.p8"
+        rules.write_text("C_CreateObject rv=0x13\n")
+        public = write_key(file).public_key()
+        # For the commands alone: the gateway has its own environment.
+        beside.environment["FAULTY_PKCS11_RULES"] = str(rules)
+        into = beside.uri.replace(f"object={NEW}", f"object={THIRD}")
+        ended = beside.run("import", file, "--into", into, "--key-id", THIRD, "--reason", "a test")
+        assert ended.returncode == 0, ended.stderr
+        assert (beside.service.states()[THIRD], beside.open_work()) == ("staged", [])
+        pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+        assert pem.strip() in ended.stdout and "publicKeyFile: " in ended.stdout
+        # It was there before the register was told.
+        assert pem.strip() in ended.stderr
+    finally:
+        beside.service.stop()
 
 
 def test_a_key_that_still_signs_is_not_destroyed(beside):

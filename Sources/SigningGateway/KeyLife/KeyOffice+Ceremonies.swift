@@ -210,7 +210,8 @@ extension KeyOffice {
         guard isServing else { return ["seenBy": "the command itself, while no gateway ran"] }
         let isDestruction = ceremony.action == .destroy
         let look = await gateway.current.ring.look(
-            for: ceremony.keyID, at: ceremony.uri, isProofWanted: !isDestruction)
+            for: ceremony.keyID, at: ceremony.uri, isProofWanted: !isDestruction,
+            publicKey: report.publicKey(of: ceremony.fingerprint ?? report.fingerprint))
         switch look {
         case .present(let found, let facts):
             guard !isDestruction else {

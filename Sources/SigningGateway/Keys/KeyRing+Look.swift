@@ -21,10 +21,13 @@ extension KeyRing {
     /// - Parameters:
     ///   - uri: may lack what leads to a secret: the PIN is that of the keys in the same place.
     ///   - isProofWanted: whether the key has to sign a proof of possession.
-    func look(for keyID: String, at uri: String, isProofWanted: Bool) async -> KeyLook {
+    ///   - publicKey: in X9.63 form, for a token that does not hold it, where the configuration does not name it yet.
+    func look(
+        for keyID: String, at uri: String, isProofWanted: Bool, publicKey: [UInt8]? = nil
+    ) async -> KeyLook {
         guard let address = shownAddress(of: uri), let place = place(of: address) else { return .unknownPlace }
         var selector = address.selector
-        selector.publicKey = slots.first { $0.plan.keyID == keyID }?.plan.publicKey
+        selector.publicKey = slots.first { $0.plan.keyID == keyID }?.plan.publicKey ?? publicKey
         let wanted = selector
         return await opening.pass {
             do throws(KeyError) {

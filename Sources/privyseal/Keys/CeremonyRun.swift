@@ -1,5 +1,7 @@
 import ArgumentParser
+import Crypto
 import GatewayConfiguration
+import KeyTransport
 import SigningGateway
 import SigningKit
 import StrictJSON
@@ -42,9 +44,11 @@ struct CeremonyRun {
 
     /// Does the work, and has the register know how it ended.
     ///
+    /// - Parameter lackedPublicKey: the public key, if the token does not hold it.
     /// - Returns: what the work gave, and the key's record; nil while the gateway has not seen the key.
     func perform<Result>(
-        _ work: () async throws -> Result, evidence: (Result) -> (PublicKeyFingerprint?, [String: String])
+        _ work: () async throws -> Result, evidence: (Result) -> (PublicKeyFingerprint?, [String: String]),
+        lackedPublicKey: (Result) -> P256.Signing.PublicKey? = { _ in nil }
     ) async throws -> (Result, KeyLifeRecord?) {
         let result: Result
         do { result = try await work() } catch {
@@ -55,7 +59,13 @@ struct CeremonyRun {
         }
         let (fingerprint, facts) = evidence(result)
         do {
-            let end = KeyCeremonyEnd(isSuccess: true, fingerprint: fingerprint, evidence: facts)
+            var end = KeyCeremonyEnd(isSuccess: true, fingerprint: fingerprint, evidence: facts)
+            if let publicKey = lackedPublicKey(result) {
+                // Before the register is told: the key is of no use without it, whatever the register answers.
+                StandardError.print("The public key, for publicKeyFile:")
+                StandardError.print(PEM.text("PUBLIC KEY", Array(publicKey.derRepresentation)))
+                end = end.with(publicKey)
+            }
             switch try await desk.finish(ceremony.id, end.shortened()) {
             case .ended(let record): return (result, record)
             case .waiting: return (result, nil)

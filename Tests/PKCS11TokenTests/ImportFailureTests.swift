@@ -22,7 +22,7 @@ struct ImportFailureTests {
         "leaves nothing, whatever call fails",
         arguments: [
             "C_GenerateKey rv=0x30", "C_EncryptInit from=50 rv=0x30", "C_UnwrapKey rv=0x30",
-            "C_GetAttributeValue from=10 rv=0x30", "C_SignInit rv=0x30", "C_Sign corrupt", "C_CreateObject rv=0x30",
+            "C_GetAttributeValue from=10 rv=0x30", "C_SignInit rv=0x30", "C_Sign corrupt", "C_CreateObject rv=0xB3",
         ])
     func nothingLeft(_ rule: String) async throws {
         try module.follow(rule)
@@ -36,7 +36,7 @@ struct ImportFailureTests {
     @Test("says so when what was made cannot be removed, and goes on when it is called again")
     func stuck() async throws {
         // What is destroyed before the private key: the trial of a template, and the AES key.
-        try module.follow("C_CreateObject rv=0x30", "C_DestroyObject from=3 rv=0x30")
+        try module.follow("C_SignInit rv=0x30", "C_DestroyObject from=3 rv=0x30")
         let told = await sentence { try await importKey(.plain(material(key)), uri) }
         #expect(told?.contains("could not be removed") == true)
         try module.follow()
@@ -68,6 +68,18 @@ struct ImportFailureTests {
         #expect(placed.warnings.contains { $0.contains("in the clear") })
         #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+    }
+
+    @Test("a trial object and a transport key that the token does not destroy do not end the import")
+    func indestructible() async throws {
+        try module.follow("C_DestroyObject rv=0x1b")
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        let made = try await withWorkshop(token.uri("object=MADE", modulePath: module.path)) {
+            try await $0.generate(as: $1, isResumed: false, tell: { _ in })
+        }
+        #expect(made.label == "MADE")
+        try module.follow()
+        #expect(try token.objectCount() == 4, "two pairs; what is left of trials ends with the session")
     }
 
     @Test("a PIN that is refused is shown once")

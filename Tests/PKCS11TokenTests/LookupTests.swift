@@ -15,6 +15,19 @@ struct LookupTests {
         token = try hsm.makeToken()
     }
 
+    @Test("a message shows the beginning of a long label and a long ID")
+    func longLabel() async throws {
+        let long = String(repeating: "x", count: 10_000)
+        try token.generateKey(label: long, id: [UInt8](repeating: 0x0A, count: 10_000))
+        guard case .notFound(let sentence) = await refusal(of: token.uri("object=ABSENT")) else {
+            Issue.record("a key answers to a label that no key has")
+            return
+        }
+        #expect(sentence.contains("object=xxx") && sentence.utf8.count < 2000)
+        // The whole label counts for the search.
+        try await withKey(token.uri("object=\(long)")) { _, key in #expect(await fault(key) == nil) }
+    }
+
     @Test("two keys with one label are refused with a list of both, and each is found by its ID")
     func twins() async throws {
         try token.generateKey(label: "TWIN", id: [0x0A])

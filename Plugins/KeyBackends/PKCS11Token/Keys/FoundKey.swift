@@ -14,13 +14,21 @@ struct FoundKey: Sendable {
 
     /// For people, with the ID as a URI has it.
     var name: String {
-        "the key \"\(label)\"" + (id.isEmpty ? "" : " (id=\(Self.escaped(id)))")
+        "the key \"\(shownLabel)\"" + (id.isEmpty ? "" : " (id=\(Self.escaped(id)))")
     }
 
     /// Attributes that choose this key in a URI.
-    var attributes: String { "object=\(label), id=\(Self.escaped(id))" }
+    var attributes: String { "object=\(shownLabel), id=\(Self.escaped(id))" }
+
+    /// Characters of a label and bytes of an ID that a message shows: a token may have 64 KiB of either.
+    private static let shownLength = 128
+
+    private var shownLabel: String {
+        label.count > Self.shownLength ? label.prefix(Self.shownLength) + "…" : label
+    }
 
     private static func escaped(_ id: [UInt8]) -> String {
-        id.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+        let shown = id.prefix(shownLength).map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        return shown.joined() + (id.count > shownLength ? "…" : "")
     }
 }

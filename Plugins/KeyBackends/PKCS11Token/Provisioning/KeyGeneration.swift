@@ -20,14 +20,12 @@ struct KeyGeneration {
         let (pair, template) = try bench.attempt("make a P-256 pair") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(templates) { template throws(PKCS11Error) in
                 let isTrial = template.contains(Attribute(.isToken, false))
-                let publicTemplate = publicTemplate.map {
-                    isTrial && $0.kind == .isToken ? Attribute(.isToken, false) : $0
-                }
+                let publicTemplate = isTrial ? KeyTemplate.trial(publicTemplate) : publicTemplate
                 return try session.generateKeyPair(
                     .ecKeyPairGeneration, publicKey: publicTemplate, privateKey: template)
-            } discard: { pair throws(PKCS11Error) in
-                try session.destroy(pair.privateKey)
-                try session.destroy(pair.publicKey)
+            } discard: { pair in
+                try? session.destroy(pair.privateKey)
+                try? session.destroy(pair.publicKey)
             }
         }
         tell("The token made a P-256 pair.")

@@ -110,9 +110,8 @@ struct KeyImport {
                 }
                 return nil
             } catch {
-                guard KeyTemplate.isRefusal(error.returnValue) || Self.refusals.contains(error.returnValue) else {
-                    throw error
-                }
+                // Any other answer concerns the public key alone; the private key has proven itself.
+                guard !Self.losses.contains(error.returnValue.recovery) else { throw error }
                 return
                     "The token stores no public key object (\(error)). The private key is in its place; put the public "
                     + "key into a file, and name that with publicKeyFile in the configuration."
@@ -120,9 +119,8 @@ struct KeyImport {
         }
     }
 
-    private static let refusals: Set<ReturnValue> = [
-        .functionNotSupported, .templateIncomplete, .keyTypeInconsistent, .actionProhibited,
-    ]
+    /// The session or the token is gone, and with it the certainty that the private key is there.
+    private static let losses: Set<RecoveryClass> = [.session, .login, .slot, .module]
 
     /// Nothing is left half done.
     private func remove(_ object: ObjectHandle, because error: KeyError) -> KeyError {
@@ -147,14 +145,19 @@ struct KeyImport {
         }
     }
 
+    private static let deniedMechanisms = "the mechanisms for C_UnwrapKey that it lists and denies"
+
     private func bringIn(_ material: KeyMaterial) throws(KeyError) -> ArrivedKey {
         var obstacle = try PlainUnwrapping.missing(on: bench)
         if obstacle == nil {
             if let arrived = try PlainUnwrapping.run(material, name, on: bench, tell) { return arrived }
-            obstacle = "what its list of mechanisms names for C_UnwrapKey"
+            obstacle = Self.deniedMechanisms
         }
-        let other = try PairUnwrapping.missing(on: bench)
-        if other == nil { return try PairUnwrapping.run(material, name, on: bench, tell) }
+        var other = try PairUnwrapping.missing(on: bench)
+        if other == nil {
+            if let arrived = try PairUnwrapping.run(material, name, on: bench, tell) { return arrived }
+            other = Self.deniedMechanisms
+        }
         let lacks = "it lacks \(obstacle ?? ""), and for an RSA pair \(other ?? "")"
         guard allowsClear else {
             throw .unfit(

@@ -120,13 +120,15 @@ enum KeyTemplate {
     /// With the fullest template that the token takes. Which one that is, is tried with an object of the session: SoftHSM
     /// 2.6.1 leaves a nameless object in the token for each template that it refuses. A token that has no such objects
     /// refuses every trial, and is asked without.
+    ///
+    /// - Parameter discard: destroys the trial if the token can; what is left of it ends with the session.
     static func ladder<Value>(
         _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value,
-        discard: (Value) throws(PKCS11Error) -> Void
+        discard: (Value) -> Void
     ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
         for template in templates {
             do throws(PKCS11Error) {
-                try discard(try make(trial(template)))
+                discard(try make(trial(template)))
             } catch {
                 guard isRefusal(error.returnValue) else { throw error }
                 continue
@@ -136,8 +138,15 @@ enum KeyTemplate {
         return try firstAccepted(templates, make)
     }
 
-    /// The same as an object of the session.
+    /// The same as an object of the session, with a label of its own: one that the token does not destroy must not be taken
+    /// for the key.
     static func trial(_ template: [Attribute]) -> [Attribute] {
-        template.map { $0.kind == .isToken ? Attribute(.isToken, false) : $0 }
+        template.map { attribute in
+            switch attribute.kind {
+            case .isToken: Attribute(.isToken, false)
+            case .label: Attribute(.label, text: KeyName.transient.label)
+            default: attribute
+            }
+        }
     }
 }

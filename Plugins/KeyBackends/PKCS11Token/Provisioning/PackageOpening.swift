@@ -10,13 +10,26 @@ struct PackageOpening {
     let templates: [[Attribute]]
     let tell: (String) -> Void
 
-    func run() throws(KeyError) -> ArrivedKey {
-        try open(with: try wrappingKey())
+    enum Outcome {
+        case arrived(ArrivedKey)
+        /// The token denies the mechanisms, whatever its list says; a sentence.
+        case denied(String)
     }
 
-    func open(with rsa: ObjectHandle) throws(KeyError) -> ArrivedKey {
-        if let arrived = try openAtOnce(with: rsa) { return arrived }
-        let aes = try unwrapAESKey(with: rsa)
+    func run() throws(KeyError) -> ArrivedKey {
+        switch try open(with: try wrappingKey()) {
+        case .arrived(let key): return key
+        case .denied(let sentence): throw .unfit(sentence)
+        }
+    }
+
+    func open(with rsa: ObjectHandle) throws(KeyError) -> Outcome {
+        if let arrived = try openAtOnce(with: rsa) { return .arrived(arrived) }
+        let aes: ObjectHandle
+        switch try unwrapAESKey(with: rsa) {
+        case .unwrapped(let key): aes = key
+        case .denied(let sentence): return .denied(sentence)
+        }
         defer { try? bench.session.destroy(aes) }
         tell("The package's AES key was unwrapped in the token.")
         // Some tokens do not list what they have.
@@ -29,12 +42,13 @@ struct PackageOpening {
             throw refusal(error, "unwrap the package's key")
         }
         guard let unwrapped else {
-            throw .unfit(
+            return .denied(
                 "The token \(bench.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so it "
                     + "cannot open a package.")
         }
         tell("The key went in by C_UnwrapKey under it.")
-        return ArrivedKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
+        return .arrived(
+            ArrivedKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings))
     }
 
     private func openAtOnce(with rsa: ObjectHandle) throws(KeyError) -> ArrivedKey? {
@@ -45,6 +59,8 @@ struct PackageOpening {
                 package.encryptedAESKey + package.encryptedKey, with: rsa, by: [.rsaAESKeyWrap],
                 hash: OAEPHash(package.hash), templates)
         } catch {
+            // Some answer so to a hash that they do not have; in two steps the token may take it.
+            if error.returnValue == .argumentsBad { return nil }
             throw refusal(error, "unwrap the package")
         }
         guard let unwrapped else { return nil }
@@ -52,20 +68,27 @@ struct PackageOpening {
         return ArrivedKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
     }
 
-    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> ObjectHandle {
+    enum AESKeyOutcome {
+        case unwrapped(ObjectHandle)
+        /// The token denies RSA-OAEP with the package's hash; a sentence.
+        case denied(String)
+    }
+
+    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> AESKeyOutcome {
         let step = "unwrap the package's AES key"
         do throws(PKCS11Error) {
-            return try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {
+            let key = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {
                 template throws(PKCS11Error) in
                 try bench.session.unwrapKey(
                     package.encryptedAESKey, with: rsa, .rsaOAEP, hash: OAEPHash(package.hash), template)
             }.made
+            return .unwrapped(key)
         } catch {
             // SoftHSM 2.6.1 answers CKR_ARGUMENTS_BAD to a hash that it does not have.
             guard error.returnValue.deniesMechanism || error.returnValue == .argumentsBad else {
                 throw refusal(error, step)
             }
-            throw .unfit(
+            return .denied(
                 "The token \(bench.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
                     + "wrapping key (privyseal keys wrapping-key), whose file says which hash the token takes, and wrap the "
                     + "key again.")

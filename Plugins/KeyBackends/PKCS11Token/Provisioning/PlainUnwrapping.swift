@@ -58,9 +58,10 @@ enum PairUnwrapping {
         return try bench.paddedWraps().isEmpty ? "CKM_AES_KEY_WRAP_KWP or CKM_AES_KEY_WRAP_PAD for C_UnwrapKey" : nil
     }
 
+    /// - Returns: nil when the token lists what it needs for this, and denies it.
     static func run(
         _ material: KeyMaterial, _ name: KeyName, on bench: TokenBench, _ tell: @escaping (String) -> Void
-    ) throws(KeyError) -> ArrivedKey {
+    ) throws(KeyError) -> ArrivedKey? {
         let pair = try WrappingPair.generate(.transient, isLasting: false, on: bench)
         defer { pair.destroy(on: bench) }
         tell("An RSA pair was made in the token for this import.")
@@ -68,9 +69,9 @@ enum PairUnwrapping {
         do throws(KeyTransportError) { package = try pair.publicHalf.wrap(material, pair.hash(on: bench)) } catch {
             throw .unfit("\(error)")
         }
-        let arrived = try PackageOpening(
-            bench: bench, package: package, templates: KeyTemplate.privateKey(name), tell: tell
-        ).open(with: pair.privateKey)
+        let opening = PackageOpening(
+            bench: bench, package: package, templates: KeyTemplate.privateKey(name), tell: tell)
+        guard case .arrived(let arrived) = try opening.open(with: pair.privateKey) else { return nil }
         return ArrivedKey(object: arrived.object, method: .unwrapped, warnings: arrived.warnings)
     }
 }
@@ -92,8 +93,8 @@ enum PlainCreation {
         let (object, template) = try bench.attempt("store the key") { session throws(PKCS11Error) in
             try KeyTemplate.ladder(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
                 try session.createObject(template + more)
-            } discard: { object throws(PKCS11Error) in
-                try session.destroy(object)
+            } discard: { object in
+                try? session.destroy(object)
             }
         }
         return ArrivedKey(object: object, method: .created, warnings: KeyTemplate.warnings(template))

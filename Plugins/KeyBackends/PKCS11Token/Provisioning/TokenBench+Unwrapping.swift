@@ -4,10 +4,16 @@ internal import SigningKit
 
 /// What a token can unwrap with, and how.
 extension TokenBench {
-    /// Whether the token has the mechanism for this use (`C_GetMechanismInfo`).
+    /// Whether the token has the mechanism for this use (`C_GetMechanismInfo`). For a module without that function the
+    /// token's list of mechanisms counts.
     func has(_ mechanism: Mechanism, for use: MechanismUse) throws(KeyError) -> Bool {
         try attempt("say what it can do") { session throws(PKCS11Error) in
-            try session.module.uses(of: mechanism, on: session.slot).contains(use)
+            do throws(PKCS11Error) {
+                return try session.module.uses(of: mechanism, on: session.slot).contains(use)
+            } catch {
+                guard error.returnValue == .functionNotSupported else { throw error }
+                return try session.module.mechanisms(on: session.slot).contains(mechanism)
+            }
         }
     }
 
@@ -39,8 +45,8 @@ extension TokenBench {
             do throws(PKCS11Error) {
                 let (object, template) = try KeyTemplate.ladder(templates) { template throws(PKCS11Error) in
                     try session.unwrapKey(wrapped, with: key, mechanism, hash: hash, template)
-                } discard: { object throws(PKCS11Error) in
-                    try session.destroy(object)
+                } discard: { object in
+                    try? session.destroy(object)
                 }
                 return (object, KeyTemplate.warnings(template))
             } catch {

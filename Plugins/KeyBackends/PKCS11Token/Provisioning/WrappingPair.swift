@@ -56,9 +56,14 @@ struct WrappingPair {
             bench: bench, package: package, templates: KeyTemplate.privateKey(.transient).map(KeyTemplate.trial),
             tell: { _ in })
         do throws(KeyError) {
-            let isOneCall = try bench.has(.rsaAESKeyWrap, for: .unwrap)
-            let object =
-                isOneCall ? try opening.open(with: privateKey).object : try opening.unwrapAESKey(with: privateKey)
+            let object: ObjectHandle
+            if try bench.has(.rsaAESKeyWrap, for: .unwrap) {
+                guard case .arrived(let key) = try opening.open(with: privateKey) else { return .sha1 }
+                object = key.object
+            } else {
+                guard case .unwrapped(let key) = try opening.unwrapAESKey(with: privateKey) else { return .sha1 }
+                object = key
+            }
             try? bench.session.destroy(object)
             return .sha256
         } catch {

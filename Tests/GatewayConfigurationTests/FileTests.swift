@@ -70,6 +70,20 @@ final class FileTests {
         #expect(read.fingerprint == PublicKeyFingerprint(of: key))
     }
 
+    @Test("a public key whose point is compressed is taken")
+    func compressedPublicKey() throws {
+        defer { remove() }
+        let key = P256.Signing.PrivateKey().publicKey
+        let header: [UInt8] = [
+            0x30, 0x39, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+            0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x22, 0x00,
+        ]
+        let base64 = Data(header + Array(key.compressedRepresentation)).base64EncodedString()
+        let text = "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n"
+        let read = try configuration(withKey: ["publicKeyFile: \(try write(text, "key.pem"))"]).accounts[0].keys[0]
+        #expect(read.publicKey?.x963Representation == key.x963Representation)
+    }
+
     @Test("a fingerprint that is not that of the file is refused")
     func disagreement() throws {
         defer { remove() }

@@ -1,4 +1,6 @@
 import Crypto
+import Foundation
+import SigningKit
 
 /// A public key in PEM (RFC 7468 §13), as `openssl pkey -pubout` writes it.
 enum PublicKeyFile {
@@ -21,10 +23,7 @@ enum PublicKeyFile {
         if text.contains("BEGIN CERTIFICATE-----") {
             throw InvalidValue("names a certificate; take the public key out of it with openssl x509 -pubkey -noout")
         }
-        // swift-crypto takes a point under another curve's name; the same key written anew has the right one.
-        guard let key = try? P256.Signing.PublicKey(pemRepresentation: text),
-            compact(text) == compact(key.pemRepresentation)
-        else {
+        guard let key = key(in: text) else {
             throw InvalidValue(
                 "names a file that is not a P-256 public key in PEM, from -----BEGIN PUBLIC KEY----- to "
                     + "-----END PUBLIC KEY----- and nothing else")
@@ -32,5 +31,13 @@ enum PublicKeyFile {
         return key
     }
 
-    private static func compact(_ pem: String) -> [UInt8] { pem.utf8.filter { $0 > 0x20 } }
+    /// The point may be compressed, as `openssl pkey -pubout -ec_conv_form compressed` writes it.
+    private static func key(in text: String) -> P256.Signing.PublicKey? {
+        let pem = text.filter { !$0.isWhitespace }
+        let (begin, end) = ("-----BEGINPUBLICKEY-----", "-----ENDPUBLICKEY-----")
+        guard pem.hasPrefix(begin), pem.hasSuffix(end),
+            let der = Data(base64Encoded: String(pem.dropFirst(begin.count).dropLast(end.count)))
+        else { return nil }
+        return P256.Signing.PublicKey(subjectPublicKeyInfo: Array(der))
+    }
 }

@@ -2,8 +2,11 @@
 ///
 /// Its description leaves out every attribute that leads to a secret, so it can go into logs, errors and tables.
 public struct KeyURI: Hashable, Sendable {
+    /// Compared by its bytes: two URIs that a `String` takes for equal can name two files.
+    private let exact: ExactText
+
     /// The whole URI. Not for people's eyes.
-    public let text: String
+    public var text: String { exact.text }
 
     /// - Throws: `KeyError.invalidURI` unless there is a scheme (RFC 3986 §3.1) and something behind it, or when there is a
     ///   fragment (§3.5). It never repeats the text: there may be a secret in it.
@@ -17,7 +20,7 @@ public struct KeyURI: Hashable, Sendable {
         guard !text.utf8.contains(UInt8(ascii: "#")) else {
             throw .invalidURI("it holds a #, which would begin a fragment; write %23")
         }
-        self.text = text
+        exact = ExactText(text)
     }
 
     /// In lower case, without the colon.

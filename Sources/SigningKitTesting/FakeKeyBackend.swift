@@ -44,7 +44,7 @@ public struct FakeKeyBackend: KeyBackend {
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
         try checkOpen()
         let name = String(selector.uri.path.dropFirst("key=".count))
-        return Key(key: try place.key(name), place: place, limit: limit, isClosed: isClosed)
+        return Key(name: name, key: try place.key(name), place: place, limit: limit, isClosed: isClosed)
     }
 
     public func health() async -> KeyBackendHealth {
@@ -69,6 +69,7 @@ public struct FakeKeyBackend: KeyBackend {
     }
 
     private struct Key: SigningKey {
+        let name: String
         let key: P256.Signing.PrivateKey
         let place: FakePlace
         let limit: Int
@@ -80,7 +81,18 @@ public struct FakeKeyBackend: KeyBackend {
 
         func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
             if isClosed.value { throw .closed }
+            // As on a token: an object that is gone does not sign, whoever has a handle of it.
+            _ = try place.key(name)
             return try await place.sign(digest, with: key, limit: limit)
         }
+    }
+}
+
+extension FakeKeyBackend: KeyProvisioning {
+    /// Its keys come and go by `FakePlace`.
+    public static func workshop(
+        at locator: KeyLocator, in environment: KeyBackendEnvironment
+    ) async throws(KeyError) -> any KeyWorkshop {
+        throw .unfit("The place takes no changes.")
     }
 }

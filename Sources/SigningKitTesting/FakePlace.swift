@@ -54,6 +54,13 @@ public final class FakePlace: Sendable {
         return "fake:\(name);key=\(keyName)"
     }
 
+    /// The same key under another name.
+    ///
+    /// - Returns: its URI; nil without a key.
+    public func copy(_ keyName: String, as copyName: String) -> String? {
+        state.withLock { $0.keys[keyName] }.map { add(copyName, $0) }
+    }
+
     public func remove(_ keyName: String) { state.withLock { $0.keys[keyName] = nil } }
 
     public var counts: Counts { state.withLock { $0.counts } }

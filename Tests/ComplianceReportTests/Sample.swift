@@ -105,7 +105,7 @@ enum Sample {
     static func life(_ provenance: KeyLifeRecord.Provenance) -> KeyLifeRecord {
         let arrival = KeyLifeChange(
             time: before(days: 400), action: provenance == .generated ? .generate : .import, from: nil, to: .staged,
-            actor: "anna", approver: "bert", reason: "A new key", evidence: ["method": "unwrapped"])
+            actor: "anna", approver: "bert", reason: "A new key", evidence: ["reported.method": "unwrapped"])
         let activation = KeyLifeChange(
             time: before(days: 399), action: .activate, from: .staged, to: .active, actor: "anna", approver: "bert",
             reason: "The yearly change")

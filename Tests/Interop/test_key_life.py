@@ -321,17 +321,14 @@ def test_a_job_begins_when_it_is_approved_and_ends_when_the_gateway_sees_the_key
     assert events == ["proposed", "approved", "begun", "approved", "reported"]
 
 
-def test_an_older_proposal_does_not_pass_a_destruction_that_has_begun(two):
-    proposal = two.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
-    destruction = order("destroy", NEW, uri=two.keys.uri(KEY_IDS.index(NEW)))
-    del destruction["fingerprint"]
-    status, answer = two.admin("POST", "/v1/ceremonies", destruction, by="ann")
-    assert status == 202, answer
-    assert two.approve(answer["proposal"]["id"], by="ben")[0] in (200, 202)
-    assert two.admin("POST", "/v1/ceremonies", destruction, by="ann")[0] == 200
-    status, refused = two.approve(proposal, by="ben")
-    assert (status, f"The destruction of {NEW} has begun" in refused["detail"]) == (409, True)
-    assert two.states()[NEW] == "staged"
+def test_a_key_in_a_file_is_neither_made_nor_destroyed_by_an_order(two):
+    for action in ("generate", "destroy"):
+        work = order(action, "5A8U7LAJ67" if action == "generate" else NEW, uri=two.keys.uri(KEY_IDS.index(NEW)))
+        del work["fingerprint"]
+        status, refused = two.admin("POST", "/v1/ceremonies", work, by="ann")
+        assert (status, "Keys of file: are not" in refused["detail"]) == (409, True), refused
+    _, overview = two.admin("GET", "/v1/keys")
+    assert (overview["ceremonies"], overview["proposals"]) == ([], [])
 
 
 def test_one_person_with_two_proofs_or_two_names_does_not_pass_dual_control(two):
@@ -349,6 +346,16 @@ def test_one_person_with_two_proofs_or_two_names_does_not_pass_dual_control(two)
     assert (status, "another administrator has to approve" in refused["detail"]) == (409, True)
     assert two.signer() == OLD
     done(two.approve(proposal, by="ben"))
+
+
+def test_a_proposal_of_root_does_not_count_after_the_account_excludes_root(two):
+    proposal = two.change("activate", NEW, **ACTIVATION)[1]["proposal"]["id"]
+    two.dual_control = "{operator: false}"
+    two.configure(keys=KEY_IDS)
+    assert two.reload()[0]
+    status, refused = two.approve(proposal, by="ann")
+    assert (status, "does not count as an administrator of the account any more" in refused["detail"]) == (409, True)
+    assert two.signer() == OLD
 
 
 def test_root_is_no_administrator_where_the_account_says_so(tmp_path):

@@ -34,10 +34,17 @@ extension KeyExamination {
             "life.state", "In which state is it?", [.nist57("7")],
             expected: "staged, active, retiring, retired or suspended"
         ) { life in
-            if let compromisedAt = life.compromisedAt {
+            if let compromisedAt = life.compromisedAt, life.isCompromised {
                 return (
                     "\(life.state.rawValue), compromised at \(compromisedAt.text)", .fail,
                     "Revoke it at Apple, destroy it, and take it out of the configuration."
+                )
+            }
+            if let compromisedAt = life.compromisedAt, let restoredAt = life.restoredAt, life.state != .destroyed {
+                return (
+                    "\(life.state.rawValue), compromised at \(compromisedAt.text), restored at \(restoredAt.text)",
+                    .pass,
+                    "The compromise was undone as a false alarm. See why: privyseal keys history \(life.keyID)."
                 )
             }
             return switch life.state {
@@ -123,7 +130,9 @@ extension KeyExamination {
                     "It was there before the register. Keep the paper record of its import with this report."
                 )
             }
-            let method = arrival.evidence["method"].map { ", \($0)" } ?? ""
+            // Registers of earlier versions do not tell what the worker reported from what the gateway saw.
+            let method =
+                (arrival.evidence["reported.method"] ?? arrival.evidence["method"]).map { ", reported as \($0)" } ?? ""
             return (
                 "\(arrival.action.rawValue)\(method), by \(arrival.actor) at \(arrival.time.text)", .pass,
                 arrival.evidence.isEmpty

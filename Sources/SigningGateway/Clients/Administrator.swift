@@ -42,8 +42,14 @@ public struct Administrator: Equatable, Sendable {
     var isOperator: Bool { name == Client.operator.name }
 
     func isSamePerson(as other: Administrator) -> Bool {
-        name == other.name || !Set(proofs).isDisjoint(with: other.proofs)
+        name == other.name || !Set(identities).isDisjoint(with: other.identities)
     }
+
+    /// The proofs, and the name in the form of a proof.
+    var identities: [String] { proofs + [Self.proof(ofName: name)] }
+
+    /// What stands for a name among the proofs of a person who had several names.
+    static func proof(ofName name: String) -> String { proof("name:\(name)") }
 
     /// The first 16 bytes of the SHA-256 of what proves a client, in hexadecimal digits.
     static func proof(_ text: String) -> String { String("\(Digest256(of: text))".prefix(32)) }

@@ -8,12 +8,10 @@ final class AccountKeys: Sendable {
         var state: KeyLifeState
         /// When a retiring key retires.
         var deadline: Deadline?
-        var compromisedAt: Timestamp?
 
         init(_ record: KeyLifeRecord, state: KeyLifeState, deadline: Deadline?) {
             self.state = state
             self.deadline = deadline
-            compromisedAt = record.compromisedAt
         }
     }
 

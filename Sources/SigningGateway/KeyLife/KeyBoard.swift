@@ -14,9 +14,12 @@ public final class KeyBoard: Sendable {
         var proposals: [KeyProposal] = []
         var ceremonies: [KeyCeremony] = []
         var accounts: [AccountPlan] = []
+        var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
         var holds = KeyHolds()
         var deadlineOffsets = DeadlineOffsets()
+        /// The fingerprints of keys that are compromised or destroyed.
+        var lost: Set<PublicKeyFingerprint> = []
         var isLoaded = false
     }
 
@@ -38,6 +41,34 @@ public final class KeyBoard: Sendable {
     var proposals: [KeyProposal] { state.withLock { $0.proposals } }
     var ceremonies: [KeyCeremony] { state.withLock { $0.ceremonies } }
     var accounts: [AccountPlan] { state.withLock { $0.accounts } }
+
+    /// Whether two administrators are wanted for what gives a key of the account power or takes it for good. An account that is no
+    /// longer configured wants two if any other account does: nothing tells what it wanted itself.
+    func wantsTwo(_ issuerID: String) -> Bool {
+        counted(issuerID).contains(where: \.hasDualControl)
+    }
+
+    /// Whether `operator` counts as an administrator in the account.
+    func countsOperator(_ issuerID: String) -> Bool {
+        counted(issuerID).allSatisfy { !$0.hasDualControl || $0.countsOperator }
+    }
+
+    private func counted(_ issuerID: String) -> [AccountPlan] {
+        let accounts = accounts
+        let own = accounts.filter { $0.issuerID.hasSameBytes(as: issuerID) }
+        return own.isEmpty ? accounts : own
+    }
+
+    /// Whether a signature of the key proves anything: not once another person may have made it, in whatever account and under
+    /// whatever ID the key is configured. Without a record nothing is known of it.
+    func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
+        state.withLock { state in
+            guard let record = state.records[keyID], !record.isLost, state.holds.states[keyID] != .compromised else {
+                return false
+            }
+            return !(fingerprint.map(state.lost.contains) ?? false)
+        }
+    }
 
     /// The keys that are stopped without regard to the register, and the most severe stop of each.
     var held: [String: KeyLifeState] { state.withLock { $0.holds.states } }
@@ -116,16 +147,19 @@ public final class KeyBoard: Sendable {
         state.withLock { state in
             (state.records, state.proposals, state.ceremonies) = (records, proposals, ceremonies)
             state.isLoaded = true
+            state.recognize()
             state.adopt(at: time)
             state.publish()
         }
     }
 
-    /// The accounts of the configuration that serves.
-    func declare(_ accounts: [AccountPlan], at time: Timestamp) {
+    /// The accounts and clients of the configuration that serves.
+    func declare(_ accounts: [AccountPlan], clients: [ClientPlan] = [], at time: Timestamp) {
+        let persons = ConfiguredPersons(clients)
         state.withLock { state in
-            state.accounts = accounts
+            (state.accounts, state.persons) = (accounts, persons)
             guard state.isLoaded else { return }
+            state.recognize()
             state.adopt(at: time)
             state.publish()
         }
@@ -146,6 +180,13 @@ public final class KeyBoard: Sendable {
 }
 
 extension KeyBoard.State {
+    /// A client that gets another name or other proofs is the person that it was. Each configuration shows one step of that, so
+    /// what it shows is kept with the proposals and jobs that are open.
+    fileprivate mutating func recognize() {
+        for index in proposals.indices { proposals[index].recognize(persons) }
+        for index in ceremonies.indices { ceremonies[index].recognize(persons) }
+    }
+
     fileprivate mutating func adopt(at time: Timestamp) {
         for account in accounts {
             let isNew = !records.values.contains { $0.issuerID == account.issuerID }
@@ -164,6 +205,7 @@ extension KeyBoard.State {
 
     /// What requests see.
     fileprivate mutating func publish() {
+        lost = Set(records.values.filter(\.isLost).compactMap(\.fingerprint))
         let held = holds.states
         for issuerID in Set(accounts.map(\.issuerID)) {
             let own = records.values.filter { $0.issuerID == issuerID }

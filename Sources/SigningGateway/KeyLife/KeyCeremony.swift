@@ -17,7 +17,7 @@ public struct KeyCeremony: Sendable, Equatable {
     /// The administrator who ordered it: with dual control, the proposer.
     public var actor: String
     public var approver: String?
-    /// See `Administrator.proofs`.
+    /// See `Administrator.proofs`. Those of the administrators who approved a take-over are among them.
     public var approverProofs: [String]
     /// The administrator who does the work, and the only one who may end it.
     public var worker: String
@@ -49,7 +49,18 @@ public struct KeyCeremony: Sendable, Equatable {
     }
 
     var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }
-    var approvingPerson: Administrator? { approver.map { Administrator(name: $0, proofs: approverProofs) } }
+    /// Everybody who approved the work, or that another administrator takes it over.
+    var approvingPerson: Administrator? {
+        if let approver { return Administrator(name: approver, proofs: approverProofs) }
+        // A take-over is approved in an account without dual control, too. The register names such an approver by proofs alone.
+        return approverProofs.isEmpty ? nil : Administrator(name: "", proofs: approverProofs)
+    }
+
+    /// After a change of the configuration: its persons are the same under new names and proofs.
+    mutating func recognize(_ persons: ConfiguredPersons) {
+        workerProofs += persons.news(of: workingPerson)
+        if let approvingPerson { approverProofs += persons.news(of: approvingPerson) }
+    }
 }
 
 extension KeyCeremony: JSONReadable, JSONWritable {
@@ -76,10 +87,8 @@ extension KeyCeremony: JSONReadable, JSONWritable {
             if let fingerprint { writer.member("fingerprint", fingerprint.description) }
             writer.member("reason", reason)
             writer.member("actor", actor)
-            if let approver {
-                writer.member("approver", approver)
-                writer.member("approverProofs", approverProofs)
-            }
+            if let approver { writer.member("approver", approver) }
+            if approver != nil || !approverProofs.isEmpty { writer.member("approverProofs", approverProofs) }
             writer.member("worker", worker)
             writer.member("workerProofs", workerProofs)
             writer.member("begun", begun)

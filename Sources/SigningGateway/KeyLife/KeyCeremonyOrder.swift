@@ -54,6 +54,11 @@ public struct KeyCeremonyEnd: Sendable, Equatable {
         self.fingerprint = fingerprint
         self.evidence = evidence
     }
+
+    /// As the register has it: what the gateway did not see for itself bears the mark of a report.
+    var reported: [String: String] {
+        Dictionary(evidence.map { ("reported.\($0.key)", $0.value) }) { first, _ in first }
+    }
 }
 
 extension KeyCeremonyAnswer: JSONReadable, JSONWritable {

@@ -39,7 +39,7 @@ enum KeyLifeLimits {
         try checkCharacters(text, name)
     }
 
-    private static func checkCharacters(_ text: String, _ name: String) throws(KeyLifeRefusal) {
+    static func checkCharacters(_ text: String, _ name: String) throws(KeyLifeRefusal) {
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw KeyLifeRefusal("The \(name) holds a control character, such as a line break. Remove it.")
         }

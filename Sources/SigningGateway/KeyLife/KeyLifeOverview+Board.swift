@@ -22,13 +22,12 @@ extension KeyLifeOverview {
                     record, isRecorded: held[record.keyID] == nil, declared: board.isDeclared(record.keyID),
                     slot: slots[record.keyID])
             }
-            let plan = board.accounts.first { $0.issuerID == issuerID }
-            accounts.append(Account(issuerID: issuerID, hasDualControl: plan?.hasDualControl ?? false, keys: keys))
+            accounts.append(Account(issuerID: issuerID, hasDualControl: board.wantsTwo(issuerID), keys: keys))
         }
         self.init(
             accounts: accounts, proposals: board.proposals.filter { !isOver(board.deadline(of: $0)) },
             ceremonies: board.ceremonies,
-            differences: Self.differences(board, records, held)
+            differences: Self.differences(board, records, held, slots)
                 + Self.postponedRetirements(
                     records.filter { board.deadline(of: $0).map(isOver) == false }, at: time))
     }
@@ -49,7 +48,7 @@ extension KeyLifeOverview {
 
     /// The configuration declares keys, the register holds their states: where they do not fit, what holds and what to do.
     private static func differences(
-        _ board: KeyBoard, _ records: [KeyLifeRecord], _ held: [String: KeyLifeState]
+        _ board: KeyBoard, _ records: [KeyLifeRecord], _ held: [String: KeyLifeState], _ slots: [String: KeySlot]
     ) -> [String] {
         var sentences: [String] = []
         if !board.isLoaded {
@@ -99,8 +98,13 @@ extension KeyLifeOverview {
             }
         }
         for record in records where board.isDeclared(record.keyID) && record.state == .destroyed {
+            let signs = slots[record.keyID]?.state.canSign == true
             sentences.append(
-                "The key \(record.keyID) is destroyed, and the configuration still names it. Take it out and reload.")
+                signs
+                    ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it is there. Destroy it on its token, "
+                        + "take it out of the configuration and reload."
+                    : "The key \(record.keyID) is destroyed, and the configuration still names it. Take it out and reload."
+            )
         }
         return sentences
     }

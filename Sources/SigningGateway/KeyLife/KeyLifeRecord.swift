@@ -19,8 +19,10 @@ public struct KeyLifeRecord: Sendable, Equatable {
     public var provenance: Provenance
     /// Nil as long as nobody has seen the key.
     public var fingerprint: PublicKeyFingerprint?
-    /// When the key was said to be compromised. It stays when the key is retired or destroyed; only `restore` removes it.
+    /// When the key was said to be compromised. It stays for good.
     public var compromisedAt: Timestamp?
+    /// When `restore` undid that; nil while the key counts as compromised.
+    public var restoredAt: Timestamp?
     /// From the first to the last.
     public var history: [KeyLifeChange]
     /// How many changes the history leaves out; the audit log has them.
@@ -29,7 +31,7 @@ public struct KeyLifeRecord: Sendable, Equatable {
     public init(
         issuerID: String, keyID: String, state: KeyLifeState, suspendedFrom: KeyLifeState? = nil, since: Timestamp,
         retireAt: Timestamp? = nil, provenance: Provenance, fingerprint: PublicKeyFingerprint? = nil,
-        compromisedAt: Timestamp? = nil, history: [KeyLifeChange] = [], omitted: Int = 0
+        compromisedAt: Timestamp? = nil, restoredAt: Timestamp? = nil, history: [KeyLifeChange] = [], omitted: Int = 0
     ) {
         self.issuerID = issuerID
         self.keyID = keyID
@@ -40,8 +42,25 @@ public struct KeyLifeRecord: Sendable, Equatable {
         self.provenance = provenance
         self.fingerprint = fingerprint
         self.compromisedAt = compromisedAt
+        self.restoredAt = restoredAt
         self.history = history
         self.omitted = omitted
+    }
+
+    /// Whether another person may have the key. A retired or destroyed key stays so.
+    public var isCompromised: Bool { state == .compromised || (compromisedAt != nil && restoredAt == nil) }
+
+    /// Whether no signature of the key proves anything.
+    var isLost: Bool { isCompromised || state == .destroyed }
+
+    /// Of a compromised key: the state before.
+    var stateBeforeCompromise: KeyLifeState? {
+        history.last { $0.to == .compromised && $0.from != .compromised }?.from
+    }
+
+    /// A second compromise of a compromised key, as of one that is retired since, leaves the first time.
+    mutating func noteCompromise(at time: Timestamp) {
+        if compromisedAt == nil || restoredAt != nil { (compromisedAt, restoredAt) = (time, nil) }
     }
 }
 
@@ -53,19 +72,16 @@ extension KeyLifeRecord: JSONReadable, JSONWritable {
             suspendedFrom: try object.optionalChoice("suspendedFrom"), since: try object.time("since"),
             retireAt: try object.optionalTime("retireAt"), provenance: try object.choice("provenance"),
             fingerprint: try object.optionalFingerprint("fingerprint"),
-            compromisedAt: try object.optionalTime("compromisedAt"), history: try object.list("history"),
+            compromisedAt: try object.optionalTime("compromisedAt"),
+            restoredAt: try object.optionalTime("restoredAt"), history: try object.list("history"),
             omitted: try object.optional("omitted") { value throws(JSONReadError) in
                 Int(clamping: try value.integer())
             } ?? 0)
         // Earlier versions left it to the history.
-        if compromisedAt == nil { compromisedAt = compromiseInHistory }
-    }
-
-    private var compromiseInHistory: Timestamp? {
-        guard let last = history.last(where: { $0.action == .compromise || $0.action == .restore }),
-            last.action == .compromise
-        else { return nil }
-        return last.time
+        guard compromisedAt == nil, let compromise = history.last(where: { $0.action == .compromise }) else { return }
+        compromisedAt = compromise.time
+        let last = history.last { $0.action == .compromise || $0.action == .restore }
+        if let last, last.action == .restore { restoredAt = last.time }
     }
 
     public func write(to writer: inout JSONWriter) { writer.object { writeMembers(to: &$0) } }
@@ -80,6 +96,7 @@ extension KeyLifeRecord: JSONReadable, JSONWritable {
         writer.member("provenance", provenance.rawValue)
         if let fingerprint { writer.member("fingerprint", fingerprint.description) }
         if let compromisedAt { writer.member("compromisedAt", compromisedAt) }
+        if let restoredAt { writer.member("restoredAt", restoredAt) }
         if omitted > 0 { writer.member("omitted", omitted) }
         writer.name("history")
         writer.array { writer in for change in history { change.write(to: &writer) } }

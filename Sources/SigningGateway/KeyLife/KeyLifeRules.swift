@@ -9,7 +9,7 @@ struct KeyLifeRules {
 
     /// What every change needs.
     func record(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
-        guard let record = records[keyID] else {
+        guard let record = records[keyID], record.keyID.hasSameBytes(as: keyID) else {
             throw KeyLifeRefusal(
                 .unknown, "There is no key \(keyID). privyseal keys states shows those that there are.")
         }
@@ -46,7 +46,7 @@ struct KeyLifeRules {
             throw KeyLifeRefusal("The key \(new.keyID) is retired, which is for good; import another one.")
         case .destroyed: throw KeyLifeRefusal("The key \(new.keyID) is destroyed; import another one.")
         }
-        if let compromisedAt = new.compromisedAt {
+        if new.isCompromised, let compromisedAt = new.compromisedAt {
             throw KeyLifeRefusal(
                 "The key \(new.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)), and nothing "
                     + "undid that; import another one.")
@@ -61,7 +61,7 @@ struct KeyLifeRules {
             throw KeyLifeRefusal(
                 "The key \(old.keyID) is active. Say that it makes room: --retire \(old.keyID) --overlap 24h.")
         }
-        guard named == old.keyID else {
+        guard named.hasSameBytes(as: old.keyID) else {
             throw KeyLifeRefusal("The key \(named) is not active; \(old.keyID) is. Name that one with --retire.")
         }
         guard let overlap = order.overlap, overlap > 0 else {
@@ -81,6 +81,9 @@ struct KeyLifeRules {
     func retirement(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
         let record = try record(keyID)
         switch record.state {
+        case .compromised where record.stateBeforeCompromise == .destroyed:
+            throw KeyLifeRefusal(
+                "The key \(keyID) was destroyed before it was compromised: there is nothing to retire.")
         case .staged, .retiring, .suspended, .compromised: return record
         case .active:
             throw KeyLifeRefusal(
@@ -124,13 +127,32 @@ struct KeyLifeRules {
         return record
     }
 
-    func restoration(_ keyID: String) throws(KeyLifeRefusal) -> KeyLifeRecord {
+    /// - Returns: the record, and the state that it goes to: a retired or destroyed key has no way back.
+    func restoration(_ keyID: String) throws(KeyLifeRefusal) -> (KeyLifeRecord, KeyLifeState) {
         let record = try record(keyID)
         guard record.state == .compromised else {
             throw KeyLifeRefusal("The key \(keyID) is \(record.state.rawValue), not compromised.")
         }
         try requireNoDestruction(of: keyID)
-        return record
+        return switch record.stateBeforeCompromise {
+        case .retired: (record, .retired)
+        case .destroyed: (record, .destroyed)
+        default: (record, .suspended)
+        }
+    }
+
+    /// A key of a register has one ID. Under a second one, a compromise or a destruction of the first would not reach it.
+    ///
+    /// - Parameter amongLostOnly: whether only a compromised or destroyed key counts.
+    func requireOwnKey(
+        _ fingerprint: PublicKeyFingerprint, of keyID: String, amongLostOnly: Bool = false
+    ) throws(KeyLifeRefusal) {
+        let others = records.values.filter { $0.fingerprint == fingerprint && $0.keyID != keyID }
+        guard let other = others.first(where: \.isLost) ?? (amongLostOnly ? nil : others.first) else { return }
+        throw KeyLifeRefusal(
+            "The key \(fingerprint) is \(other.keyID) in the register, which is \(other.state.rawValue)"
+                + (other.isCompromised && other.state != .compromised ? " and was compromised" : "")
+                + ". A key ID is Apple's name for one key: take another key for \(keyID).")
     }
 
     /// Whether a direct order or a proposal could be done now. The same functions decide when it is done.
@@ -154,7 +176,12 @@ struct KeyLifeRules {
         _ order: KeyCeremonyOrder, seen: PublicKeyFingerprint?
     ) throws(KeyLifeRefusal) {
         let known = records[order.keyID]
-        if let known, known.issuerID != order.issuerID {
+        if let known, !known.keyID.hasSameBytes(as: order.keyID) {
+            throw KeyLifeRefusal(
+                "The key ID \(order.keyID) looks like that of a key in the register, but is written with other Unicode characters. "
+                    + "Copy it from privyseal keys states.")
+        }
+        if let known, !known.issuerID.hasSameBytes(as: order.issuerID) {
             throw KeyLifeRefusal(
                 "The key \(order.keyID) belongs to the account \(known.issuerID), not to \(order.issuerID).")
         }
@@ -173,13 +200,14 @@ struct KeyLifeRules {
                 "An import names the key by its fingerprint, sha256: and 64 hexadecimal digits, so that what is approved is this "
                     + "key and no other. Give the fingerprint.")
         }
+        if let fingerprint = order.fingerprint { try requireOwnKey(fingerprint, of: order.keyID) }
         guard let known else {
             guard records.count < KeyLifeLimits.keys else {
                 throw KeyLifeRefusal("The register holds \(records.count) keys, and takes no more.")
             }
             return
         }
-        if let compromisedAt = known.compromisedAt {
+        if known.isCompromised, let compromisedAt = known.compromisedAt {
             throw KeyLifeRefusal(
                 "The key \(order.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)). A key ID is "
                     + "Apple's name for one key: import the new one under its own ID.")
@@ -188,8 +216,9 @@ struct KeyLifeRules {
         let expected = known.fingerprint ?? seen
         // Named by the configuration, and never seen: this is where it comes in.
         if expected == nil, known.history.allSatisfy({ $0.action == .adopt }) { return }
-        // The same key in another token is a copy that was kept; another key under the same ID is a mistake.
-        guard let expected, expected == order.fingerprint else {
+        // The same key in another token is a copy that was kept; another key under the same ID is a mistake, and a key that is made
+        // is another one.
+        guard let expected, expected == order.fingerprint, order.action == .import else {
             throw KeyLifeRefusal(
                 "There is a key \(order.keyID) already, which is \(known.state.rawValue). A key ID is Apple's name for one "
                     + "key: give the ID of the new one.")

@@ -17,6 +17,7 @@ extension KeyOffice {
             )
         }
         let proven = try require(hand.proof, of: new.keyID)
+        try rules.requireOwnKey(proven, of: new.keyID, amongLostOnly: true)
         var changed = new
         changed.fingerprint = proven
         let records = try await changeOver(issuerID: new.issuerID, fulfilling: hand.fulfils) {

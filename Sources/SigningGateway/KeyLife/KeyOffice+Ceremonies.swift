@@ -32,6 +32,8 @@ extension KeyOffice {
                 }
             (ceremony.worker, ceremony.workerProofs) = (actor.name, actor.proofs)
             ceremony.report = nil
+            // Neither may the administrator who approved that the work is taken over carry it out later.
+            if known != nil, let person = used?.approvingPerson { ceremony.approverProofs += person.identities }
             let ceremonies = board.ceremonies.filter { $0.id != ceremony.id } + [ceremony]
             var begun = LifeRecord(ceremony, .begun, by: actor.name)
             begun.approver = used?.approver ?? begun.approver
@@ -53,6 +55,7 @@ extension KeyOffice {
                 "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
         }
         try rules.ceremony(order, seen: slot(order.keyID)?.fingerprint)
+        try requireProvisioning(order)
         return isServing && order.action == .destroy && !board.ceremonies.contains { $0.keyID == order.keyID }
     }
 
@@ -66,6 +69,13 @@ extension KeyOffice {
     private func requirePresence(_ order: KeyCeremonyOrder, _ look: KeyLook?) throws(KeyLifeRefusal) {
         guard let look else { throw Self.hasChanged(order.keyID) }
         let known = board.records[order.keyID]
+        if let declared = slot(order.keyID)?.plan.uri, let uri = try? KeyURI(order.uri),
+            !gateway.current.ring.isSamePlace(declared, uri)
+        {
+            throw KeyLifeRefusal(
+                "The configuration names \(order.keyID) at \(declared), and the order at \(order.uri). A key is destroyed where the "
+                    + "gateway uses it. Give the URI of the configuration.")
+        }
         switch look {
         case .present(let found, _):
             let expected = known?.fingerprint ?? order.fingerprint
@@ -121,9 +131,10 @@ extension KeyOffice {
         var details = order.details
         if let known { details["takesOver"] = known.id }
         if let approved = board.proposals.first(where: {
-            $0.action == order.action && $0.keyID == order.keyID && $0.details == details && $0.approver != nil
+            $0.isFor(order.action, issuerID: order.issuerID, keyID: order.keyID, details: details) && $0.approver != nil
                 && !isOver($0)
         }) {
+            try requireStanding(of: approved)
             if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
             guard known == nil || approved.proposingPerson.isSamePerson(as: actor) else {
                 throw KeyLifeRefusal("\(approved.proposer) proposed to take the work over, and does it.")
@@ -152,7 +163,7 @@ extension KeyOffice {
         return try await inTurn { () throws(KeyLifeRefusal) in
             var ceremony = try ceremony(id, endedBy: actor)
             guard end.isSuccess else {
-                try await set(board.ceremonies.filter { $0.id != id }, .failed, ceremony, by: actor.name, end.evidence)
+                try await set(board.ceremonies.filter { $0.id != id }, .failed, ceremony, by: actor.name, end.reported)
                 return .ended(board.records[ceremony.keyID] ?? KeyLifeRecord(ceremony, at: now))
             }
             guard ceremony == before else { throw Self.hasChanged(ceremony.keyID) }
@@ -160,7 +171,7 @@ extension KeyOffice {
             ceremony.report = end
             if let facts { return .ended(try await conclude(ceremony, end, facts)) }
             let ceremonies = board.ceremonies.map { $0.id == id ? ceremony : $0 }
-            try await set(ceremonies, .reported, ceremony, by: actor.name, end.evidence)
+            try await set(ceremonies, .reported, ceremony, by: actor.name, end.reported)
             return .waiting(ceremony)
         }
     }
@@ -222,6 +233,11 @@ extension KeyOffice {
                     "The key at \(ceremony.uri) is another one: its fingerprint is \(found.map { "\($0)" } ?? "not known")."
                 )
             }
+            if ceremony.action == .generate, facts["CKA_LOCAL"] == "false" {
+                throw KeyLifeRefusal(
+                    "The key at \(ceremony.uri) was not made by its token (CKA_LOCAL is false), so this is no generation. Destroy it, "
+                        + "and have the token make another one.")
+            }
             return facts.merging(["seenBy": "the gateway"]) { first, _ in first }
         case .unfit(let reason):
             throw KeyLifeRefusal(
@@ -232,6 +248,7 @@ extension KeyOffice {
             guard isDestruction else {
                 throw KeyLifeRefusal("The gateway sees no key at \(ceremony.uri). Run the same command again.")
             }
+            try await requireAbsence(ceremony)
             return ["seenBy": "the gateway"]
         case .unavailable(let reason):
             guard !isDestruction else {
@@ -286,7 +303,7 @@ extension KeyOffice {
 
     /// The key's record when the work has ended well.
     ///
-    /// - Parameter facts: what the gateway saw; they count more than what the worker said.
+    /// - Parameter facts: what the gateway saw. What the worker says stands beside it, under names of its own.
     private func ended(
         _ ceremony: KeyCeremony, _ end: KeyCeremonyEnd, _ facts: [String: String]
     ) throws(KeyLifeRefusal) -> KeyLifeRecord {
@@ -295,7 +312,7 @@ extension KeyOffice {
                 "The work began with the key \(expected), and ended with \(found): that is another one.")
         }
         let hand = Hand(actor: ceremony.actor, approver: ceremony.approver, reason: ceremony.reason)
-        var evidence = end.evidence.merging(facts) { _, seen in seen }
+        var evidence = end.reported.merging(facts) { _, seen in seen }
         evidence["uri"] = ceremony.uri
         evidence["endedBy"] = ceremony.worker
         var record = board.records[ceremony.keyID] ?? KeyLifeRecord(ceremony, at: now)
@@ -308,6 +325,7 @@ extension KeyOffice {
         default: record.provenance = .imported
         }
         record.fingerprint = ceremony.fingerprint ?? end.fingerprint ?? record.fingerprint
+        if let fingerprint = record.fingerprint { try rules.requireOwnKey(fingerprint, of: record.keyID) }
         // Another copy of a key that is in use changes nothing about its state.
         let isCopy = !isFirst && record.state != .destroyed
         var changed = change(record, to: isCopy ? record.state : .staged, ceremony.action, hand, evidence: evidence)
@@ -341,7 +359,8 @@ extension KeyCeremony {
         }
         self.init(
             id: KeyOffice.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID, uri: order.uri,
-            fingerprint: order.fingerprint, reason: order.reason, actor: approved?.proposer ?? actor.name,
+            fingerprint: order.fingerprint, reason: approved?.reason ?? order.reason,
+            actor: approved?.proposer ?? actor.name,
             approver: approved?.approver, approverProofs: approved?.approverProofs ?? [], worker: actor.name,
             workerProofs: actor.proofs, begun: time)
     }
@@ -360,7 +379,8 @@ extension KeyCeremonyOrder {
 
     /// Whether it goes on with what was begun: nothing that was approved may become something else under way.
     func isSameWork(as ceremony: KeyCeremony) -> Bool {
-        ceremony.action == action && ceremony.keyID == keyID && ceremony.issuerID == issuerID && ceremony.uri == uri
+        ceremony.action == action && ceremony.keyID.hasSameBytes(as: keyID)
+            && ceremony.issuerID.hasSameBytes(as: issuerID) && ceremony.uri.hasSameBytes(as: uri)
             && (ceremony.fingerprint == fingerprint || action == .destroy)
     }
 

@@ -10,7 +10,7 @@ extension KeyOffice {
     ) async throws(KeyLifeRefusal) -> KeyProposal {
         let time = now
         if let same = board.proposals.first(where: {
-            $0.action == action && $0.keyID == keyID && $0.details == details && !isOver($0) && $0.approver == nil
+            $0.isFor(action, issuerID: issuerID, keyID: keyID, details: details) && !isOver($0) && $0.approver == nil
         }) {
             throw KeyLifeRefusal(
                 "\(same.proposer) has proposed that already, as \(same.id). Another administrator approves it: privyseal keys "
@@ -84,6 +84,7 @@ extension KeyOffice {
                 "The approval is for \(digest), and the proposal \(id) is \(proposal.digest). Look at it again: privyseal keys "
                     + "proposals.")
         }
+        try requireStanding(of: proposal)
         (proposal.approver, proposal.approverProofs) = (actor.name, actor.proofs)
         return proposal
     }
@@ -130,10 +131,26 @@ extension KeyOffice {
                 "The client \(actor.name) has \(actor.proofs.count) tokens, certificates and uids. An administrator who proposes "
                     + "or approves has \(Administrator.maximumProofs) at most.")
         }
-        guard !actor.isOperator || account(issuerID)?.countsOperator != false else {
+        guard !actor.isOperator || board.countsOperator(issuerID) else {
             throw KeyLifeRefusal(
                 "The account has dualControl: {operator: false}: root and the gateway's own user do not count as an "
                     + "administrator there. Use the token or the certificate of a client.")
+        }
+    }
+
+    /// Whether the persons of a proposal still count: the configuration may have changed since they proposed and approved.
+    func requireStanding(of proposal: KeyProposal) throws(KeyLifeRefusal) {
+        let clients = gateway.current.clients.clients
+        for person in [proposal.proposingPerson, proposal.approvingPerson].compactMap(\.self) {
+            let counts =
+                person.isOperator
+                ? board.countsOperator(proposal.issuerID)
+                : clients.contains { $0.isAdministrator && $0.administrator.isSamePerson(as: person) }
+            guard counts else {
+                throw KeyLifeRefusal(
+                    "\(person.name) has proposed or approved \(proposal.id), and does not count as an administrator of the account any "
+                        + "more. Reject it, and propose it again: privyseal keys reject \(proposal.id).")
+            }
         }
     }
 

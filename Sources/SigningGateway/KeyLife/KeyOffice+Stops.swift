@@ -73,7 +73,7 @@ extension KeyOffice {
         var stopped = change(
             record, to: state, stop.order.action, Hand(actor: stop.actor, reason: stop.order.reason), at: time,
             evidence: ["orderedAt": String(decoding: stop.ordered.rfc3339, as: UTF8.self)])
-        if state == .compromised { stopped.compromisedAt = record.compromisedAt ?? stop.ordered }
+        if state == .compromised, !record.isCompromised { stopped.compromisedAt = stop.ordered }
         if state == record.state {
             (stopped.since, stopped.retireAt) = (record.since, record.retireAt)
         } else if state == .suspended {

@@ -120,10 +120,11 @@ public final class KeyOffice: Service {
         case .compromise:
             return try await settle(change(try rules.compromise(order.keyID), to: .compromised, .compromise, hand))
         case .restore:
-            var restored = change(try rules.restoration(order.keyID), to: .suspended, .restore, hand)
-            restored.suspendedFrom = .staged
-            restored.compromisedAt = nil
-            return try await record([restored], fulfilling: hand.fulfils)
+            let (record, state) = try rules.restoration(order.keyID)
+            var restored = change(record, to: state, .restore, hand)
+            if state == .suspended { restored.suspendedFrom = .staged }
+            restored.restoredAt = restored.since
+            return try await self.record([restored], fulfilling: hand.fulfils)
         case .adopt, .import, .generate, .expire, .revert, .destroy:
             throw KeyLifeRefusal("\(order.action.rawValue) is nothing that can be asked for here.")
         }
@@ -142,17 +143,19 @@ public final class KeyOffice: Service {
         var proof: FreshProof?
     }
 
+    /// A record whose fingerprint is not known yet has that of the key that is open.
     var rules: KeyLifeRules {
-        let records = board.records
+        var records = board.records
         let overdue = records.values.filter { board.deadline(of: $0).map(audit.clock.isOver) == true }.map(\.keyID)
+        for slot in gateway.current.ring.slots where records[slot.plan.keyID]?.fingerprint == nil {
+            records[slot.plan.keyID]?.fingerprint = slot.fingerprint
+        }
         return KeyLifeRules(records: records, ceremonies: board.ceremonies, overdue: Set(overdue))
     }
 
-    func account(_ issuerID: String) -> AccountPlan? { board.accounts.first { $0.issuerID == issuerID } }
+    func account(_ issuerID: String) -> AccountPlan? { board.accounts.first { $0.issuerID.hasSameBytes(as: issuerID) } }
 
-    func wantsTwo(_ issuerID: String) -> Bool {
-        board.accounts.contains { $0.issuerID == issuerID && $0.hasDualControl }
-    }
+    func wantsTwo(_ issuerID: String) -> Bool { board.wantsTwo(issuerID) }
 
     /// The record as it is after a change.
     func change(
@@ -164,7 +167,7 @@ public final class KeyOffice: Service {
         changed.fingerprint = record.fingerprint ?? slot(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
-        if action == .compromise { changed.compromisedAt = record.compromisedAt ?? time }
+        if action == .compromise { changed.noteCompromise(at: time) }
         // What was to retire at a time still is when it is resumed.
         if state != .suspended { changed.retireAt = retireAt ?? (state == .retiring ? record.retireAt : nil) }
         changed.history.append(
@@ -182,8 +185,9 @@ public final class KeyOffice: Service {
         }
         var stopped = changed
         stopped.since = now
-        // The time of the first compromise stays.
-        if changed.compromisedAt == changed.since { stopped.compromisedAt = stopped.since }
+        if stopped.state == .compromised, stopped.compromisedAt == changed.since {
+            stopped.compromisedAt = stopped.since
+        }
         if let last = stopped.history.indices.last { stopped.history[last].time = stopped.since }
         return try await record([stopped])
     }
@@ -314,7 +318,10 @@ public final class KeyOffice: Service {
         guard reason.contains(where: { !$0.isWhitespace }) else {
             throw KeyLifeRefusal("Give a reason: whoever reads the record in a year has to understand the change.")
         }
-        guard reason.utf8.count <= 500 else { throw KeyLifeRefusal("The reason is longer than 500 bytes.") }
+        guard reason.utf8.count <= KeyLifeLimits.reason else {
+            throw KeyLifeRefusal("The reason is longer than \(KeyLifeLimits.reason) bytes.")
+        }
+        try KeyLifeLimits.checkCharacters(reason, "reason")
     }
 
     // MARK: Running

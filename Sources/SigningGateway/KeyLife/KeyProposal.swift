@@ -14,6 +14,8 @@ public struct KeyProposal: Sendable, Equatable {
     public var proposer: String
     /// See `Administrator.proofs`.
     public var proposerProofs: [String]
+    /// Names and proofs that the proposer got since, by changes of the configuration. They are no part of the digest.
+    public internal(set) var laterProofs: [String] = []
     public var proposed: Timestamp
     public var expires: Timestamp
     /// Nil until somebody else approves.
@@ -49,8 +51,20 @@ public struct KeyProposal: Sendable, Equatable {
         return "sha256:" + digits.joined()
     }
 
-    var proposingPerson: Administrator { Administrator(name: proposer, proofs: proposerProofs) }
+    var proposingPerson: Administrator { Administrator(name: proposer, proofs: proposerProofs + laterProofs) }
     var approvingPerson: Administrator? { approver.map { Administrator(name: $0, proofs: approverProofs) } }
+
+    /// Whether it is for exactly this work or change. All texts are compared by their bytes.
+    func isFor(_ action: KeyLifeAction, issuerID: String, keyID: String, details: [String: String]) -> Bool {
+        self.action == action && self.issuerID.hasSameBytes(as: issuerID) && self.keyID.hasSameBytes(as: keyID)
+            && self.details.mapValues(ExactText.init) == details.mapValues(ExactText.init)
+    }
+
+    /// After a change of the configuration: its persons are the same under new names and proofs.
+    mutating func recognize(_ persons: ConfiguredPersons) {
+        laterProofs += persons.news(of: proposingPerson)
+        if let approvingPerson { approverProofs += persons.news(of: approvingPerson) }
+    }
 }
 
 extension KeyProposal: JSONReadable, JSONWritable {
@@ -63,12 +77,14 @@ extension KeyProposal: JSONReadable, JSONWritable {
             proposed: try object.time("proposed"), expires: try object.time("expires"),
             approver: try object.optionalText("approver"),
             approverProofs: try object.optionalTextList("approverProofs"))
+        laterProofs = try object.optionalTextList("laterProofs")
     }
 
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writeProposed(to: &writer)
             writer.member("digest", digest)
+            if !laterProofs.isEmpty { writer.member("laterProofs", laterProofs) }
             guard let approver else { return }
             writer.member("approver", approver)
             writer.member("approverProofs", approverProofs)

@@ -53,6 +53,26 @@ extension KeyRing {
         return address == shownAddress(of: other)
     }
 
+    /// Whether the place shows that it holds no private key, or a single one that is another key.
+    func holdsNothing(of expected: PublicKeyFingerprint?, in place: KeyPlace?) async -> Bool {
+        guard let place, let type = type(for: place.locator.uri.scheme),
+            let all = try? type.address(of: place.locator.uri).selector
+        else { return false }
+        return await opening.pass {
+            guard let backend = try? await place.backend() as? any KeyInspecting,
+                let seen = try? await backend.inspect(all), let count = seen.objects?.uri
+            else { return false }
+            guard count == 1, let expected, let found = seen.fingerprint else { return count == 0 }
+            return found != expected
+        }
+    }
+
+    /// Whether both URIs name the same place; what they say of the PIN and of the key does not count.
+    func isSamePlace(_ one: KeyURI, _ other: KeyURI) -> Bool {
+        guard let address = shownAddress(of: one) else { return false }
+        return address.locator == shownAddress(of: other)?.locator
+    }
+
     /// The address without what leads to a secret.
     private func shownAddress(of uri: KeyURI) -> KeyAddress? {
         guard let type = type(for: uri.scheme), let shown = try? KeyURI("\(uri)") else { return nil }

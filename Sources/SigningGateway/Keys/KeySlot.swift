@@ -96,10 +96,10 @@ public final class KeySlot: Sendable {
     /// Where it stands in its life; nil where no register is kept.
     public var lifeState: KeyLifeState? { life?.key(plan.keyID)?.state }
 
-    /// Whether a signature of it proves anything: not once someone else may have made it.
+    /// Whether a signature of it proves anything, see `KeyBoard.isTrustworthy`. True where no register is kept.
     public var isTrustworthy: Bool {
-        guard let known = life?.key(plan.keyID) else { return true }
-        return known.compromisedAt == nil && known.state != .compromised && known.state != .destroyed
+        guard let audit else { return true }
+        return audit.keys.isTrustworthy(plan.keyID, fingerprint)
     }
 
     public var state: KeyState {

@@ -7,6 +7,7 @@ public final class GatewayGeneration: Sendable {
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
     private let accounts: [AccountPlan]
+    private let clientPlans: [ClientPlan]
     /// Between two proofs of an idle key.
     let proofInterval: Duration
     /// Rings when the generation is gone and its last request has ended.
@@ -24,6 +25,7 @@ public final class GatewayGeneration: Sendable {
         audit: AuditLog? = nil
     ) {
         accounts = plan.accounts
+        clientPlans = plan.clients
         proofInterval = plan.proofInterval
         ring = KeyRing(
             plan, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
@@ -37,6 +39,6 @@ public final class GatewayGeneration: Sendable {
     /// From now on its keys are those that the configuration declares. Not before it serves: a configuration that is refused
     /// must not leave anything in the register.
     public func declareKeys() {
-        dispatcher.audit?.keys.declare(accounts, at: GrantIssuer.systemTime())
+        dispatcher.audit?.keys.declare(accounts, clients: clientPlans, at: GrantIssuer.systemTime())
     }
 }

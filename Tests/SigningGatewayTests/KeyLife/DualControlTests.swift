@@ -309,7 +309,7 @@ struct DualControlTests {
         try await running.value
         let record = try #require(house.gateway.audit.keys.records["NEW"])
         #expect(record.provenance == .imported && record.state == .staged)
-        #expect(record.history.last?.evidence["method"] == "unwrap")
+        #expect(record.history.last?.evidence["reported.method"] == "unwrap")
         await house.close()
     }
 }

@@ -21,6 +21,7 @@ struct KeyHouse {
         adjust: (inout GatewayPlan) -> Void = { _ in }
     ) async throws {
         func adjustAll(_ plan: inout GatewayPlan) {
+            plan.clients += Self.administrators
             adjust(&plan)
             if staging { plan.accounts[0].keys.removeLast() }
         }
@@ -45,6 +46,10 @@ struct KeyHouse {
         await generation.ring.openMissing()
         await generation.ring.prove()
         if store.openingFault == nil { try await office.prepare() }
+    }
+
+    private static let administrators = ["alice", "ann", "bob", "carol"].map {
+        ClientPlan(name: $0, isAdministrator: true)
     }
 
     func state(_ keyID: String) -> KeyLifeState? { gateway.audit.keys.records[keyID]?.state }
@@ -73,8 +78,14 @@ struct KeyHouse {
 
     /// Takes a key into the configuration, as a reload does.
     func declare(_ keyID: String, at uri: String) throws {
+        let key = KeyPlan(keyID: keyID, uri: try KeyURI(uri), origin: "here")
+        reload { $0.accounts[0].keys.append(key) }
+    }
+
+    /// Another configuration, as after a reload.
+    func reload(_ adjust: (inout GatewayPlan) -> Void) {
         var plan = gateway.plain.plan
-        plan.accounts[0].keys.append(KeyPlan(keyID: keyID, uri: try KeyURI(uri), origin: "here"))
+        adjust(&plan)
         live.replace(
             with: GatewayGeneration(
                 plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],

@@ -11,7 +11,8 @@ extension KeysCommand {
                     --config gateway.yaml
 
                 The key is suspended then. Resumed, it is staged: it signs nothing until it is activated, with a fresh proof of \
-                possession. Where the account wants two administrators, another one approves this.
+                possession. A key that was retired or destroyed before it was compromised goes back to that, for good. \
+                Where the account wants two administrators, another one approves this.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))

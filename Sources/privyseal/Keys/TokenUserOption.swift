@@ -18,7 +18,7 @@ struct TokenUserOption: ParsableArguments {
         if let path {
             // Its warnings are for the command that reads the configuration for more than this.
             do throws(ConfigurationError) {
-                settings = try ConfigurationOption.read(path).backends[backend.scheme] ?? settings
+                settings = try ConfigurationOption.read(path, mayBePipe: false).backends[backend.scheme] ?? settings
             } catch {
                 throw StandardError.failure(error.description, status: 78)
             }

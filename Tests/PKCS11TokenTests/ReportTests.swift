@@ -97,9 +97,9 @@ struct ReportTests {
     func reconnect() async throws {
         try await withMetricsFactory(registry) {
             try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
-                // CKR_DEVICE_ERROR
-                try module.follow("C_Sign to=1 rv=0x30")
-                #expect(await fault(key) != nil)
+                // CKR_SESSION_HANDLE_INVALID
+                try module.follow("C_Sign to=1 rv=0xb3")
+                _ = await fault(key)
                 try await eventually("it is back") { await fault(key) == nil }
                 try await eventually("it is told") { await backend.report().pool?.reconnects == 1 }
             }

@@ -182,8 +182,9 @@ def socket_path():
         yield pathlib.Path(directory) / "public.sock"
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_the_service_ends_on_sigterm_whatever_standard_stream_is_closed(tmp_path, socket_path, closed):
+@pytest.fixture
+def small_gateway(tmp_path, socket_path):
+    """Its configuration."""
     write_key(tmp_path / "key.p8")
     configuration = tmp_path / "gateway.yaml"
     configuration.write_text(
@@ -200,7 +201,12 @@ clients:
   - {{name: shop, tokens: [{{sha256: "{digest(mint())}"}}], allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]}}
 """
     )
-    process = subprocess.Popen(["bash", "-c", f'exec "$0" serve --config "$1" {closed}', BINARY, configuration])
+    return configuration
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_the_service_ends_on_sigterm_whatever_standard_stream_is_closed(small_gateway, socket_path, closed):
+    process = subprocess.Popen(["bash", "-c", f'exec "$0" serve --config "$1" {closed}', BINARY, small_gateway])
     try:
         end = time.monotonic() + 60
         while not answers(socket_path):
@@ -217,3 +223,19 @@ def answers(path):
     """Whether a process accepts connections there."""
     with socket.socket(socket.AF_UNIX) as channel:
         return channel.connect_ex(str(path)) == 0
+
+
+def test_a_connection_that_comes_while_the_service_ends_does_not_crash_it(small_gateway, socket_path):
+    for _ in range(40):
+        process = subprocess.Popen([BINARY, "serve", "--config", small_gateway], stderr=subprocess.PIPE, text=True)
+        try:
+            end = time.monotonic() + 60
+            while not answers(socket_path):
+                assert process.poll() is None and time.monotonic() < end
+                time.sleep(0.005)
+            # The connection of the question above may not be handled yet.
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+        assert process.returncode == 0, said

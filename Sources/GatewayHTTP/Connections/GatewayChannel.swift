@@ -9,9 +9,8 @@ import SigningKit
 /// Sets up each connection of a listener: TLS with the certificate of the moment, the clock, HTTP, and who is there.
 struct GatewayChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
-        let http: HTTP1Channel.Value
-        let connection: Connection
-        var channel: any Channel { http.channel }
+        let accepted: AcceptedConnection
+        var channel: any Channel { accepted.channel }
     }
 
     let listener: ListenerName
@@ -28,8 +27,9 @@ struct GatewayChannel: ServerChildChannel {
             return channel.eventLoop.makeCompletedFuture { try configure(channel, connection) }
                 .flatMap { $0.setup(channel: channel, logger: logger) }
                 .flatMapThrowing { http in
+                    let accepted = AcceptedConnection(http, connection)
                     try checkHeads(of: channel)
-                    return Value(http: http, connection: connection)
+                    return Value(accepted: accepted)
                 }
         }
     }
@@ -38,8 +38,8 @@ struct GatewayChannel: ServerChildChannel {
         let http = HTTP1Channel(responder: responder)
         let loop = value.channel.eventLoop
         await RequestLoop.$current.withValue(RequestLoop(loop) { loop.execute($0) }) {
-            await Connection.$current.withValue(value.connection) {
-                await http.handle(value: value.http, logger: logger)
+            await Connection.$current.withValue(value.accepted.connection) {
+                await http.handle(value: value.accepted.take(), logger: logger)
             }
         }
     }

@@ -155,7 +155,7 @@ clients:
     assert "Stopped" in service.tail()
 
 
-ABORTING_MODULE = EXITING_MODULE.replace("exit(0)", "abort()")
+ABORTING_MODULE = EXITING_MODULE.replace("END(0)", "abort()")
 
 
 def test_a_module_that_crashes_starts_no_program_that_reads_the_memory(exiting):

@@ -6,6 +6,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 import requests
@@ -93,6 +94,10 @@ clients:
         follow.wait()
         follow.stdout.close()
         assert hasattr(self, "url"), pathlib.Path(self.log.name).read_text()
+        # The listeners are there before the key is opened.
+        end = time.monotonic() + 10
+        while self.http.get(f"{self.url}/readyz", timeout=10).status_code != 200 and time.monotonic() < end:
+            time.sleep(0.02)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)

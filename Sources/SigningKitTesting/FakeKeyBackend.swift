@@ -81,7 +81,7 @@ public struct FakeKeyBackend: KeyBackend {
 
         func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
             if isClosed.value { throw .closed }
-            // As on a token: an object that is gone does not sign, whoever has a handle of it.
+            // As on a token: an object that is gone does not sign, although a handle of it is left.
             _ = try place.key(name)
             return try await place.sign(digest, with: key, limit: limit)
         }

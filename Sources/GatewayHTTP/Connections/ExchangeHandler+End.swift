@@ -94,7 +94,7 @@ extension ExchangeHandler {
         closing = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
     }
 
-    /// Says why, unless an answer is half out already or there is nobody to tell, and closes the connection.
+    /// Says why, unless an answer is half out already or the client has closed its end, and closes the connection.
     func end(_ context: ChannelHandlerContext, with reason: Problem?) {
         guard !isEnding else { return }
         isEnding = true

@@ -59,8 +59,8 @@ public final class KeyBoard: Sendable {
         return own.isEmpty ? accounts : own
     }
 
-    /// Whether a signature of the key proves anything: not once another person may have made it, in whatever account and under
-    /// whatever ID the key is configured. Without a record nothing is known of it.
+    /// Whether a signature of the key proves anything: not once another person may have made it. The records of all accounts and
+    /// of all IDs with this fingerprint count. Without a record nothing is known of the key.
     func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
         state.withLock { state in
             guard let record = state.records[keyID], !record.isLost, state.holds.states[keyID] != .compromised else {

@@ -19,7 +19,7 @@ struct CheckpointCollection {
             (checkpoints, damaged) = (ExternalCheckpoints([]), 0)
             return
         }
-        // From a pipe that is configured, nothing may come for ever; one that somebody names has a writer.
+        // A pipe in the configuration may have no writer, and reading would block for ever; one on the command line has a writer.
         guard isGiven || FileFacts(path)?.isRegular == true else {
             throw AuditSetupError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
         }

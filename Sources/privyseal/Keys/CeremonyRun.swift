@@ -61,7 +61,7 @@ struct CeremonyRun {
         do {
             var end = KeyCeremonyEnd(isSuccess: true, fingerprint: fingerprint, evidence: facts)
             if let publicKey = lackedPublicKey(result) {
-                // Before the register is told: the key is of no use without it, whatever the register answers.
+                // Before the register is told: the key is of no use without it, also when the register refuses.
                 StandardError.print("The public key, for publicKeyFile:")
                 StandardError.print(PEM.text("PUBLIC KEY", Array(publicKey.derRepresentation)))
                 end = end.with(publicKey)

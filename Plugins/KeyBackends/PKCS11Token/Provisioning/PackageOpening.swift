@@ -12,7 +12,7 @@ struct PackageOpening {
 
     enum Outcome {
         case arrived(ArrivedKey)
-        /// The token denies the mechanisms, whatever its list says; a sentence.
+        /// The token denies mechanisms that its list names; a sentence.
         case denied(String)
     }
 

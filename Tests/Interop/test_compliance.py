@@ -77,6 +77,15 @@ def test_that_it_was_made_stands_in_the_log(beside, report):
     assert entries[0]["id"] in report[0].name
 
 
+def test_a_report_stands_in_the_log_also_when_it_cannot_be_printed(beside, tmp_path):
+    command = [BINARY, "compliance", "report", "--config", beside.service.configuration, "--out", tmp_path]
+    with open("/dev/full", "w") as full:
+        made = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env={**os.environ, **beside.environment}, timeout=120)
+    assert made.returncode == 74, made.stderr
+    (path,) = tmp_path.glob("*.json")
+    assert any(entry["id"] in path.name for entry in AuditCopy(beside.service.database).of_kind("report"))
+
+
 # What the report says of drills and of the second place
 
 

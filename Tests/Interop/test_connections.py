@@ -293,6 +293,23 @@ def test_a_connection_ends_with_an_answer_when_it_is_old(place):
             assert is_closed(connected, 8)
 
 
+def test_a_connection_with_requests_ahead_ends_when_it_is_old(place):
+    token = mint()
+    with Service(BINARY, place, configuration(place, allowed("load", token), limits="{connectionAge: 1}")) as service:
+        request = b"".join(request_bytes(token))
+        with channel(service) as connected:
+            begun, reader = time.monotonic(), Answers(connected)
+            connected.sendall(request * 4)
+            while answer := reader.next():
+                assert answer[0] == 200 and time.monotonic() - begun < 10
+                # Three more requests have been sent whenever an answer comes.
+                try:
+                    connected.sendall(request)
+                except OSError:
+                    break
+            assert 0.5 < time.monotonic() - begun
+
+
 # Bytes in flight
 
 

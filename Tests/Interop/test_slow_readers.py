@@ -42,8 +42,9 @@ def request(token, *fields, version="1.1"):
 
 
 class Gateway(Service):
-    def __init__(self, place, token, limits="{}"):
-        text = configuration(place, allowed("load", token), limits=limits, rest="validation: {advancedCommerce: envelope}")
+    def __init__(self, place, token, limits="{}", rest=""):
+        rest = f"validation: {{advancedCommerce: envelope}}\n{rest}"
+        text = configuration(place, allowed("load", token), limits=limits, rest=rest)
         text = text.replace("[promotional-offer]", "[advanced-commerce-api]")
         super().__init__(BINARY, place, text.replace('"127.0.0.1:0"', f'"unix:{place}/public.sock"', 1))
 
@@ -102,3 +103,18 @@ def test_a_client_that_does_not_read_its_answer_is_closed_after_the_idle_time(pl
             data += chunk
         head, _, body = data.partition(b"\r\n\r\n")
         assert len(body) < int(re.search(rb"(?i)content-length: (\d+)", head)[1])
+
+
+@pytest.mark.parametrize("way", ["close", "half-closed"])
+def test_a_client_that_does_not_read_its_answer_delays_the_stop_by_the_grace_period_only(place, way):  # noqa: F811
+    token = mint()
+    service = Gateway(place, token, rest="shutdownGracePeriod: 1").start()
+    with channel(service) as connected:
+        connected.sendall(request(token, *(["Connection: close"] if way == "close" else [])))
+        if way == "half-closed":
+            connected.shutdown(socket.SHUT_WR)
+        # The answer has begun.
+        assert connected.recv(12) == b"HTTP/1.1 200"
+        begun = time.monotonic()
+        assert service.stop() == 0
+        assert time.monotonic() - begun < 15

@@ -15,6 +15,7 @@ extension ExchangeHandler {
         guard !isEnding else { return }
         isRetiring = true
         quiet = min(quiet, time)
+        lastRequestDeadline = min(lastRequestDeadline ?? .distantFuture, .now() + time)
         closeIfIdle(context, after: quiet)
     }
 
@@ -44,7 +45,9 @@ extension ExchangeHandler {
             }
         } else if change.hasLostCertificate || !change.identity.trusts(connection.knownPeer.certificate) {
             connection.forgetCertificate()
-            retire(context, after: .zero)
+            hasLastRequest = hasLastRequest || clock.isAnswering || clock.isReceivingBody
+            // The client has not read all of the last answer.
+            if clock.phase == .idle, unflushed > 0 { hangUp(context) } else { retire(context, after: .zero) }
         } else {
             connection.renewIssuers(by: change.identity)
         }

@@ -34,12 +34,15 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var last: Problem?
     /// Whether the body of the last request will not come whole.
     var isCutOff = false
-    /// Whether the last request has come: it said `Connection: close`.
-    private var hasLastRequest = false
+    /// Whether the last request has come: it said `Connection: close`, or the connection was retired before it. Requests behind
+    /// it are not answered; the client repeats them on another connection (RFC 9112 §9.6).
+    var hasLastRequest = false
     /// Whether the connection is to end when its requests are answered.
     var isRetiring = false
     /// How long a retired connection waits for a request that is on its way.
     var quiet = ExchangeHandler.ordinaryQuiet
+    /// The first request that arrives after this moment is the last; nil until the connection is retired.
+    var lastRequestDeadline: NIODeadline?
     /// Answers of which the channel still holds bytes.
     var unflushed = 0
     /// A close of the output that waits for these answers.
@@ -95,12 +98,12 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // After an answer with `Connection: close` no request is answered; the client uses another connection (RFC 9112 §9.6).
-        guard !isEnding, !isCutOff, !announcesClose || clock.isReceivingBody, last == nil else { return }
+        guard !isEnding, !isCutOff, last == nil else { return }
+        guard clock.isReceivingBody || !announcesClose && !hasLastRequest else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             clock.noteHead()
-            if head.headerFields[.connection] == "close" { hasLastRequest = true }
+            if head.headerFields[.connection] == "close" || isLate { hasLastRequest = true }
         case .body: break
         case .end:
             clock.noteRequestEnd()
@@ -138,6 +141,8 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // The server closes the input when a stop has taken too long. A client that does not read must not make it longer.
+        if mode == .input, isEnding || heldOutputClose != nil { return context.close(promise: promise) }
         guard mode == .output, unflushed > 0, heldOutputClose == nil else {
             return context.close(mode: mode, promise: promise)
         }
@@ -167,6 +172,8 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // What cannot be read came behind requests that could: those are answered first.
         if clock.isAnswering { last = problem } else { end(context, with: problem) }
     }
+
+    private var isLate: Bool { lastRequestDeadline.map { $0 <= .now() } ?? false }
 
     // MARK: Time
 

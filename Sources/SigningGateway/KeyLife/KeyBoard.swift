@@ -82,7 +82,11 @@ public final class KeyBoard: Sendable {
     ///
     /// - Parameter offset: `ClockMonitor.stepped`, read when the deadlines were set.
     func noteDeadlines(_ records: [KeyLifeRecord] = [], _ proposals: [KeyProposal] = [], at offset: Int64) {
-        state.withLock { $0.deadlineOffsets.note(records, proposals, at: offset) }
+        state.withLock { state in
+            // A deadline that another process set has no offset, also when its record is written again.
+            let changed = records.filter { state.records[$0.keyID]?.retireAt != $0.retireAt }
+            state.deadlineOffsets.note(changed, proposals, at: offset)
+        }
     }
 
     /// When a retiring key retires; nil where it has no such time.
@@ -173,6 +177,8 @@ public final class KeyBoard: Sendable {
             for record in records { state.records[record.keyID] = record }
             if let proposals { state.proposals = proposals }
             if let ceremonies { state.ceremonies = ceremonies }
+            // They may have been made before the configuration changed.
+            state.recognize()
             state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
             state.publish()
         }

@@ -118,6 +118,10 @@ struct KeyLifeRules {
         if state == .retiring, overdue.contains(keyID) {
             throw KeyLifeRefusal("The time at which the key \(keyID) was to retire has passed. Retire it.")
         }
+        // The key may be compromised or destroyed under another ID.
+        if state.signs, let fingerprint = record.fingerprint {
+            try requireOwnKey(fingerprint, of: keyID, amongLostOnly: true)
+        }
         return (record, state)
     }
 

@@ -38,13 +38,30 @@ extension KeyOffice {
             guard expected == nil ? slot.plan.keyID == ceremony.keyID : slot.fingerprint == expected else { continue }
             // To ask a token for a key that is gone makes its backend look for that key again and again.
             if await ring.holdsNothing(of: expected, in: slot.place) { continue }
-            let begun = ContinuousClock.now
-            await slot.prove()
-            guard slot.proofAge.map({ $0 <= .now - begun }) != true else {
+            guard let error = await slot.prove() else {
                 throw KeyLifeRefusal(
                     "The gateway sees no key at \(ceremony.uri), but \(slot.plan.keyID) still signs with it: the object is there "
                         + "under another name. Destroy it, and run the same command again.")
             }
+            if await saysNothing(error, of: slot, in: ring) {
+                throw KeyLifeRefusal(
+                    "The gateway cannot see whether \(slot.plan.keyID) still signs with the key: \(error) Run the same command again "
+                        + "later.")
+            }
+        }
+    }
+
+    /// Whether a proof that was not signed leaves open whether the key is there.
+    private func saysNothing(
+        _ error: KeyError, of slot: KeySlot, in ring: KeyRing
+    ) async -> Bool {
+        switch error {
+        case .notFound, .ambiguous, .unfit, .failed, .invalidURI, .invalidSetting: return false
+        case .busy, .cancelled: return true
+        case .unavailable, .closed, .secretUnavailable, .loginRefused, .loginBlocked:
+            let look = await ring.look(for: slot.plan.keyID, at: "\(slot.plan.uri)", isProofWanted: false)
+            if case .absent = look { return false }
+            return true
         }
     }
 }

@@ -76,8 +76,10 @@ extension KeyOffice {
                 "The configuration names \(order.keyID) at \(declared), and the order at \(order.uri). A key is destroyed where the "
                     + "gateway uses it. Give the URI of the configuration.")
         }
+        try requireOwnURI(order)
         switch look {
         case .present(let found, _):
+            if let found { try requireOwnKey(found, order) }
             let expected = known?.fingerprint ?? order.fingerprint
             guard let found, let expected, found != expected else { return }
             throw KeyLifeRefusal(
@@ -102,6 +104,37 @@ extension KeyOffice {
                 "The gateway has to see afterwards that the key is gone, and its configuration names no key on the token of "
                     + "\(order.uri). Add \(order.keyID) to the configuration and reload: privyseal reload.")
         }
+    }
+
+    /// Refuses to destroy a key under the ID of another one: the rules would not be asked about the key that is there.
+    private func requireOwnURI(_ order: KeyCeremonyOrder) throws(KeyLifeRefusal) {
+        guard let uri = try? KeyURI(order.uri) else { return }
+        let there = gateway.current.ring.slots.filter { gateway.current.ring.isSameKey($0.plan.uri, uri) }
+        guard let other = there.first(where: { $0.plan.keyID != order.keyID }) else { return }
+        guard there.contains(where: { $0.plan.keyID == order.keyID }) else {
+            throw Self.isAnother(other.plan.keyID, order)
+        }
+        // The configuration gives one key two IDs. Both lose it.
+        if let record = board.records[other.plan.keyID] { try requireNotInUse(record) }
+    }
+
+    private func requireOwnKey(_ found: PublicKeyFingerprint, _ order: KeyCeremonyOrder) throws(KeyLifeRefusal) {
+        let records = rules.records
+        let isKnown = records[order.keyID]?.fingerprint == found
+        for record in records.values where record.fingerprint == found && record.keyID != order.keyID {
+            guard isKnown else { throw Self.isAnother(record.keyID, order) }
+            try requireNotInUse(record)
+        }
+    }
+
+    private func requireNotInUse(_ record: KeyLifeRecord) throws(KeyLifeRefusal) {
+        if record.state != .destroyed { try rules.requireDestructible(record) }
+    }
+
+    private static func isAnother(_ keyID: String, _ order: KeyCeremonyOrder) -> KeyLifeRefusal {
+        KeyLifeRefusal(
+            "The key at \(order.uri) is \(keyID), not \(order.keyID). Destroy it under its own ID: privyseal keys destroy \(keyID)."
+        )
     }
 
     /// A key that was adopted for its place in the configuration, and that nobody has seen, was not in use: it comes in only now.

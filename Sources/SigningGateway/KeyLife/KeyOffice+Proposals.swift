@@ -84,8 +84,8 @@ extension KeyOffice {
                 "The approval is for \(digest), and the proposal \(id) is \(proposal.digest). Look at it again: privyseal keys "
                     + "proposals.")
         }
-        try requireStanding(of: proposal)
         (proposal.approver, proposal.approverProofs) = (actor.name, actor.proofs)
+        try requireStanding(of: proposal)
         return proposal
     }
 

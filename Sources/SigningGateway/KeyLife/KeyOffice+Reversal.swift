@@ -48,6 +48,7 @@ extension KeyOffice {
                     before.state == .retiring
                 else { return true }
                 try require(proof, of: old)
+                try rules.requireOwnKey(proof.fingerprint, of: old, amongLostOnly: true)
                 let hand = Hand(actor: Self.gatewayName, reason: "\(new) failed after it was activated: \(trouble)")
                 _ = try await changeOver(issuerID: failed.issuerID) { time -> [KeyLifeRecord] in
                     var suspended = failed

@@ -157,18 +157,23 @@ public final class KeySlot: Sendable {
     }
 
     /// Signs a proof of possession, and verifies it whatever the mode.
-    func prove() async {
-        do {
+    ///
+    /// - Returns: why there is no proof; nil when there is.
+    @discardableResult
+    func prove() async -> KeyError? {
+        do throws(KeyError) {
             let (occupant, _) = try current()
             let digest = ProofOfPossession().digest
             try verify(try await occupant.key.sign(digest), digest, with: occupant.verifier)
             note(.success(.now))
-        } catch .busy, .cancelled {
-            // A full queue is work, not failure: whoever waits in it will prove the key. And a proof that nobody wants
-            // any more says nothing.
-            return
+            return nil
         } catch {
-            note(.failure(error))
+            switch error {
+            // A full queue is work and no failure: the requests in it prove the key. A proof that was cancelled says nothing.
+            case .busy, .cancelled: break
+            default: note(.failure(error))
+            }
+            return error
         }
     }
 

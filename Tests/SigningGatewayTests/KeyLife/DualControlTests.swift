@@ -53,6 +53,18 @@ struct DualControlTests {
 
     // MARK: Guards
 
+    @Test("A client that is no administrator any more approves nothing")
+    func approverLeaves() async throws {
+        let house = try await house()
+        let proposal = try await proposal(house)
+        house.reload { $0.clients.removeAll { $0.name == "bob" } }
+        let error = await #expect(throws: KeyLifeRefusal.self) {
+            try await house.office.approve(proposal.id, digest: proposal.digest, by: "bob")
+        }
+        #expect(error?.description.contains("bob has proposed or approved") == true)
+        await house.close()
+    }
+
     @Test("An activation that was proposed before a destruction began is refused when it is approved")
     func approvalAsksTheRules() async throws {
         let house = try await house(staging: true)

@@ -24,6 +24,21 @@ struct KeyRegisterTests {
             fingerprint: PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey), reason: "x")
     }
 
+    @Test("A deadline of an earlier process takes no clock step of this one when its record is written again")
+    func earlierDeadline() {
+        let time = Timestamp(milliseconds: 1_800_000_000_000)
+        var record = KeyLifeRecord(
+            issuerID: "issuer", keyID: "OLD", state: .retiring, since: time, provenance: .unknown, history: [])
+        record.retireAt = time
+        let board = KeyBoard()
+        board.set([record])
+        board.noteDeadlines([record], at: 5000)
+        #expect(board.deadline(of: record)?.stepped == nil)
+        record.retireAt = Timestamp(milliseconds: time.milliseconds + 1)
+        board.noteDeadlines([record], at: 5000)
+        #expect(board.deadline(of: record)?.stepped == 5000)
+    }
+
     @Test("One administrator has eight proposals, all have sixty-four, and the log opens with them")
     func proposals() async throws {
         let house = try await KeyHouse { $0.accounts[0].hasDualControl = true }

@@ -168,6 +168,32 @@ struct LostKeyTests {
         await house.close()
     }
 
+    @Test("A key is not destroyed under the ID of another one", arguments: [true, false])
+    func otherID(_ isConfiguredURI: Bool) async throws {
+        let house = try await KeyHouse()
+        let uri = try slot(house, "ACTIVE").plan.uri.text
+        let name = try #require(uri.split(separator: "=").last.map(String.init))
+        let copy = try #require(house.gateway.plain.place.copy(name, as: "copy"))
+        let order = KeyCeremonyOrder(
+            .destroy, issuerID: "issuer", keyID: "TYPO", uri: isConfiguredURI ? uri : copy, fingerprint: nil,
+            reason: "x")
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.office.begin(order, by: "alice") }
+        #expect(error?.description.contains("is ACTIVE, not TYPO") == true)
+        await house.close()
+    }
+
+    @Test("A suspended key that is compromised under another ID is not resumed")
+    func resumedUnderAnotherID() async throws {
+        let house = try await KeyHouse()
+        try house.declare("SECOND", at: try slot(house, "OTHER").plan.uri.text)
+        await house.live.current.ring.openMissing()
+        _ = try await house.change(.suspend, "OTHER")
+        _ = try await house.change(.compromise, "SECOND")
+        let error = await #expect(throws: KeyLifeRefusal.self) { try await house.change(.resume, "OTHER") }
+        #expect(error?.description.contains("is SECOND in the register, which is compromised") == true)
+        await house.close()
+    }
+
     @Test("A key is destroyed on the token where the configuration has it")
     func otherToken() async throws {
         let house = try await KeyHouse(staging: true)

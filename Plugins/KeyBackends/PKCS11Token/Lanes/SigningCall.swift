@@ -74,7 +74,7 @@ enum SigningCall {
 
 extension PKCS11Error {
     /// Whether the answer says that it is not the key's fault.
-    fileprivate var namesSession: Bool {
+    var namesSession: Bool {
         switch returnValue.recovery {
         case .session, .login, .slot, .module: true
         case .never, .handle, .person, .unknown: false

@@ -249,7 +249,9 @@ final class TokenConnection: Sendable {
         if let failure = failures.first(where: { !$0.error.losesKey })?.error ?? failures.first?.error {
             guard hasOthersThatAskForPIN else { throw failure }
             // The next session is not proved with these keys.
-            for (key, error) in failures { key.fellIll(error.whileSigning(with: key.name)) }
+            for (key, error) in failures where !error.namesSession {
+                key.fellIll(error.whileSigning(with: key.name))
+            }
             guard failure.leavesSession(signer.session) else { throw failure }
             return true
         }

@@ -79,13 +79,18 @@ extension AuditCommand {
             try write(chosen, of: source.reader)
             let from = AuditSegment.entries(of: chosen.lowerBound).lowerBound
             let to = chosen.upperBound * AuditSegment.size
-            print(
-                "Entries \(from) to \(to - 1) are in \(directory), \(chosen.count) segment\(chosen.count == 1 ? "" : "s")."
-            )
+            var isDropped = false
+            // The work is done before anything is printed: a lost standard output ends the process.
+            defer {
+                print(
+                    "Entries \(from) to \(to - 1) are in \(directory), \(chosen.count) segment\(chosen.count == 1 ? "" : "s")."
+                )
+                if isDropped { print("They are no longer in the database.") }
+            }
             guard drop, let settings = source.settings else { return }
             source.reader.close()
             try await ArchiveDropping(settings).drop(chosen)
-            print("They are no longer in the database.")
+            isDropped = true
         }
 
         private func moment() throws -> Timestamp? {

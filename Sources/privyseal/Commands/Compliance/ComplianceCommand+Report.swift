@@ -68,10 +68,13 @@ extension ComplianceCommand {
             let (sealed, page) = try AuditAttempt.run { () throws(NoteError) in
                 try SealedReport.make(report, signer: signer)
             }
-            try give(report, sealed, page)
+            let files = out.map { ComplianceFiles(id: report.id, in: $0) }
+            try AuditAttempt.run { () throws(AuditSetupError) in try files?.write(sealed.bytes, page: page) }
+            // Before anything is printed: a lost standard output ends the process.
             await ReportRecording.record(
                 "compliance", id: report.id, bytes: sealed.bytes, hasPassed: report.tally.failed == 0, in: configuration
             )
+            show(report, sealed, page, files)
             if report.tally.failed > 0 { throw ExitCode.failure }
         }
 
@@ -84,14 +87,10 @@ extension ComplianceCommand {
             }
         }
 
-        private func give(_ report: ComplianceReport, _ sealed: SealedReport, _ page: String) throws {
-            if let out {
-                let files = ComplianceFiles(id: report.id, in: out)
-                try AuditAttempt.run { () throws(AuditSetupError) in try files.write(sealed.bytes, page: page) }
-                if format == .text { print("\(report.text)\n\(files.json)\n\(files.html)") }
-            } else if format == .text {
-                print(report.text)
-            }
+        private func show(
+            _ report: ComplianceReport, _ sealed: SealedReport, _ page: String, _ files: ComplianceFiles?
+        ) {
+            if format == .text { print(files.map { "\(report.text)\n\($0.json)\n\($0.html)" } ?? report.text) }
             switch format {
             case .text: break
             case .json: print(String(decoding: sealed.bytes, as: UTF8.self), terminator: "")

@@ -83,12 +83,14 @@ extension DrillCommand {
                 try shelf.prepare()
                 return throwAway ? try await runThrowAway(conditions, shelf) : try await runGiven(conditions, shelf)
             }
+            // Before the record is printed: a lost standard output ends the process.
+            let failure = outcome.failure.map { StandardError.failure($0.description) }
             // Also a record that could not be kept: the drill cannot be had again.
             print(
                 output.format == .json
                     ? String(decoding: outcome.record.jsonBytes(capacity: 1 << 16), as: UTF8.self)
                     : DrillCommand.plain(DrillText.text(outcome.record)))
-            if let failure = outcome.failure { throw StandardError.failure(failure.description) }
+            if let failure { throw failure }
             if outcome.record.verdict == .failed { throw ExitCode.failure }
         }
 

@@ -299,10 +299,10 @@ def test_a_connection_with_requests_ahead_ends_when_it_is_old(place):
         request = b"".join(request_bytes(token))
         with channel(service) as connected:
             begun, reader = time.monotonic(), Answers(connected)
-            connected.sendall(request * 4)
+            connected.sendall(request * 64)
             while answer := reader.next():
                 assert answer[0] == 200 and time.monotonic() - begun < 10
-                # Three more requests have been sent whenever an answer comes.
+                # Sixty-three more requests have been sent whenever an answer comes.
                 try:
                     connected.sendall(request)
                 except OSError:

@@ -36,8 +36,7 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-/// Packages that the dependencies depend on. They are linked in any case; a target names them so that SwiftPM takes the
-/// versions that are pinned below without a warning.
+/// Indirect dependencies. A target names them so that SwiftPM uses the versions pinned below without a warning.
 let indirect: [Target.Dependency] = [
     .product(name: "Algorithms", package: "swift-algorithms"),
     .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
@@ -50,9 +49,8 @@ let indirect: [Target.Dependency] = [
     .product(name: "SystemPackage", package: "swift-system"),
 ]
 
-/// A release has Swift and Foundation within: it runs where Swift is not installed, and faster (docs/adr/0040).
-///
-/// Objects are compiled for the shared libraries, and name those; what Foundation's archives need besides is named here.
+/// A release links Swift and Foundation statically: it runs where Swift is not installed, and it is faster
+/// (docs/adr/0040). The compiler names only the shared libraries, so the archives that Foundation needs are named here.
 let standalone: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -62,29 +60,36 @@ let standalone: [LinkerSetting] = [
         .when(platforms: [.linux], configuration: .release))
 ]
 
-// MARK: Targets by kind
+// MARK: Kinds of targets
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// A library in `Sources/<layer>/<name>/`.
+func library(_ layer: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
 }
 
-/// A plugin lives in `Plugins/<Kind>/<Name>/`. SwiftPM itself looks for *build* plugins in `Plugins/`; a library target
-/// may live there as long as it names its path.
+/// C code or a module map in `Sources/System/<name>/`.
+func cTarget(_ name: String) -> Target {
+    .target(name: name, path: "Sources/System/\(name)")
+}
+
+/// A plugin in `Plugins/<kind>/<name>/`.
 func plugin(_ kind: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(
-        name: name,
-        dependencies: dependencies,
-        path: "Plugins/\(kind)/\(name)",
-        exclude: ["README.md"],
-        swiftSettings: strict
-    )
+        name: name, dependencies: dependencies, path: "Plugins/\(kind)/\(name)", exclude: ["README.md"],
+        swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict,
+        linkerSettings: standalone)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
-/// A feature's tests, with golden vectors beside them.
+/// The tests of a feature, with its golden vectors.
 func featureTests(_ feature: String) -> Target {
     tests(
         "\(feature)Tests", [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "Base64", "SigningKitTesting"],
@@ -112,13 +117,13 @@ let package = Package(
         .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
         .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
         .library(name: "SigningKitTesting", targets: ["SigningKitTesting"]),
-        // For Tests/Fuzzing, a package of its own.
+        // Tests/Fuzzing is a package of its own and uses these.
         .library(name: "KeyTransport", targets: ["KeyTransport"]),
         .library(name: "PKCS11", targets: ["PKCS11"]),
         .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
         .library(name: "AuditKit", targets: ["AuditKit"]),
         .library(name: "ComplianceReport", targets: ["ComplianceReport"]),
-        // For tests only: a PKCS #11 module is loaded by its path, and only a dynamic product has one.
+        // The tests load this PKCS #11 module by its path, and only a dynamic product has one.
         .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
         .library(name: "PKCS11Token", targets: ["PKCS11Token"]),
@@ -127,7 +132,7 @@ let package = Package(
         .library(name: "IntroductoryOfferEligibility", targets: ["IntroductoryOfferEligibility"]),
         .library(name: "AdvancedCommerce", targets: ["AdvancedCommerce"]),
     ],
-    // Exact, because Package.resolved is not committed: each build of a commit has the same sources.
+    // Exact versions, because Package.resolved is not committed: every build of a commit has the same sources.
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -144,7 +149,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
-        // What those depend on.
+        // Indirect dependencies.
         .package(url: "https://github.com/apple/swift-algorithms.git", exact: "1.2.1"),
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
@@ -156,107 +161,110 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
     ],
     targets: [
-        // Floor 0: the C libraries of the system
-        .systemLibrary(name: "CP11Kit", pkgConfig: "p11-kit-1", providers: [.apt(["libp11-kit-dev"])]),
-        .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "CStatx"),
-        .target(name: "CProcessStart"),
+        // System: C libraries, and what wraps the operating system
+        .systemLibrary(
+            name: "CP11Kit", path: "Sources/System/CP11Kit", pkgConfig: "p11-kit-1",
+            providers: [.apt(["libp11-kit-dev"])]),
+        .systemLibrary(
+            name: "CLibCrypto", path: "Sources/System/CLibCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", path: "Sources/System/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        cTarget("CLinux"),
+        cTarget("CProcessStart"),
+        library("System", "PKCS11", ["CP11Kit"]),
+        library("System", "SQLite", ["CSQLite"]),
+        library("System", "ServiceManager", ["CLinux"]),
 
-        // Floor 1: one idea each, nothing of offers
-        library("PKCS11", ["CP11Kit"]),
-        library("StrictJSON"),
-        library("Base64"),
-        library("JWS", ["Base64"]),
-        library("TransparencyLog", ["Base64", crypto]),
-        library("SQLite", ["CSQLite"]),
-        library("TraceContext"),
-        library("ReportPages"),
-        .systemLibrary(name: "CPrctl"),
-        library("ServiceManager", ["CPrctl"]),
-        .target(name: "CJobHook"),
-        library("EventLoopExecutor", ["CJobHook", nioCore, nioPosix]),
-        library("PrometheusMetrics", [coreMetrics]),
+        // Formats: bytes and text, without I/O
+        library("Formats", "StrictJSON"),
+        library("Formats", "Base64"),
+        library("Formats", "JWS", ["Base64"]),
+        library("Formats", "TransparencyLog", ["Base64", crypto]),
+
+        // Observability: backends of swift-metrics and swift-distributed-tracing
+        library("Observability", "PrometheusMetrics", [coreMetrics]),
+        library("Observability", "TraceContext"),
         library(
-            "OTLPTracing",
+            "Observability", "OTLPTracing",
             ["TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, httpClient, nioCore, nioHTTP1]),
 
-        // Floor 2: the contract
-        library("SigningKit", ["StrictJSON", crypto]),
-        library("KeyTransport", ["SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
-        library("AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
-        library("AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog", crypto]),
+        // Contracts: the protocols and values that the gateway and its plugins share
+        library("Contracts", "SigningKit", ["StrictJSON", crypto]),
+        library("Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
+        library("Contracts", "AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
+        library("Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog", crypto]),
 
-        // Floor 3: what people swap, and the gateway that introduces them
+        // Plugins
         plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
-        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CStatx", "SigningKit", "TransparencyLog"]),
+        plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
         plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
+
+        // Gateway: from request to signature, key life cycle, audit log
         library(
-            "SigningGateway",
+            "Gateway", "SigningGateway",
             [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", crypto, logging, metrics, tracing,
                 lifecycle,
             ]),
-        library("SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
-
-        // Floor 4: how the world talks to the gateway, and what it is told
-        library(
-            "ComplianceReport",
-            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
+        library("Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
                 "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
-                hummingbird, nioCore, nioHTTP1,
-                nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging, metrics, lifecycle,
+                hummingbird, nioCore, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging,
+                metrics, lifecycle,
             ],
+            path: "Sources/Gateway/GatewayHTTP",
             resources: [.embedInCode("Contract/openapi.yaml"), .embedInCode("Contract/openapi.json")],
             swiftSettings: strict
         ),
-        library("GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
+
+        // Reports: what operators and auditors read
+        library("Reports", "ReportPages"),
+        library("Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
         library(
-            "KeyDrills",
+            "Reports", "ComplianceReport",
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
+        library(
+            "Reports", "KeyDrills",
             [
                 "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1,
                 nioSSL,
             ]),
 
-        // Floor 5: the composition root, and the program that measures it
-        .executableTarget(
-            name: "privyseal",
-            dependencies: features + keyBackends + auditStores + indirect + [
+        // Programs
+        program(
+            "privyseal",
+            features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
-                "PKCS11",
-                "SignatureExplanation", "GatewayHTTP", "ComplianceReport",
-                "GatewayConfiguration", "KeyDrills", "PrometheusMetrics", "OTLPTracing", "TraceContext",
-                "ServiceManager", "EventLoopExecutor", "CStatx", "CProcessStart", argumentParser, crypto, logging,
-                metrics, coreMetrics, tracing, lifecycle, unixSignals, httpClient, hummingbird, nioCore, nioPosix,
-                nioHTTP1, nioSSL,
-            ],
-            swiftSettings: strict,
-            linkerSettings: standalone
-        ),
-        .executableTarget(
-            name: "privyseal-bench",
-            dependencies: features + keyBackends + auditStores + [
+                "PKCS11", "SignatureExplanation", "GatewayHTTP", "ComplianceReport", "GatewayConfiguration",
+                "KeyDrills",
+                "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
+                "CProcessStart", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals,
+                httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+            ]),
+        program(
+            "privyseal-bench",
+            features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP",
-                "CLibCrypto", "CP11Kit", "EventLoopExecutor", argumentParser,
-                crypto, logging, lifecycle, unixSignals, hummingbird, nioCore,
-            ],
-            swiftSettings: strict,
-            linkerSettings: standalone
-        ),
+                "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
+                hummingbird, nioCore,
+            ]),
 
-        // For tests
-        library("SigningKitTesting", ["SigningKit", "StrictJSON", "Base64", crypto]),
-        library("SoftHSMTesting", ["PKCS11", crypto]),
-        .target(name: "FaultyPKCS11", dependencies: ["CP11Kit"]),
+        // Support for tests
+        .target(
+            name: "SigningKitTesting", dependencies: ["SigningKit", "StrictJSON", "Base64", crypto],
+            path: "Tests/Support/SigningKitTesting", swiftSettings: strict),
+        .target(
+            name: "SoftHSMTesting", dependencies: ["PKCS11", crypto], path: "Tests/Support/SoftHSMTesting",
+            swiftSettings: strict),
+        .target(name: "FaultyPKCS11", dependencies: ["CP11Kit"], path: "Tests/Support/FaultyPKCS11"),
 
-        // Tests, floor by floor
+        // Tests: one target for each target above
         tests("PKCS11Tests", ["PKCS11", "SoftHSMTesting", crypto]),
         tests("StrictJSONTests", ["StrictJSON", "SigningKitTesting"]),
         tests("Base64Tests", ["Base64", "SigningKitTesting"]),
@@ -298,7 +306,7 @@ let package = Package(
         tests(
             "CrossBackendTests",
             keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
-        tests("ArchitectureTests", []),
+        tests("ArchitectureTests"),
         tests("TraceContextTests", ["TraceContext"]),
         tests("ReportPagesTests", ["ReportPages"]),
         tests(
@@ -306,7 +314,6 @@ let package = Package(
             ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
             resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
-        tests("EventLoopExecutorTests", ["EventLoopExecutor", nioCore, nioPosix]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "OTLPTracingTests",

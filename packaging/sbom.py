@@ -29,10 +29,10 @@ def licence(text):
     return None
 
 
-# Resolved for Apple's platforms, or for a product that is not used.
+# Resolved for Apple's platforms, or for an unused product.
 UNUSED = {"swift-http-structured-headers", "swift-nio-transport-services"}
 
-# Their copyright files are not in a form for machines (DEP 5).
+# The copyright files of these packages are not machine-readable (DEP 5).
 DEBIAN = {
     "libc6": "LGPL-2.1-or-later AND GPL-2.0-or-later",
     "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
@@ -74,7 +74,7 @@ def carried(package):
             sys.exit(f"error: {target} does not say which version of {name} it is")
         yield {
             **component(name, version, f"{purl}@{version}", licence, cpe=cpe and f"{cpe}:{version}:*:*:*:*:*:*:*"),
-            # Two packages may carry the same revision.
+            # Two packages may contain the same revision.
             "bom-ref": f"{package.name}/{target.name}",
         }
 
@@ -164,7 +164,7 @@ def main():
     bill = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        # The same program makes the same bill.
+        # The same program gives the same bill of materials.
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, root + digest)}",
         "version": 1,
         "metadata": {

@@ -21,8 +21,8 @@ def boringssl(target):
 
 # By package and target: name, version, package URL without the version, CPE without the version, licence.
 VENDORED = {
-    # Its files say Apache-2.0, those of fiat-crypto within are MIT. The NOTICE of swift-nio-ssl still names the licences of older
-    # revisions, ISC and OpenSSL.
+    # The files are under Apache-2.0, and those of fiat-crypto under MIT. The NOTICE of swift-nio-ssl still names the
+    # licences of older revisions, ISC and OpenSSL.
     ("swift-nio-ssl", "CNIOBoringSSL"): (
         "BoringSSL", boringssl, "pkg:generic/boringssl", "cpe:2.3:a:google:boringssl", {"expression": "Apache-2.0 AND MIT"}
     ),
@@ -48,13 +48,13 @@ VENDORED = {
     ("swift-nio-extras", "CNIOExtrasZlib"): (
         "zlib", found(r"^(\d+(?:\.\d+)+)", "vendored-zlib.version"), "pkg:generic/zlib", "cpe:2.3:a:zlib:zlib", ZLIB
     ),
-    # Yams' change log names the revision of libyaml; the sources do not.
+    # Yams' change log names the revision of libyaml; its sources do not.
     ("Yams", "CYaml"): (
         "libyaml", lambda target: "acd6f6f", "pkg:github/yaml/libyaml", "cpe:2.3:a:pyyaml:libyaml", {"expression": "MIT"}
     ),
 }
 
-# C of the packages themselves, under their own licences.
+# C targets of the packages themselves, under the packages' own licences.
 OWN = {
     ("async-http-client", "CAsyncHTTPClient"),
     ("swift-atomics", "_AtomicsShims"),

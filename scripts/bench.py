@@ -33,9 +33,9 @@ BODIES = {
         "transactionId": "1000011859217",
     },
 }
-# Of the load; as many signatures can share a commit at most.
+# Connections of the load, and thus the maximum number of signatures in one commit.
 CONNECTIONS = 32
-# Of the audit log's database, without the search index.
+# Bytes of an entry in the audit log's database, without the search index.
 BYTES_OF_AN_ENTRY = 480
 SHORT = {"legacy-promotional-offer": "legacy", "promotional-offer": "JWS"}
 
@@ -179,7 +179,7 @@ accounts:
             process.terminate()
             process.wait(timeout=30)
 
-    # The life of keys
+    # Key lifecycle
 
     def keys(self):
         say("Keys that take each other's places under load …")
@@ -266,7 +266,7 @@ accounts:
         figures.append(figure(f"HTTP, {name}: three times p50, against p99, at half load", p99, "ms", 3 * p50, 3 * p50 / p99, 1))
         return figures
 
-    # What stands around a signature
+    # Clients, TLS and batches
 
     def around(self):
         """Ratios between servers that run side by side and are loaded in turn, each round its own."""
@@ -334,7 +334,7 @@ accounts:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         result = {}
         try:
-            # It is ready, and goes on until its input ends.
+            # The process is ready, and continues until its input ends.
             if not process.stdout.readline():
                 sys.exit("the disk could not be measured")
             yield result

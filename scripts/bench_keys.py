@@ -30,7 +30,7 @@ class Rotation:
     """Keys take each other's places under load, and the log is asked what became of the second of each change."""
 
     changes = 6
-    # A second before a change and one after it are compared, and neither has another change in it.
+    # Seconds. The second before a change and the second after it must not contain another change.
     pause = 2.5
 
     def __init__(self, bench, name, uris):
@@ -106,7 +106,7 @@ accounts:
         if answer.status != 200:
             raise SystemExit(f"the key was not activated: {text.decode()}")
 
-    # What the log says
+    # Entries of the log
 
     def instants(self):
         return [entry["time"] for entry in self.entries("life") if entry["action"] == "activate"]
@@ -157,7 +157,7 @@ accounts:
         times = []
         for _ in range(3):
             start = time.monotonic()
-            # Some checks fail: nothing has been rehearsed here.
+            # Some checks fail, because there was no drill.
             printed = self.run("compliance", "report", "--accept-software", "--format", "json", statuses=(0, 1))
             times.append(time.monotonic() - start)
             assert printed.count("BENCHKEY") >= len(self.ids), printed

@@ -21,9 +21,9 @@ FUNCTIONS = """
     C_GenerateKeyPair C_WrapKey C_UnwrapKey
 """.split()
 CALLS = ["1", "2", "50"]
-# Seconds without a new line after which a case hangs. A case waits up to 55 s for a recovery by itself.
+# Seconds without a new line after which a case counts as hung. A case waits up to 55 s for its recovery.
 PATIENCE = 120
-# Processes that may end without having begun a case.
+# The number of processes that may end before they begin a case.
 FAILED_STARTS = 3
 
 

@@ -1,13 +1,13 @@
-# Shared by the scripts beside it; sourced, not run.
+# Functions for the other scripts; sourced, not run.
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # what is set here is used there
+# shellcheck disable=SC2034 # the other scripts use the variables
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# Installs those of the named Debian packages that are missing.
+# Installs the named Debian packages that are missing.
 need_packages() {
     local missing=() package
     for package in "$@"; do
@@ -28,7 +28,7 @@ need_swift() {
     command -v swift >/dev/null || die "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
 }
 
-# A Python with what the tests in Tests/Interop import.
+# A Python environment with the imports of Tests/Interop.
 venv=$root/.build/python
 need_python() {
     cmp --silent "$root/Tests/Interop/requirements.txt" "$venv/requirements.txt" && return
@@ -39,9 +39,9 @@ need_python() {
     cp "$root/Tests/Interop/requirements.txt" "$venv/"
 }
 
-# What the package builds and runs on.
+# The packages that PrivySeal needs to build and run.
 platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev pkg-config openssl opensc)
 
-# What the tests in Tests/Interop need besides: a TPM 2 in software with its resource manager, p11-kit's server, and NSS.
+# Further packages for Tests/Interop: a software TPM 2 with its resource manager, p11-kit's server, and NSS.
 token_packages=(swtpm tpm2-abrmd libtss2-tcti-swtpm0 libtss2-tcti-tabrmd0 libtpm2-pkcs11-1 libtpm2-pkcs11-tools tpm2-tools
     dbus p11-kit p11-kit-modules libnss3 libnss3-tools)

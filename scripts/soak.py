@@ -77,9 +77,9 @@ def place():
 
 # Slow clients
 
-# In seconds: shorter than by default, so that connections are ended and replaced while it is measured.
+# Seconds. Shorter than the default, so that connections end and are replaced during the measurement.
 PATIENCE = 5
-# What a busy machine may add to it before an end counts as late.
+# Seconds that a busy machine may add before an end counts as late.
 TOLERANCE = 2
 
 
@@ -137,7 +137,7 @@ def compare(name, steady, address, scripts, expected, is_quick, table):
         with SlowClients(address, count, scripts) as slow_clients:
             beside.append(steady.measure(seconds))
             ends += slow_clients.stop()
-        # The gateway closes what they left behind: that is neither the one nor the other.
+        # The gateway closes the remaining slow connections now; this second belongs to neither measurement.
         steady.measure(1)
     steady.close()
     table.title(f"{count:,} connections with a byte a second, {name}")
@@ -218,7 +218,7 @@ def certificates(binary, is_quick, table):
                 say(f"Certificates: change {index + 1} of {count} …")
                 changed = changes.change(ways[index % len(ways)])
                 delays.append(callers.await_certificate(changes.expected, 20) - changed)
-                # Now and then the next change comes at once, else when the last has been used for a moment.
+                # One change in three follows at once; the others follow after the certificate was used for a moment.
                 time.sleep(index % 3 * 0.3)
             failures = callers.stop()
     for failure in failures[:20]:
@@ -240,7 +240,7 @@ def certificates(binary, is_quick, table):
 
 
 def audit(binary, is_quick, table):
-    # Printed with the figures: the same number gives the same moments and edits.
+    # The figures include the seed: the same seed gives the same kill times and edits.
     seed = random.SystemRandom().randrange(1_000_000)
     for name, kind, count in (("a key in a file", FileKeys, 50), ("a key in a token", TokenKeys, 10)):
         with place() as directory:

@@ -6,9 +6,11 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-@Suite("The Advanced Commerce API in-app request")
+@Suite("Advanced Commerce API in-app requests")
 struct AdvancedCommerceTests {
-    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases, AdvancedCommerce.Validation.allCases)
+    @Test(
+        "AdvancedCommerce meets the feature contract",
+        arguments: FeatureCheck.allCases, AdvancedCommerce.Validation.allCases)
     func conformance(_ check: FeatureCheck, _ validation: AdvancedCommerce.Validation) throws {
         try FeatureConformance(
             AdvancedCommerce(validation: validation),
@@ -18,30 +20,32 @@ struct AdvancedCommerceTests {
         ).run(check)
     }
 
-    @Test("validates in full unless it is told otherwise")
+    @Test("AdvancedCommerce validates in full by default")
     func defaultValidation() {
         #expect(AdvancedCommerce().validation == .full)
     }
 
-    @Test("signs the bytes that came: spaces, order and escapes")
+    @Test("AdvancedCommerce signs the request bytes unchanged: spaces, order and escapes")
     func bytesAsTheyCame() throws {
         let request = SampleRequest.oneTimeCharge.replacing(#""USD""#, with: " \n \"\\u0055SD\"  ")
         #expect(try claim(of: #"{  "request"  :  \#(request)  }"#) == request)
         #expect(try claim(of: #"{"requestData":"\#(SampleRequest.base64(request))"}"#) == request)
     }
 
-    @Test("accepts what Apple documents", arguments: SampleRequest.accepted)
+    @Test("AdvancedCommerce accepts the requests that Apple documents", arguments: SampleRequest.accepted)
     func accepted(_ request: String) throws {
         #expect(try claim(of: #"{"request":\#(request)}"#) == request)
     }
 
-    @Test("takes null for an optional member, and signs the bytes as they came", arguments: SampleRequest.withNulls)
+    @Test(
+        "AdvancedCommerce accepts null for optional members and signs the bytes unchanged",
+        arguments: SampleRequest.withNulls)
     func nullOptionalMembers(_ request: String) throws {
         #expect(try claim(of: #"{"request":\#(request)}"#) == request)
         #expect(try claim(of: #"{"requestData":"\#(SampleRequest.base64(request))"}"#) == request)
     }
 
-    @Test("with the envelope only, takes what Apple may add")
+    @Test("Envelope validation accepts members that full validation refuses")
     func envelopeOnly() throws {
         let request =
             #"{"operation":"PAUSE_SUBSCRIPTION","version":"2","requestInfo":{"x":null},"price":1.5,"items":[]}"#
@@ -49,7 +53,7 @@ struct AdvancedCommerceTests {
         #expect(try claim(of: #"{"request":\#(request)}"#, .envelope) == request)
     }
 
-    @Test("carries the token in advancedCommerceData too, as the app hands it to StoreKit")
+    @Test("The answer also holds the token in advancedCommerceData for StoreKit")
     func advancedCommerceData() throws {
         let body = Array(#"{"request":\#(SampleRequest.oneTimeCharge)}"#.utf8)
         let draft = try AdvancedCommerce().draft(from: body, for: grant)
@@ -67,7 +71,6 @@ struct AdvancedCommerceTests {
         nonce: Nonce(random: 1, 2)
     )
 
-    /// The claim `request`, decoded.
     private func claim(of body: String, _ validation: AdvancedCommerce.Validation = .full) throws -> String {
         let draft = try AdvancedCommerce(validation: validation).draft(from: Array(body.utf8), for: grant)
         let payload = try #require(draft.signingInput.split(separator: UInt8(ascii: ".")).last)

@@ -1,7 +1,7 @@
 import SigningKitTesting
 import StrictJSON
 
-/// What is refused however little is validated.
+/// Bodies that every level of validation refuses.
 enum EnvelopeRefusals {
     static let all: [FeatureRefusal] = [
         FeatureRefusal("", .body(.empty)),

@@ -1,7 +1,7 @@
 import SigningKitTesting
 import StrictJSON
 
-/// What is refused besides when everything is validated. Each row damages one good request in one place.
+/// Bodies that only full validation refuses. Each row damages one part of a valid request.
 enum FullRefusals {
     static let all = [envelope, oneTimeCharge, creation, items, offers, modification, reactivation].flatMap(\.self)
 
@@ -21,7 +21,7 @@ enum FullRefusals {
         damage(
             SampleRequest.creation, #"77bb"}"#, #"77bb","appAccountToken":"me"}"#,
             .invalid("requestInfo.appAccountToken", saying: "UUID")),
-        // Null is absence only where a member is optional.
+        // Null means absent only for an optional member.
         damage(
             SampleRequest.creation, #""11aa22bb-33cc-44dd-88ee-55ff66aa77bb""#, "null",
             .wrongKind("requestInfo.requestReferenceId", expected: .string, found: .null)),
@@ -50,7 +50,7 @@ enum FullRefusals {
         damage(
             SampleRequest.oneTimeCharge, #""USA""#, #""us""#, .invalid("storefront", saying: "three capital letters")),
         damage(SampleRequest.oneTimeCharge, "USD", "usd", .invalid("currency", saying: "AED, AUD")),
-        // U+212A KELVIN SIGN: for String it equals "K".
+        // U+212A KELVIN SIGN: Swift's String treats it as equal to "K".
         damage(SampleRequest.oneTimeCharge, "USD", "\u{212A}RW", .invalid("currency", saying: "AED, AUD")),
         damage(SampleRequest.oneTimeCharge, "USD", "XAU", .invalid("currency", saying: "ZAR")),
         damage(
@@ -92,7 +92,7 @@ enum FullRefusals {
         damage(
             SampleRequest.creation, #"{"displayName":"n","description":"d"}"#,
             #"{"displayName":"n","description":"d\u3000"}"#, .invalid("descriptors.description", saying: "U+3000")),
-        // 16 characters for a reader, 32 for UTF-16
+        // 16 grapheme clusters, 32 UTF-16 code units
         damage(
             SampleRequest.creation, #""displayName":"n","description":"d","price""#,
             #""displayName":"\#(String(repeating: "🚀", count: 16))","description":"d","price""#,

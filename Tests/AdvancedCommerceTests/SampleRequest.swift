@@ -1,6 +1,6 @@
 import Base64
 
-/// Good requests, one for each operation, that the tables damage; and variations that are good too.
+/// Valid requests, one for each operation, which the tables damage; and valid variations of them.
 enum SampleRequest {
     static let oneTimeCharge = """
         {"operation":"CREATE_ONE_TIME_CHARGE","version":"1",\(info),"currency":"USD","taxCode":"C003-00-2",\
@@ -46,7 +46,7 @@ enum SampleRequest {
         #"{"operation":"REACTIVATE_SUBSCRIPTION","version":"1",\#(info),"transactionId":"7","storefront":"XKS"}"#,
     ]
 
-    /// As Apple's Java library writes requests: null for each optional member that is not set (Jackson without an
+    /// Requests as Apple's Java library writes them: null for each optional member that is not set (Jackson without an
     /// inclusion rule; app-store-server-library-java, AdvancedCommerce*InAppRequest).
     static let withNulls: [String] = [
         """

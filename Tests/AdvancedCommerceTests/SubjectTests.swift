@@ -3,9 +3,9 @@ import SigningKit
 import SigningKitTesting
 import Testing
 
-@Suite("What an in-app request is about")
+@Suite("The subject of an in-app request")
 struct SubjectTests {
-    @Test("names every SKU of the four operations, each once, and not the same again from Base64")
+    @Test("The subject lists every SKU of the four operations once, also from Base64 data")
     func operations() throws {
         #expect(try subject(SampleRequest.oneTimeCharge) == OfferSubject(products: ["s"]))
         #expect(try subject(SampleRequest.creation) == OfferSubject(products: ["s"]))
@@ -18,7 +18,7 @@ struct SubjectTests {
     }
 
     @Test(
-        "sees products and offers of operations that it does not know, in whatever place and case",
+        "The subject lists products and offers of unknown operations at any depth and in any case",
         arguments: [
             (#"{"plan":{"tiers":[[{"SKU":"a"}],[{"newSKU":"b"}]]}}"#, ["a", "b"], []),
             (#"{"sku":"a","\u0053KU":"b"}"#, ["a", "b"], []),
@@ -28,7 +28,7 @@ struct SubjectTests {
             (#"{"SKU":{"SKU":"a"}}"#, ["a"], []),
             (#"{"offerIdentifier":"o","item":{"offerId":"p"}}"#, [], ["o", "p"]),
             (#"{"SKU":null,"offer":{"period":"P3D"},"description":"SKU"}"#, [], []),
-            // The same for the eye and for ==, not for the App Store
+            // Equal for a reader and for ==, but not for the App Store
             (#"{"SKU":"\u00e9","newSKU":"e\u0301"}"#, ["\u{E9}", "e\u{301}"], []),
             (#""SKU""#, [], []), ("[]", [], []),
         ] as [(String, [String], [String])])
@@ -39,7 +39,7 @@ struct SubjectTests {
     }
 
     @Test(
-        "tells whose request it is by the first account token or transaction, in whatever place and case",
+        "The subject's user is the first account token or transaction ID, at any depth and case",
         arguments: [
             (#"{"requestInfo":{"appAccountToken":"u"},"transactionId":"7"}"#, "u"),
             (#"{"items":[{"originalTransactionID":"7"}]}"#, "7"), (#"{"SKU":"s"}"#, nil),

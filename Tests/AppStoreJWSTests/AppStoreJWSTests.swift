@@ -4,14 +4,14 @@ import SigningKit
 import StrictJSON
 import Testing
 
-@Suite("A JWS for the App Store")
+@Suite("App Store JWS")
 struct AppStoreJWSTests {
-    @Test("has a header of exactly alg, kid and typ", arguments: AppStoreAudience.allCases)
+    @Test("The header has exactly alg, kid and typ", arguments: AppStoreAudience.allCases)
     func header(_ audience: AppStoreAudience) throws {
         #expect(try text(parts(audience).header) == #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT"}"#)
     }
 
-    @Test("has the base claims and no other when the feature adds none", arguments: AppStoreAudience.allCases)
+    @Test("The payload has only the base claims when the feature adds none", arguments: AppStoreAudience.allCases)
     func baseClaims(_ audience: AppStoreAudience) throws {
         #expect(
             try text(parts(audience).payload) == """
@@ -20,7 +20,7 @@ struct AppStoreJWSTests {
                 """)
     }
 
-    @Test("has an iat in whole seconds, rounded down, as a JSON integer")
+    @Test("iat is a JSON integer of whole seconds, rounded down")
     func issuedAt() throws {
         for milliseconds in [1_741_043_663_000, 1_741_043_663_001, 1_741_043_663_999] as [Int64] {
             let payload = try parts(.promotionalOffer, at: milliseconds).payload
@@ -28,7 +28,7 @@ struct AppStoreJWSTests {
         }
     }
 
-    @Test("has a nonce in lower case")
+    @Test("The nonce is in lower case")
     func lowerCaseNonce() throws {
         let claims = try JSONDocument(parsing: parts(.advancedCommerce).payload).root.anyObject()
         let text = try #require(claims["nonce"]).string()
@@ -36,13 +36,13 @@ struct AppStoreJWSTests {
         #expect(text.contains { ("a"..."f").contains($0) })
     }
 
-    @Test("has the feature's claims behind the base claims")
+    @Test("The claims of the feature follow the base claims")
     func featureClaims() throws {
         let payload = try parts(.promotionalOffer, claims: { $0.member("productId", #"a"b"#) }).payload
         #expect(text(payload).hasSuffix(#","productId":"a\"b"}"#))
     }
 
-    @Test("is sealed with r ‖ s as it is")
+    @Test("The JWS holds the signature as raw r ‖ s")
     func seal() throws {
         let signature = try #require(P256Signature(rawRepresentation: (0..<64).map { UInt8($0) }))
         let input = AppStoreJWS.signingInput(.promotionalOffer, for: grant(at: 0)) { _ in }

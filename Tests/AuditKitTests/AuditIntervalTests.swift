@@ -2,7 +2,7 @@ import AuditKit
 import SigningKit
 import Testing
 
-@Suite("Counts over time")
+@Suite("Audit intervals and counts")
 struct AuditIntervalTests {
     private static func moment(_ text: String) throws -> Timestamp {
         try #require(Timestamp(rfc3339: Array(text.utf8)))
@@ -16,7 +16,7 @@ struct AuditIntervalTests {
     }
 
     @Test(
-        "an interval begins in UTC",
+        "an interval begins at a UTC boundary",
         arguments: [
             (AuditInterval.hour, "2028-02-29T23:00:00.000Z", "2028-02-29T23:00Z"),
             (.day, "2028-02-29T00:00:00.000Z", "2028-02-29"), (.month, "2028-02-01T00:00:00.000Z", "2028-02"),
@@ -27,7 +27,7 @@ struct AuditIntervalTests {
         #expect(interval.label(of: found) == label)
     }
 
-    @Test("hours of one interval are added up, and nothing else is")
+    @Test("sums adds up the hourly counts of one interval")
     func sums() throws {
         let hours = [
             try Self.tally("2026-11-21T13:00:00.000Z", "shop", "signed", 5),
@@ -47,7 +47,7 @@ struct AuditIntervalTests {
         #expect(AuditInterval.hour.sums(hours).map(\.count) == [1, 2, 4, 3, 5])
     }
 
-    @Test("Names that look the same and have other bytes are counted apart")
+    @Test("sums keeps names apart that look the same and have different bytes")
     func names() throws {
         let composed = try Self.tally("2026-11-21T13:00:00.000Z", "caf\u{e9}", "signed", 5)
         let decomposed = try Self.tally("2026-11-21T13:00:00.000Z", "cafe\u{301}", "signed", 2)

@@ -2,7 +2,7 @@ import AuditKit
 import SigningKit
 import Testing
 
-@Suite("What is looked for, as people write it")
+@Suite("Audit queries as text")
 struct AuditQueryTextTests {
     /// 2026-11-21T13:27:00.123Z.
     private static let now = Timestamp(milliseconds: 1_795_267_620_123)
@@ -12,7 +12,7 @@ struct AuditQueryTextTests {
     }
 
     @Test(
-        "a moment is a time with any offset, a date, or how long ago it was",
+        "a time is an RFC 3339 time with any offset, a date, or an age",
         arguments: [
             ("2026-11-21T13:27:00Z", "2026-11-21T13:27:00.000Z"),
             ("2026-11-21t13:27:00.5z", "2026-11-21T13:27:00.500Z"),
@@ -27,11 +27,11 @@ struct AuditQueryTextTests {
             ("2w", "2026-11-07T13:27:00.123Z"),
         ])
     func moments(_ text: String, _ moment: String) {
-        #expect(Self.text(AuditMoment.parse(text, at: Self.now)) == moment)
+        #expect(Self.text(AuditTime.parse(text, at: Self.now)) == moment)
     }
 
     @Test(
-        "what is no moment is refused",
+        "the query refuses an invalid time",
         arguments: [
             "", "yesterday", "2026-02-29", "2026-11-21T24:00:00Z", "2026-11-21T13:27:00", "2026-11-21 13:27:00Z",
             "2026-11-21T13:27Z", "2026-11-21T13:27:00.Z", "2026-11-21T13:27:00.1234567890Z", "2026-11-21T13:27:60Z",
@@ -47,7 +47,7 @@ struct AuditQueryTextTests {
         #expect(throws: AuditQueryError.notMoment(parameter: "until", text: text)) { try query.query(at: Self.now) }
     }
 
-    @Test("a day begins and ends in UTC")
+    @Test("a day begins and ends at midnight UTC")
     func days() throws {
         var text = AuditQueryText()
         text.day = "2026-12-31"
@@ -56,14 +56,15 @@ struct AuditQueryTextTests {
         #expect(Self.text(query.until) == "2027-01-01T00:00:00.000Z")
     }
 
-    @Test("what is no day is refused", arguments: ["", "2026-11-31", "24h", "2026-11-21T00:00:00Z", "21.11.2026"])
+    @Test(
+        "the query refuses an invalid day", arguments: ["", "2026-11-31", "24h", "2026-11-21T00:00:00Z", "21.11.2026"])
     func noDays(_ day: String) {
         var text = AuditQueryText()
         text.day = day
         #expect(throws: AuditQueryError.notDay(day)) { try text.query(at: Self.now) }
     }
 
-    @Test("a day goes with neither since nor until")
+    @Test("the query refuses a day together with since or until")
     func dayAndPeriod() {
         var text = AuditQueryText()
         text.day = "2026-11-21"
@@ -73,7 +74,7 @@ struct AuditQueryTextTests {
         #expect(throws: AuditQueryError.dayAndPeriod) { try text.query(at: Self.now) }
     }
 
-    @Test("a period that holds nothing is refused")
+    @Test("the query refuses an empty period")
     func emptyPeriod() {
         var text = AuditQueryText()
         text.since = "2026-11-21"
@@ -81,14 +82,14 @@ struct AuditQueryTextTests {
         #expect(throws: AuditQueryError.self) { try text.query(at: Self.now) }
     }
 
-    @Test("an empty text to look for is refused, by its name")
+    @Test("the query refuses an empty search term and names the parameter")
     func emptyValue() {
         var text = AuditQueryText()
         text.terms = [.client: "shop", .requestID: ""]
         #expect(throws: AuditQueryError.emptyValue(parameter: "requestId")) { try text.query(at: Self.now) }
     }
 
-    @Test("terms and order are taken as they are")
+    @Test("the query keeps terms and order unchanged")
     func terms() throws {
         var text = AuditQueryText()
         text.terms = [.product: "com.example.monthly", .outcome: "signed"]
@@ -99,7 +100,7 @@ struct AuditQueryTextTests {
         #expect(query.since == nil && query.until == nil)
     }
 
-    @Test("an error's sentence holds nothing that moves a terminal's cursor")
+    @Test("an error message escapes terminal control characters")
     func plainErrors() {
         #expect(!"\(AuditQueryError.notDay("\u{1B}[2J"))".contains("\u{1B}"))
     }

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 import TransparencyLog
 
-/// The files beside docs/audit-example/check.py, which were made with Python and not with this code.
-@Suite("The example of the documentation")
+/// The files next to docs/audit-example/check.py. A Python program made them, not this code.
+@Suite("The examples in docs/audit-example")
 struct DocumentationTests {
-    @Test("is a proof of an entry")
+    @Test("The documented inclusion proof is valid")
     func inclusion() throws {
         let file = try Self.file("entry.tlog-proof")
-        let proof = try EntryProof(parsing: file)
+        let proof = try InclusionProofDocument(parsing: file)
         #expect(Array(proof.text.utf8) == file)
         let checkpoint = try proof.check(with: [try Self.verifier()])
         #expect((proof.index, checkpoint.size) == (1, 3))
@@ -18,25 +18,25 @@ struct DocumentationTests {
         #expect(fields.texts("products") == ["com.example.app.monthly"])
     }
 
-    @Test("is a proof of consistency")
+    @Test("The documented consistency proof is valid")
     func consistency() throws {
         let file = try Self.file("growth.txt")
-        let proof = try GrowthProof(parsing: file)
+        let proof = try ConsistencyProofDocument(parsing: file)
         #expect(Array(proof.text.utf8) == file)
         let (old, new) = try proof.check(with: [try Self.verifier()])
         #expect((old.size, new.size) == (2, 3))
     }
 
-    @Test("is a checkpoint")
+    @Test("The documented checkpoint is valid")
     func checkpoint() throws {
         let note = try SignedNote(parsing: try Self.file("checkpoint.txt"))
         #expect(try Checkpoint(note, signedByLogWith: [try Self.verifier()]).size == 3)
     }
 
-    @Test("has its figures in docs/audit-format.md")
+    @Test("docs/audit-format.md shows the figures of the examples")
     func page() throws {
         let page = String(decoding: try Self.file("../audit-format.md"), as: UTF8.self)
-        let proof = try EntryProof(parsing: try Self.file("entry.tlog-proof"))
+        let proof = try InclusionProofDocument(parsing: try Self.file("entry.tlog-proof"))
         let note = String(decoding: try Self.file("checkpoint.txt"), as: UTF8.self)
         let leaf = MerkleHash.leaf(proof.entry)
         let mark = StoredEntry.mark(of: leaf, at: 1)

@@ -4,7 +4,7 @@ import SigningKit
 import Testing
 import TransparencyLog
 
-@Suite("Entries as people and programs get them")
+@Suite("Rendering of audit entries")
 struct EntryRenderingTests {
     /// 2026-11-21T13:27:00.123Z.
     private static let time = Timestamp(milliseconds: 1_795_267_620_123)
@@ -29,7 +29,7 @@ struct EntryRenderingTests {
 
     // MARK: Lines
 
-    @Test("a signature is a line with a fixed order of words")
+    @Test("EntryLine prints the members of a signature in a fixed order")
     func signatureLine() {
         #expect(
             EntryLine.text(Self.stored(Self.signature(["monthly"], ["winback"], item: 2)))
@@ -38,7 +38,7 @@ struct EntryRenderingTests {
         #expect(EntryLine.text(Self.stored(Self.signature(["a", "b"], []))).contains("  a,b  "))
     }
 
-    @Test("what a refusal does not say is a hyphen")
+    @Test("EntryLine prints a hyphen for each missing member of a refusal")
     func refusalLine() {
         let refusal = RefusalRecord(client: "shop", reason: "invalid-request", status: 400, requestID: "r-2")
         #expect(
@@ -46,7 +46,7 @@ struct EntryRenderingTests {
                 == "2026-11-21T13:27:00.123Z  7  refusal  shop  -  -  -  -  invalid-request  r-2")
     }
 
-    @Test("other kinds show their members by name")
+    @Test("EntryLine prints entries of other kinds with member names")
     func otherLines() {
         #expect(EntryLine.text(Self.stored(.stop)) == "2026-11-21T13:27:00.123Z  7  stop")
         #expect(
@@ -58,7 +58,7 @@ struct EntryRenderingTests {
     }
 
     @Test(
-        "a line stays a line, and moves no cursor, whatever a value holds",
+        "EntryLine and EntryDetail escape line breaks and control characters in values",
         arguments: ["\u{1B}[2J", "\u{7F}", "\n", "\u{202E}", "\u{85}", "\u{2028}"])
     func treachery(_ character: String) {
         let entry = Self.stored(Self.signature(["a\(character)b"], []))
@@ -69,7 +69,9 @@ struct EntryRenderingTests {
         #expect(!EntryLine.text(entry).contains("\n"))
     }
 
-    @Test("bytes that are no entry are called that", arguments: ["", "null", "{", "{\"kind\":\n\"idle\"}", "{} "])
+    @Test(
+        "every renderer recognizes bytes that are not an entry",
+        arguments: ["", "null", "{", "{\"kind\":\n\"idle\"}", "{} "])
     func noEntry(_ body: String) {
         let entry = Self.stored(Array(body.utf8))
         #expect(EntryLine.text(entry).contains("no entry"))
@@ -79,7 +81,7 @@ struct EntryRenderingTests {
         #expect(EntryCSV.cells(entry) == nil)
     }
 
-    @Test("what a reader of JSON would stumble over does not come to it", arguments: [#"{"kind":idle}"#, #"{"a":[}}"#])
+    @Test("EntryJSON prints no entry with invalid JSON", arguments: [#"{"kind":idle}"#, #"{"a":[}}"#])
     func noJSON(_ body: String) {
         let entry = Self.stored(Array(body.utf8))
         #expect(EntryJSON.line(entry) == nil)
@@ -88,7 +90,7 @@ struct EntryRenderingTests {
 
     // MARK: Details
 
-    @Test("an entry in full has the hashes in hexadecimal too")
+    @Test("EntryDetail also prints the hashes in hexadecimal")
     func detail() {
         let text = EntryDetail.text(Self.stored(Self.signature(["monthly"], [])))
         #expect(text.contains("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
@@ -98,7 +100,7 @@ struct EntryRenderingTests {
         #expect(!text.contains("Attention"))
     }
 
-    @Test("an entry that does not fit its mark says so")
+    @Test("EntryDetail warns about an entry that does not match its mark")
     func wrongMark() {
         let entry = Self.stored(.stop)
         let moved = StoredEntry(index: 8, body: entry.body, mark: entry.mark)
@@ -107,7 +109,7 @@ struct EntryRenderingTests {
 
     // MARK: JSON Lines
 
-    @Test("a line of JSON is the canonical bytes themselves")
+    @Test("a line of JSON is the canonical bytes of the entry")
     func jsonLine() {
         let entry = Self.stored(Self.signature(["monthly"], []))
         #expect(EntryJSON.line(entry) == entry.body)
@@ -122,7 +124,7 @@ struct EntryRenderingTests {
         return Dictionary(uniqueKeysWithValues: zip(EntryCSV.header, cells)).filter { !$0.value.isEmpty }
     }
 
-    @Test("a signature has a cell for each of its members")
+    @Test("a CSV row has a cell for each member of a signature")
     func signatureCells() throws {
         #expect(
             try Self.cells(Self.signature(["a", "b"], ["x y"], item: 0)) == [
@@ -136,7 +138,7 @@ struct EntryRenderingTests {
             ])
     }
 
-    @Test("what has no column stands in the last but one")
+    @Test("the CSV column other holds the members without a column")
     func otherCells() throws {
         let outage = try Self.cells(.outage(milliseconds: 5, reason: "full", refused: 2, lostEvents: 0))
         #expect(outage["other"] == #"{"lostEvents":0,"milliseconds":5,"reason":"full","refused":2}"#)
@@ -152,7 +154,7 @@ struct EntryRenderingTests {
         #expect(cells["outcome"] == "invalid-request" && cells["status"] == "400" && cells["other"] == nil)
     }
 
-    @Test("commas, quotation marks and line ends are quoted as RFC 4180 has it")
+    @Test("CSV quotes commas, quotation marks and line ends as in RFC 4180")
     func quoting() {
         let row = CSV.row(["a", "b,c", "d\"e", "f\r\ng", "=1+1", ""])
         #expect(String(decoding: row, as: UTF8.self) == "a,\"b,c\",\"d\"\"e\",\"f\r\ng\",=1+1,\r\n")

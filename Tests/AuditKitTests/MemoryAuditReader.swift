@@ -1,26 +1,26 @@
 import AuditKit
 
-/// A log in memory, to be spoiled at will.
+/// A log in memory that tests can damage.
 final class MemoryAuditReader: AuditReader {
     var identity: AuditIdentity
-    var storedHead: AuditHead?
+    var storedHead: SignedTreeHead?
     var stored: [StoredEntry] = []
     var roots: [[UInt8]] = []
-    var kept: [AuditHead] = []
+    var kept: [SignedTreeHead] = []
     var registered: [AuditRegister] = []
     var first = 0
     var remarks: [String] = []
-    /// Reading one of these fails.
+    /// The indexes of entries that cannot be read.
     var damage: Set<Int> = []
 
-    /// Done before each answer, as by a writer at work.
+    /// Runs before each answer, to simulate a concurrent writer.
     var meanwhile: () -> Void = {}
 
     init(origin: String) {
         identity = AuditIdentity(origin: origin)
     }
 
-    func head() throws(AuditStoreError) -> AuditHead? {
+    func head() throws(AuditStoreError) -> SignedTreeHead? {
         meanwhile()
         return storedHead
     }
@@ -40,7 +40,7 @@ final class MemoryAuditReader: AuditReader {
         return roots
     }
 
-    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
+    func checkpoints() throws(AuditStoreError) -> [SignedTreeHead] {
         meanwhile()
         return kept
     }
@@ -61,7 +61,7 @@ final class MemoryAuditReader: AuditReader {
         in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) {
         meanwhile()
-        // They are in order, so that the beginning is found by halves.
+        // The entries are sorted by index: a binary search finds the first.
         var (low, high) = (0, stored.count)
         while low < high {
             let middle = (low + high) / 2

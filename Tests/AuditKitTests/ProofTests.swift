@@ -2,11 +2,11 @@ import AuditKit
 import Testing
 import TransparencyLog
 
-@Suite("A proof")
+@Suite("Audit proofs")
 struct ProofTests {
     private static let sizes = [1, 2, 1000, 4095, 4096, 4097, 9000, 12_288]
 
-    @Test("is made for any entry and any checkpoint that covers it, and holds after its text was read again")
+    @Test("An inclusion proof of any covered entry is valid after its text is parsed again")
     func inclusion() throws {
         let log = try SampleLog(size: 13_000, checkpoints: Self.sizes)
         let prover = try AuditProver(log.reader)
@@ -16,7 +16,7 @@ struct ProofTests {
             let random = (0..<5).map { _ in Int.random(in: 0..<size, using: &generator) }
             for index in [0, size - 1, size / 2] + random {
                 let proof = try prover.inclusion(of: index, in: checkpoint)
-                let read = try EntryProof(parsing: Array(proof.text.utf8))
+                let read = try InclusionProofDocument(parsing: Array(proof.text.utf8))
                 #expect(read == proof)
                 #expect(read.entry == SampleLog.body(index))
                 #expect(try read.check(with: log.verifiers).size == size)
@@ -24,7 +24,7 @@ struct ProofTests {
         }
     }
 
-    @Test("is made between any two checkpoints, and holds after its text was read again")
+    @Test("A consistency proof between any two checkpoints is valid after its text is parsed again")
     func consistency() throws {
         let log = try SampleLog(size: 13_000, checkpoints: Self.sizes)
         let prover = try AuditProver(log.reader)
@@ -32,7 +32,7 @@ struct ProofTests {
             for new in Self.sizes + [13_000] where old <= new {
                 let proof = try prover.consistency(
                     from: try prover.checkpoint(size: old), to: try prover.checkpoint(size: new))
-                let read = try GrowthProof(parsing: Array(proof.text.utf8))
+                let read = try ConsistencyProofDocument(parsing: Array(proof.text.utf8))
                 #expect(read == proof)
                 let (first, second) = try read.check(with: log.verifiers)
                 #expect((first.size, second.size) == (old, new))
@@ -40,7 +40,7 @@ struct ProofTests {
         }
     }
 
-    @Test("holds over archived segments by their roots, and needs the archive for what is in them")
+    @Test("The prover uses the roots of archived segments and needs the archive for their entries")
     func archived() throws {
         var log = try SampleLog(size: 13_000, checkpoints: [1000, 4096, 9000])
         let bodies = try log.archive(segments: 2)
@@ -58,14 +58,16 @@ struct ProofTests {
         try whole.consistency(from: log.reader.kept[0], to: head).check(with: log.verifiers)
     }
 
-    @Test("does not hold for another entry, another index, another path or another key")
+    @Test("An inclusion proof is invalid for another entry, index, path or key")
     func wrongInclusion() throws {
         let log = try SampleLog(size: 100)
         let prover = try AuditProver(log.reader)
         let proof = try prover.inclusion(of: 42, in: try prover.checkpoint())
         func check(entry: [UInt8]? = nil, index: Int = 42, hashes: [MerkleHash]? = nil) throws {
-            try EntryProof(entry: entry ?? proof.entry, index: index, hashes: hashes ?? proof.hashes, note: proof.note)
-                .check(with: log.verifiers)
+            try InclusionProofDocument(
+                entry: entry ?? proof.entry, index: index, hashes: hashes ?? proof.hashes, note: proof.note
+            )
+            .check(with: log.verifiers)
         }
         try check()
         #expect(throws: AuditProofError.wrongInclusion(index: 42, size: 100)) { try check(entry: SampleLog.body(43)) }
@@ -78,7 +80,7 @@ struct ProofTests {
         #expect(throws: AuditProofError.note(.unknownSigners([SampleLog.origin]))) { try proof.check(with: [other]) }
     }
 
-    @Test("does not hold between logs of which one is not the beginning of the other")
+    @Test("A consistency proof is invalid if one log is not a prefix of the other")
     func wrongConsistency() throws {
         let log = try SampleLog(size: 100, checkpoints: [10, 50])
         let prover = try AuditProver(log.reader)
@@ -87,17 +89,18 @@ struct ProofTests {
         fork.append(Array("{}".utf8))
         let forked = try SignedNote(parsing: try fork.head().note)
         #expect(throws: AuditProofError.wrongConsistency(old: 10, new: 50)) {
-            try GrowthProof(old: forked, new: proof.new, hashes: proof.hashes).check(with: log.verifiers)
+            try ConsistencyProofDocument(old: forked, new: proof.new, hashes: proof.hashes).check(with: log.verifiers)
         }
         #expect(throws: AuditProofError.wrongOrder(old: 50, new: 10)) {
-            try GrowthProof(old: proof.new, new: proof.old, hashes: proof.hashes).check(with: log.verifiers)
+            try ConsistencyProofDocument(old: proof.new, new: proof.old, hashes: proof.hashes).check(
+                with: log.verifiers)
         }
         #expect(throws: AuditProofError.wrongOrder(old: 50, new: 10)) {
             try prover.consistency(from: log.reader.kept[1], to: log.reader.kept[0])
         }
     }
 
-    @Test("is not made from a log that was changed, or for what is not there")
+    @Test("The prover refuses a changed log, a missing entry and a missing checkpoint")
     func unfit() throws {
         let log = try SampleLog(size: 5000)
         let head = try AuditProver(log.reader).checkpoint()
@@ -116,34 +119,38 @@ struct ProofTests {
         }
     }
 
-    /// What is done to the text of a proof, and what is said about it.
+    /// A replacement in a proof's text, and the flaw that it causes.
     @Test(
-        "is refused when its text has not the form",
+        "The parser refuses a malformed proof",
         arguments: [
-            ("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2", ProofFlaw.header), ("extra ", "Extra ", .entry),
+            ("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2", ProofFormatError.header), ("extra ", "Extra ", .entry),
             ("extra ", "extra  ", .entry), ("index 4", "index 04", .index), ("index 4", "index -4", .index),
             ("index 4\n", "index 4\nAAAA\n", .hash), ("index 4\n", "index 4\n\n", .parts), ("\n\n—", "\n—", .parts),
         ])
-    func malformed(_ part: String, _ other: String, _ flaw: ProofFlaw) throws {
+    func malformed(_ part: String, _ other: String, _ flaw: ProofFormatError) throws {
         let log = try SampleLog(size: 7)
         let text = try AuditProver(log.reader).inclusion(of: 4, in: try log.head()).text
         #expect(text.contains(part))
         #expect(throws: AuditProofError.malformed(flaw)) {
-            try EntryProof(parsing: Array(text.replacing(part, with: other).utf8))
+            try InclusionProofDocument(parsing: Array(text.replacing(part, with: other).utf8))
         }
     }
 
-    @Test("is refused when its text is cut short anywhere")
+    @Test("The parser refuses a proof that is truncated at any byte")
     func cut() throws {
         let log = try SampleLog(size: 7, checkpoints: [3])
         let prover = try AuditProver(log.reader)
         let inclusion = Array(try prover.inclusion(of: 4, in: try log.head()).text.utf8)
         let consistency = Array(try prover.consistency(from: log.reader.kept[0], to: try log.head()).text.utf8)
         for count in inclusion.indices {
-            #expect(throws: AuditProofError.self) { try EntryProof(parsing: Array(inclusion.prefix(count))) }
+            #expect(throws: AuditProofError.self) {
+                try InclusionProofDocument(parsing: Array(inclusion.prefix(count)))
+            }
         }
         for count in consistency.indices {
-            #expect(throws: AuditProofError.self) { try GrowthProof(parsing: Array(consistency.prefix(count))) }
+            #expect(throws: AuditProofError.self) {
+                try ConsistencyProofDocument(parsing: Array(consistency.prefix(count)))
+            }
         }
     }
 }

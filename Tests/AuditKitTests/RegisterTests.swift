@@ -2,12 +2,12 @@ import AuditKit
 import SigningKit
 import Testing
 
-@Suite("Registers, and the entries that tell of them")
+@Suite("Verification of registers")
 struct RegisterTests {
     private static let time = Timestamp(milliseconds: 1_795_250_162_277)
     private static let value = Array(#"{"state":"active"}"#.utf8)
 
-    /// Two entries of a register between others.
+    /// A log with two entries of a register among others.
     private static func log() throws -> SampleLog {
         var log = try SampleLog(size: 3)
         log.append(entry(Array("{}".utf8), from: nil, to: "staged"))
@@ -19,19 +19,19 @@ struct RegisterTests {
     }
 
     private static func entry(_ value: [UInt8], from: String? = "staged", to: String = "active") -> [UInt8] {
-        let record = LifeRecord(
+        let record = KeyLifecycleEntry(
             .changed, action: "activate", issuerID: "issuer", keyID: "A", actor: "anna", reason: "Its time has come.",
             from: from, to: to)
         return AuditEntry(.life(record, register: (name: "key/A", value: value)), at: time).canonical.bytes
     }
 
-    @Test("One that is as its last entry says is fine")
+    @Test("verify accepts a register that matches its last entry")
     func intact() throws {
         #expect(try Self.log().verify().isIntact)
     }
 
     @Test(
-        "One that is not as its last entry says was changed, put back, written by somebody else, or taken out",
+        "verify finds a register that was changed, restored, forged or removed",
         arguments: [
             (AuditRegister(name: "key/A", value: Array("{ }".utf8), entry: 4), AuditFault.register("key/A", 4)),
             (AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 3), .register("key/A", 4)),
@@ -45,10 +45,10 @@ struct RegisterTests {
         #expect(try log.verify().faults.contains(fault))
     }
 
-    @Test("A change that goes on from another state than the last shows that a register was put back meanwhile")
+    @Test("verify finds a restored register from a change that begins at another state")
     func laundered() throws {
         var log = try Self.log()
-        // Somebody put the staged key back, and it was activated again; or took the register out, and it was adopted.
+        // An attacker restored the staged key, which was activated again; or removed the register, which was adopted.
         for from in ["staged", nil] {
             log.append(Self.entry(Self.value, from: from))
         }
@@ -58,7 +58,7 @@ struct RegisterTests {
     }
 
     @Test(
-        "Registers whose entries are archived cannot be changed, taken out or added either: the head was signed for all",
+        "verify finds a changed, removed or added register whose entries are archived",
         arguments: [
             [AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 1)],
             [AuditRegister(name: "key/A", value: value, entry: 2)],
@@ -75,21 +75,21 @@ struct RegisterTests {
         for index in 2...AuditSegment.size { log.append(SampleLog.body(index)) }
         let right = [AuditRegister(name: "key/A", value: Self.value, entry: 1)]
         _ = try log.archive(segments: 1)
-        log.reader.storedHead = try log.head(seal: RegisterSeal.line(over: right))
+        log.reader.storedHead = try log.head(seal: RegistersLine.line(over: right))
         log.reader.registered = right
         #expect(try log.verify().isIntact)
         log.reader.registered = registers
         #expect(try log.verify().faults == [.registers])
     }
 
-    @Test("The seal is what its format says")
+    @Test("RegistersLine matches the documented format")
     func seal() {
         let register = AuditRegister(name: "key/A", value: Self.value, entry: 258)
-        #expect(RegisterSeal.line(over: []) == "registers 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
-        #expect(RegisterSeal.line(over: [register]) == "registers Xt5pbIKP8pA5qdf7YeQ7vJ6XKCRdqiE1h590mw6+FYY=")
+        #expect(RegistersLine.line(over: []) == "registers 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        #expect(RegistersLine.line(over: [register]) == "registers Xt5pbIKP8pA5qdf7YeQ7vJ6XKCRdqiE1h590mw6+FYY=")
     }
 
-    @Test("An entry has its members in order, and the digest of the value")
+    @Test("A register entry has its members in order and the digest of the value")
     func canonical() {
         let text = String(decoding: Self.entry(Self.value), as: UTF8.self)
         #expect(

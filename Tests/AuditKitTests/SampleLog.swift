@@ -1,17 +1,17 @@
 import AuditKit
 import TransparencyLog
 
-/// Makes logs as a gateway would.
+/// Makes logs as a gateway does.
 struct SampleLog {
     static let origin = "example.com/log"
 
     let signer: NoteSigner
     let reader: MemoryAuditReader
-    private var tree = GrowingTree()
-    private var segment = GrowingTree()
+    private var tree = AppendOnlyTree()
+    private var segment = AppendOnlyTree()
 
     /// - Parameters:
-    ///   - checkpoints: the sizes at which one is kept.
+    ///   - checkpoints: the log sizes at which a checkpoint is kept.
     init(size: Int, checkpoints: [Int] = [], signer: NoteSigner? = nil) throws {
         self.signer = try signer ?? .generate(name: Self.origin)
         reader = MemoryAuditReader(origin: Self.origin)
@@ -35,21 +35,21 @@ struct SampleLog {
         segment.append(leaf)
         guard segment.size == AuditSegment.size else { return }
         reader.roots.append(segment.root.bytes)
-        segment = GrowingTree()
+        segment = AppendOnlyTree()
     }
 
-    /// Signs for what is there; with a seal, also for the registers.
-    func head(seal: String? = nil, cosigner: NoteSigner? = nil) throws -> AuditHead {
+    /// Signs a tree head for the current entries; with `seal`, also for the registers.
+    func head(seal: String? = nil, cosigner: NoteSigner? = nil) throws -> SignedTreeHead {
         let checkpoint = try Checkpoint(
             origin: Self.origin, size: tree.size, root: tree.root, extensions: seal.map { [$0] } ?? [])
         var note = try signer.sign(checkpoint.text)
         if let cosigner { note = try note.adding(try cosigner.sign(checkpoint.text).signatures[0]) }
-        return AuditHead(size: tree.size, note: note.description)
+        return SignedTreeHead(size: tree.size, note: note.description)
     }
 
-    /// Takes segments out, as an archive does that says so in the log.
+    /// Removes segments, as an archive does. `isRecorded` adds the archive's entry to the log.
     ///
-    /// - Returns: what they held.
+    /// - Returns: the bodies of the entries in each segment.
     mutating func archive(segments count: Int, isRecorded: Bool = true) throws -> [[[UInt8]]] {
         let end = count * AuditSegment.size
         if isRecorded {
@@ -63,7 +63,7 @@ struct SampleLog {
     }
 
     func verify(
-        externals: [AuditHead] = [], archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil },
+        externals: [SignedTreeHead] = [], archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil },
         faultLimit: Int = 100
     ) throws -> AuditReport {
         let notes = try externals.map { try SignedNote(parsing: $0.note) }
@@ -74,28 +74,28 @@ struct SampleLog {
 }
 
 extension MemoryAuditReader {
-    /// Puts another body in, with the old mark or one that fits.
+    /// Replaces a body and keeps the old mark; `isMarked` computes a matching one.
     func change(_ position: Int, to body: [UInt8], isMarked: Bool = false) {
         let old = stored[position]
         let mark = isMarked ? StoredEntry.mark(of: .leaf(body), at: old.index) : old.mark
         stored[position] = StoredEntry(index: old.index, body: body, mark: mark)
     }
 
-    /// Gives an entry another index, and leaves the rest as it is.
+    /// Changes only the index of an entry.
     func move(_ position: Int, to index: Int) {
         stored[position] = StoredEntry(index: index, body: stored[position].body, mark: stored[position].mark)
     }
 
-    /// As an attacker would who knows how the marks and roots are made, but has no key.
+    /// Recomputes a segment's root, as an attacker without the key can.
     func recomputeRoot(of segment: Int) {
-        var tree = GrowingTree()
+        var tree = AppendOnlyTree()
         for entry in stored where AuditSegment.entries(of: segment).contains(entry.index) {
             tree.append(.leaf(entry.body))
         }
         roots[segment] = tree.root.bytes
     }
 
-    /// Numbers the entries anew as they stand, and recomputes their marks and the roots of segments.
+    /// Renumbers the entries by position, and recomputes their marks and the roots of segments.
     func makeFit() {
         stored = stored.enumerated().map { index, entry in
             StoredEntry(index: index, body: entry.body, mark: StoredEntry.mark(of: .leaf(entry.body), at: index))

@@ -3,9 +3,9 @@ import Crypto
 import Testing
 import TransparencyLog
 
-@Suite("Verifying a log")
+@Suite("Verification of a log")
 struct VerificationTests {
-    @Test("finds nothing wrong with one that is whole", arguments: [0, 1, 7, 4095, 4096, 4097, 9000])
+    @Test("verify finds no fault in an intact log", arguments: [0, 1, 7, 4095, 4096, 4097, 9000])
     func intact(_ size: Int) throws {
         let log = try SampleLog(size: size, checkpoints: [1, 7, 4096, 5000])
         let report = try log.verify(externals: log.reader.kept)
@@ -16,7 +16,7 @@ struct VerificationTests {
         #expect(report.root == (try log.reader.storedHead.map { try root(of: $0) } ?? .empty))
     }
 
-    /// What is done to a log of 9,000 entries with checkpoints at 1,000, 4,096, 5,000 and 8,500, and what is said about it.
+    /// A change to a log of 9,000 entries with checkpoints at 1,000, 4,096, 5,000 and 8,500, and the report about it.
     struct Tampering: Sendable, CustomTestStringConvertible {
         let name: String
         let sentences: [String]
@@ -24,7 +24,7 @@ struct VerificationTests {
         var testDescription: String { name }
     }
 
-    @Test("tells what was done to it", arguments: tamperings)
+    @Test("verify reports each kind of tampering", arguments: tamperings)
     func tampering(_ tampering: Tampering) throws {
         let log = try SampleLog(size: 9000, checkpoints: [1000, 4096, 5000, 8500])
         try tampering.act(log.reader)
@@ -34,16 +34,16 @@ struct VerificationTests {
         #expect(!report.isIntact)
     }
 
-    /// What no checkpoint proves afterwards, and what is said of it.
-    struct Doubt: Sendable, CustomTestStringConvertible {
+    /// A change to a log, and the entries that no checkpoint proves afterwards.
+    struct UnprovedChange: Sendable, CustomTestStringConvertible {
         let name: String
         let unproved: [Range<Int>]
         let act: @Sendable (MemoryAuditReader) throws -> Void
         var testDescription: String { name }
     }
 
-    @Test("tells which entries no checkpoint proves, named or not", arguments: doubts)
-    func unproved(_ doubt: Doubt) throws {
+    @Test("verify reports the entries that no checkpoint proves", arguments: doubts)
+    func unproved(_ doubt: UnprovedChange) throws {
         let log = try SampleLog(size: 13_000, checkpoints: [1000, 4096, 5000, 12_500])
         try doubt.act(log.reader)
         let report = try log.verify()
@@ -53,7 +53,7 @@ struct VerificationTests {
                 == true)
     }
 
-    static let doubts: [Doubt] = [
+    static let doubts: [UnprovedChange] = [
         .init(name: "a changed entry", unproved: [1000..<4096]) { $0.change(2000, to: other) },
         .init(name: "one that is hidden behind one that is named", unproved: [5000..<8192]) { reader in
             reader.change(6000, to: other)
@@ -81,7 +81,7 @@ struct VerificationTests {
             (reader.storedHead, reader.kept) = (nil, [])
         },
         .init(name: "a head that is none", unproved: [0..<13_000]) { reader in
-            (reader.storedHead, reader.kept) = (AuditHead(size: 0, note: "garbage"), [])
+            (reader.storedHead, reader.kept) = (SignedTreeHead(size: 0, note: "garbage"), [])
             reader.change(7, to: other, isMarked: true)
         },
         .init(name: "an older checkpoint for a head", unproved: [5000..<13_000]) { reader in
@@ -227,7 +227,7 @@ struct VerificationTests {
             ]
         ) { reader in
             let note = reader.kept[0].note.replacing("\n1000\n", with: "\n1001\n")
-            reader.kept[0] = AuditHead(size: 1000, note: note)
+            reader.kept[0] = SignedTreeHead(size: 1000, note: note)
         },
         .init(
             name: "a kept checkpoint recorded under another size",
@@ -235,7 +235,7 @@ struct VerificationTests {
                 "The checkpoint kept in the log of 1,000 entries cannot be believed: It is recorded as one of 999 entries."
             ]
         ) { reader in
-            reader.kept[0] = AuditHead(size: 999, note: reader.kept[0].note)
+            reader.kept[0] = SignedTreeHead(size: 999, note: reader.kept[0].note)
         },
         .init(name: "a damaged page", sentences: ["Entries 300 to 4,095 cannot be read: A page is damaged."]) {
             $0.damage = [300]
@@ -254,7 +254,7 @@ struct VerificationTests {
     }
 
     @Test(
-        "finds whatever somebody does to the entries, also when marks and roots are made to fit",
+        "verify finds any edit of the entries, even if marks and roots match the edit",
         arguments: [false, true])
     func anyEdit(_ isClever: Bool) throws {
         let log = try SampleLog(size: 4500, checkpoints: [4200])
@@ -277,7 +277,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("calls no entry proved that is another, however marks and roots were made to fit")
+    @Test("verify reports no changed entry as proved, even if marks and roots match it")
     func nothingWrongIsProved() throws {
         let log = try SampleLog(size: 9000, checkpoints: [1000, 4096, 5000, 8500])
         let (reader, stored, roots) = (log.reader, log.reader.stored, log.reader.roots)
@@ -298,7 +298,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("finds an older copy put back by a checkpoint from outside")
+    @Test("verify finds a restored older copy with an external checkpoint")
     func rollback() throws {
         let signer = try NoteSigner.generate(name: SampleLog.origin)
         let old = try SampleLog(size: 4000, signer: signer)
@@ -311,7 +311,7 @@ struct VerificationTests {
             ])
     }
 
-    @Test("finds a log that was rewritten and signed again by a checkpoint from outside")
+    @Test("verify finds a rewritten and re-signed log with an external checkpoint")
     func rewritten() throws {
         let signer = try NoteSigner.generate(name: SampleLog.origin)
         let first = try SampleLog(size: 3000, checkpoints: [1000, 2000], signer: signer)
@@ -327,8 +327,8 @@ struct VerificationTests {
         #expect(report.externalChecked == 3)
     }
 
-    /// Who has the log's key signs other entries, and leaves a harmless fault for the eye.
-    @Test("tells of a rewritten log also where a lesser fault could hide it", arguments: [5, 1200, 2999])
+    /// An attacker with the log's key signs other entries and leaves a lesser fault as a decoy.
+    @Test("verify reports a rewritten log even if a smaller fault could hide it", arguments: [5, 1200, 2999])
     func rewrittenBehindDecoy(_ decoy: Int) throws {
         let signer = try NoteSigner.generate(name: SampleLog.origin)
         let first = try SampleLog(size: 3000, checkpoints: [1000, 2000], signer: signer)
@@ -344,7 +344,7 @@ struct VerificationTests {
         #expect(report.faults.contains(decoy < 1000 ? .mark(decoy..<decoy + 1) : .changed(decoy..<decoy + 1)))
     }
 
-    /// As who has the log's key signs them: with another entry in the place of one.
+    /// A log that an attacker with the log's key signed: the entry at `index` is different.
     private func rewritten(_ size: Int, at index: Int, signer: NoteSigner, checkpoints: Set<Int> = []) throws
         -> SampleLog
     {
@@ -357,26 +357,28 @@ struct VerificationTests {
         return log
     }
 
-    @Test("does not let the log's own checkpoints prove what one from outside covers")
+    @Test("verify does not let the log's own checkpoints prove what an external checkpoint covers")
     func ownProof() throws {
         let right = try SampleLog(size: 5000, checkpoints: [40, 4900])
         let other = try rewritten(5000, at: 3000, signer: right.signer)
-        // The segment's root as it was: the checkpoint from outside fits the roots.
+        // With the original segment root, the roots match the external checkpoint.
         other.reader.roots = right.reader.roots
         let roots = try other.verify(externals: [right.reader.kept[1]])
         #expect(roots.unproved == [0..<4096] && roots.faults.contains(.forged(0..<4096)))
 
-        // Too short to be compared.
+        // The log is shorter than the checkpoint.
         let short = try rewritten(39, at: 5, signer: right.signer)
         #expect(try short.verify(externals: [right.reader.kept[0]]).unproved == [0..<39])
 
-        // Passed by, where entries are missing.
+        // The entries at the end of the checkpoint are missing.
         let gap = try rewritten(60, at: 5, signer: right.signer, checkpoints: [39])
         gap.reader.stored.removeSubrange(39...40)
         #expect(try gap.verify(externals: [right.reader.kept[0]]).unproved == [0..<60])
     }
 
-    @Test("tells of a rewritten log when the first note against it has another explanation", arguments: [true, false])
+    @Test(
+        "verify reports a rewritten log even if another fault explains the first contradiction",
+        arguments: [true, false])
     func rewrittenBeforeDecoy(_ isChanged: Bool) throws {
         let right = try SampleLog(size: 10_000, checkpoints: [6000, 9000])
         let other = try rewritten(10_000, at: 100, signer: right.signer)
@@ -386,7 +388,7 @@ struct VerificationTests {
         #expect(report.unproved.contains { $0.contains(100) })
     }
 
-    @Test("tells of a rewritten log however many lesser faults there are")
+    @Test("verify reports a rewritten log even beyond the limit of reported faults")
     func grave() throws {
         let right = try SampleLog(size: 3000, checkpoints: [1000, 3000])
         let other = try rewritten(3000, at: 2000, signer: right.signer)
@@ -398,11 +400,11 @@ struct VerificationTests {
         #expect(report.faults.last == .rewritten(1000..<3000, checkpoint: 3000, .external))
     }
 
-    @Test("wants the newest checkpoint from outside compared, and co-signatures that cover the entries")
+    @Test("verify requires the newest external checkpoint and co-signatures that cover the entries")
     func uncompared() throws {
         let right = try SampleLog(size: 5000, checkpoints: [4000])
         let cosigner = try NoteSigner.generate(name: "example.com/cosigner")
-        // Another log altogether, which calls the entries archived that the checkpoint covers.
+        // Another log, which records that the entries of the checkpoint are archived.
         var other = try rewritten(9000, at: 5, signer: right.signer)
         _ = try other.archive(segments: 2)
         #expect(try other.verify(externals: right.reader.kept).faults == [.uncompared(checkpoint: 4000)])
@@ -413,7 +415,7 @@ struct VerificationTests {
         #expect(report.faults == [.uncosigned(size: 0, checkpoint: 4000)])
     }
 
-    @Test("does not go on with other checkpoints than those that spoke against the log")
+    @Test("verify fails if the external checkpoints change between two readings")
     func vanished() throws {
         let right = try SampleLog(size: 60, checkpoints: [40])
         let other = try rewritten(60, at: 5, signer: right.signer)
@@ -428,15 +430,16 @@ struct VerificationTests {
         #expect(readings == 2)
     }
 
-    private static func spoilt(_ head: AuditHead) throws -> AuditHead {
+    private static func spoilt(_ head: SignedTreeHead) throws -> SignedTreeHead {
         let note = try SignedNote(parsing: head.note)
         var signature = note.signatures[0]
         signature = try NoteSignature(
             name: signature.name, keyID: signature.keyID, bytes: signature.bytes.map { $0 ^ 1 })
-        return AuditHead(size: head.size, note: try SignedNote(text: note.text, signatures: [signature]).description)
+        return SignedTreeHead(
+            size: head.size, note: try SignedNote(text: note.text, signatures: [signature]).description)
     }
 
-    @Test("wants signatures from outside of the newest checkpoint, and of all when one says something else")
+    @Test("verify checks the newest external signature, and all of them if one contradicts the log")
     func unsignedOutside() throws {
         let log = try SampleLog(size: 5000, checkpoints: [1000, 2000, 3000])
         let notes = log.reader.kept
@@ -448,12 +451,12 @@ struct VerificationTests {
                     + "is not what was signed."
             ])
         let text = try Checkpoint(origin: SampleLog.origin, size: 1500, root: .empty).text
-        let other = try Self.spoilt(AuditHead(size: 1500, note: try log.signer.sign(text).description))
+        let other = try Self.spoilt(SignedTreeHead(size: 1500, note: try log.signer.sign(text).description))
         let report = try log.verify(externals: [other, notes[2]])
         #expect(report.faults.map(\.entries) == [1500..<1500] && report.unproved.isEmpty)
     }
 
-    @Test("takes no proof of changed entries from a checkpoint that nobody signed")
+    @Test("verify ignores a proof from a checkpoint without a valid signature")
     func unsignedProof() throws {
         let log = try SampleLog(size: 5000, checkpoints: [4500])
         var other = try SampleLog(size: 1000, signer: log.signer)
@@ -465,11 +468,11 @@ struct VerificationTests {
         #expect(report.unproved == [0..<4096])
     }
 
-    @Test("does not take another log's checkpoint, nor its own under another name")
+    @Test("verify refuses a checkpoint of another log or under another name")
     func otherLog() throws {
         let log = try SampleLog(size: 10)
         let text = try Checkpoint(origin: "example.com/other", size: 10, root: .empty).text
-        let foreign = AuditHead(size: 10, note: try log.signer.sign(text).description)
+        let foreign = SignedTreeHead(size: 10, note: try log.signer.sign(text).description)
         #expect(try log.verify(externals: [foreign]).faults.count == 1)
         log.reader.identity = AuditIdentity(origin: "example.com/other")
         let report = try log.verify()
@@ -477,16 +480,16 @@ struct VerificationTests {
         #expect("\(report.faults)".contains("It is of another log, example.com/log"))
     }
 
-    @Test("takes a token's signature beside the log's, and minds when it is wrong")
+    @Test("verify accepts a co-signature of a token and reports a wrong one")
     func cosigned() throws {
         let log = try SampleLog(size: 10)
         let token = P256.Signing.PrivateKey()
         let verifier = try NoteVerifier(name: "token", p256: token.publicKey)
         let note = try SignedNote(parsing: try log.head().note)
-        func cosigned(_ text: String) throws -> AuditHead {
+        func cosigned(_ text: String) throws -> SignedTreeHead {
             let bytes = Array(try token.signature(for: Array(text.utf8)).derRepresentation)
             let signature = try NoteSignature(name: verifier.name, keyID: verifier.keyID, bytes: bytes)
-            return AuditHead(size: 10, note: try note.adding(signature).description)
+            return SignedTreeHead(size: 10, note: try note.adding(signature).description)
         }
         let both = AuditVerifier(log.verifiers + [verifier])
         log.reader.kept = [try cosigned(note.text)]
@@ -496,7 +499,7 @@ struct VerificationTests {
         #expect(try log.verify().isIntact)
     }
 
-    @Test("takes archived segments by their roots, and says which checkpoints it could not check")
+    @Test("verify uses the roots of archived segments and counts the checkpoints it cannot check")
     func archived() throws {
         var log = try SampleLog(size: 13_000, checkpoints: [1000, 4096, 5000, 12_500])
         let bodies = try log.archive(segments: 2)
@@ -518,7 +521,7 @@ struct VerificationTests {
             ])
     }
 
-    @Test("finds a changed root of an archived segment")
+    @Test("verify finds a changed root of an archived segment")
     func archivedRoot() throws {
         var log = try SampleLog(size: 13_000, checkpoints: [12_500])
         _ = try log.archive(segments: 1)
@@ -530,7 +533,7 @@ struct VerificationTests {
             ])
     }
 
-    @Test("does not take segments for archived that the log says nothing of")
+    @Test("verify finds missing segments that the log does not record as archived")
     func unarchived() throws {
         var log = try SampleLog(size: 13_000)
         _ = try log.archive(segments: 2, isRecorded: false)
@@ -545,7 +548,7 @@ struct VerificationTests {
         #expect(try half.verify().faults == [.unarchived(4096..<8192)])
     }
 
-    @Test("tells no more faults than were asked for, and counts them all")
+    @Test("verify limits the reported faults and counts all of them")
     func bounded() throws {
         let log = try SampleLog(size: 1000)
         for index in stride(from: 0, to: 1000, by: 2) { log.reader.change(index, to: [0x7B, 0x7D]) }
@@ -555,7 +558,7 @@ struct VerificationTests {
         #expect(report.faults.first == .changed(0..<1))
     }
 
-    @Test("takes no harm from a log that grows meanwhile")
+    @Test("verify succeeds while the log grows")
     func growing() throws {
         var log = try SampleLog(size: 4090)
         let (reader, verifiers) = (log.reader, log.verifiers)
@@ -570,7 +573,7 @@ struct VerificationTests {
         #expect(report.size > 4096)
     }
 
-    @Test("takes no harm from segments that are archived meanwhile")
+    @Test("verify succeeds while segments are archived")
     func archivedMeanwhile() throws {
         var log = try SampleLog(size: 9000)
         let (reader, verifiers) = (log.reader, log.verifiers)
@@ -584,7 +587,7 @@ struct VerificationTests {
         #expect(report.archived == 4096)
     }
 
-    @Test("tells how far it is")
+    @Test("verify reports its progress")
     func progress() throws {
         let log = try SampleLog(size: 9000)
         var steps: [Int] = []
@@ -595,15 +598,15 @@ struct VerificationTests {
         #expect(steps == [0, 4096, 8192, 9000])
     }
 
-    private func root(of head: AuditHead) throws -> MerkleHash {
+    private func root(of head: SignedTreeHead) throws -> MerkleHash {
         try Checkpoint(parsing: SignedNote(parsing: head.note).text).root
     }
 
-    @Test("Who gives a cosigner's key wants its signature under the newest checkpoint")
+    @Test("verify with a cosigner's key requires its signature under the newest checkpoint")
     func uncosigned() throws {
         var log = try SampleLog(size: 3)
         let cosigner = try NoteSigner.generate(name: "example.com/cosigner")
-        let faults = { (log: SampleLog, externals: [AuditHead]) in
+        let faults = { (log: SampleLog, externals: [SignedTreeHead]) in
             let notes = try externals.map { try SignedNote(parsing: $0.note) }
             let keys = log.verifiers + [cosigner.verifier]
             return try AuditVerifier(keys, externals: [ExternalCheckpoints(notes)]).verify(log.reader).faults

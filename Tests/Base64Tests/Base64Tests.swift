@@ -7,7 +7,7 @@ import Testing
 struct Base64Tests {
     /// RFC 4648 §10
     @Test(
-        "encodes and decodes the RFC's vectors",
+        "Base64 encodes and decodes the vectors of the RFC",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -20,7 +20,7 @@ struct Base64Tests {
         #expect(Base64.url.decode(unpadded.utf8) == Array(text.utf8))
     }
 
-    @Test("has two alphabets, and takes neither for the other")
+    @Test("Base64 decodes each of its two alphabets and refuses the other")
     func alphabets() {
         let bytes: [UInt8] = [0xFB, 0xEF, 0xFF, 0xFE]
         #expect(Base64.standard.encode(bytes) == Array("++///g==".utf8))
@@ -31,7 +31,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "refuses what another decoder might read otherwise",
+        "Base64 refuses input that other decoders read differently",
         arguments: [
             "Z", "Zg", "Zg=", "Zg===", "Zm9", "Zm9v=", "=", "====", "Zm=8", "Z===", "Zm9vZ", "Zm9v ", " Zm9v", "Zm\n9v",
             "Zm9v\0",
@@ -43,12 +43,13 @@ struct Base64Tests {
     }
 
     @Test(
-        "refuses stray bits and stray lengths without padding too", arguments: ["Z", "Zh", "Zm9", "Zm9vZ", "Zm9vZm9"])
+        "Base64 refuses stray bits and invalid lengths without padding",
+        arguments: ["Z", "Zh", "Zm9", "Zm9vZ", "Zm9vZm9"])
     func strictURL(_ characters: String) {
         #expect(Base64.url.decode(characters.utf8) == nil)
     }
 
-    @Test("agrees with Foundation on random bytes of every length up to 200")
+    @Test("Base64 agrees with Foundation on random bytes of every length up to 200")
     func besideFoundation() {
         var generator = SplitMix64(seed: 64)
         for count in 0...200 {
@@ -62,7 +63,7 @@ struct Base64Tests {
         }
     }
 
-    @Test("what decodes, encodes to the same characters again", arguments: [Base64.standard, Base64.url])
+    @Test("decoded text encodes to the same characters again", arguments: [Base64.standard, Base64.url])
     func canonical(_ base64: Base64) {
         var generator = SplitMix64(seed: 46)
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_==".utf8)
@@ -78,7 +79,7 @@ struct Base64Tests {
         #expect(decoded > 1_000)
     }
 
-    @Test("appends behind what is there already, from any collection")
+    @Test("Base64 appends to existing bytes, from any collection")
     func append() {
         var characters = Array("x.".utf8)
         Base64.url.append([0xFF, 0x00].reversed() as ReversedCollection<[UInt8]>, to: &characters)

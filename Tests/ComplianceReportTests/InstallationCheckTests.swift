@@ -3,9 +3,9 @@ import SigningKit
 import StrictJSON
 import Testing
 
-@Suite("What is checked of an installation")
+@Suite("Compliance checks of an installation")
 struct InstallationCheckTests {
-    @Test("an audit log that is off or changed fails, and one that was not verified is no pass")
+    @Test("an audit log fails if off or changed, and is unavailable if not verified")
     func audit() {
         #expect(Sample.report(Sample.findings { $0.audit = .off }).result("audit.intact") == .fail)
         #expect(Sample.report(Sample.findings { $0.audit = .unread("No.") }).result("audit.intact") == .unavailable)
@@ -21,16 +21,16 @@ struct InstallationCheckTests {
         #expect(report.result("audit.secondPlace") == .unavailable)
     }
 
-    @Test("an audit log without entries is no pass, because it may stand in the place of another")
+    @Test("an audit log without entries is unavailable")
     func emptyLog() {
         let empty = AuditFindings.Verified(
             anchor: nil, entries: 0, faultCount: 0, faults: [], externalChecked: 0, secondPlace: .otherFileSystem)
         #expect(Sample.report(Sample.findings { $0.audit = .verified(empty) }).result("audit.intact") == .unavailable)
     }
 
-    @Test("checkpoints on the disk of the log alone fail, and those sent elsewhere are no pass")
+    @Test("checkpoints on the disk of the log fail, and sent ones are unavailable")
     func secondPlace() {
-        let result = { (place: AuditFindings.SecondPlace, compared: Int) in
+        let result = { (place: AuditFindings.CheckpointLocation, compared: Int) in
             let verified = AuditFindings.Verified(
                 anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: compared, secondPlace: place)
             return Sample.report(Sample.findings { $0.audit = .verified(verified) }).result("audit.secondPlace")
@@ -50,7 +50,7 @@ struct InstallationCheckTests {
         return Sample.report(Sample.findings { $0.drills = .read(evidence) })
     }
 
-    @Test("a drill that was never held, failed or is too old fails; the last one counts")
+    @Test("a drill check fails if the last drill is missing, failed or too old")
     func drills() {
         let drill = { (scenario: String, days: Int, isPassed: Bool) in
             Sample.drill(scenario, days: days, isPassed: isPassed)
@@ -72,7 +72,7 @@ struct InstallationCheckTests {
                 == .unavailable)
     }
 
-    @Test("a record that was made by hand does not pass, because the audit log has no entry of it")
+    @Test("a drill record without an entry in the audit log fails")
     func handMadeRecord() {
         let report = report([Sample.drill("compromise")]) { $0.logged = [] }
         #expect(report.result("drills.compromise") == .fail)
@@ -80,14 +80,14 @@ struct InstallationCheckTests {
         #expect(report.result("drills.bound") == .unavailable)
     }
 
-    @Test("a record that was changed after the audit log had its digest fails")
+    @Test("a drill record fails if its digest differs from the one in the audit log")
     func changedRecord() {
         let report = report([Sample.drill("compromise")]) { $0.records[0].digest = "another" }
         #expect(report.result("drills.compromise") == .fail)
         #expect(report.check("drills.compromise")?.detail?.contains("was changed since") == true)
     }
 
-    @Test("a failed drill counts although a person took its record away")
+    @Test("a failed drill counts even if its record was removed")
     func removedRecord() {
         let passed = Sample.drill("compromise", days: 9)
         let report = report([passed, Sample.drill("compromise", isPassed: false)]) { $0.records = [passed] }
@@ -95,29 +95,29 @@ struct InstallationCheckTests {
         #expect(report.check("drills.compromise")?.value == "failed, without its record")
     }
 
-    @Test("a record whose checkpoint or proof does not hold fails, and the report says why")
+    @Test("a drill record with a wrong checkpoint or proof fails, and the report names the reason")
     func faultyRecord() {
         let report = report([Sample.drill("compromise")]) { $0.records[0].fault = "The proof is wrong." }
         #expect(report.result("drills.compromise") == .fail)
         #expect(report.check("drills.compromise")?.detail == "The proof is wrong.")
     }
 
-    @Test("a drill that ended after the report was made fails, and so does one that the log says failed")
+    @Test("a drill fails if it ended after the report or the audit log says that it failed")
     func impossibleDrill() {
         #expect(report([Sample.drill("compromise", days: -1)]).result("drills.compromise") == .fail)
         let failed = report([Sample.drill("compromise")]) { $0.logged[0].isPassed = false }
         #expect(failed.result("drills.compromise") == .fail)
     }
 
-    @Test("the report says that a drill was held on a throw-away gateway")
+    @Test("the report says that a drill ran on a throw-away gateway")
     func throwAway() {
-        let report = report([Sample.drill("compromise", isThrowAway: true)])
+        let report = report([Sample.drill("compromise", isTemporary: true)])
         #expect(report.result("drills.compromise") == .pass)
         #expect(report.check("drills.compromise")?.value == "passed 3 days ago, on a throw-away gateway")
         #expect(report.check("drills.compromise")?.detail?.contains("software token") == true)
     }
 
-    @Test("an entry of the log about a drill is read, and others are not")
+    @Test("LoggedDrill reads entries about drills and no others")
     func loggedDrill() {
         let entry = """
             {"actor":"operator","digest":"abc","id":"20261121T120000Z-compromise","kind":"report","outcome":"passed",\
@@ -133,7 +133,7 @@ struct InstallationCheckTests {
         }
     }
 
-    @Test("anonymous callers, an administrator who signs, and one administrator for dual control fail")
+    @Test("anonymous access, an administrator who signs, and a single administrator fail")
     func clients() {
         #expect(
             Sample.report(Sample.findings { $0.allowsAnonymous = true }).result("clients.authenticated") == .fail)
@@ -145,7 +145,7 @@ struct InstallationCheckTests {
         #expect(one.check("clients.reach.shop")?.value == "apps com.example")
     }
 
-    @Test("a listener in the clear for other machines fails; what a proxy does is not seen")
+    @Test("a plaintext listener for other machines fails, and one behind a proxy is unavailable")
     func listeners() {
         let result = { (protection: ListenerFindings.Protection) in
             Sample.report(Sample.findings { $0.listeners[0].protection = protection }).result("tls.public")
@@ -155,36 +155,36 @@ struct InstallationCheckTests {
         #expect(result(.local) == .notApplicable)
     }
 
-    @Test("a register that differs from the configuration fails, one that cannot be asked is unavailable")
+    @Test("a register that differs from the configuration fails, and an unknown one is unavailable")
     func register() {
         let differs = Sample.report(
-            Sample.findings { $0.register = .known(differences: ["They differ."], ceremonies: [], proposals: []) })
+            Sample.findings { $0.register = .known(differences: ["They differ."], jobs: [], proposals: []) })
         #expect(differs.result("register.agrees") == .fail)
         let unknown = Sample.report(Sample.findings { $0.register = .unknown("No.") })
         #expect(unknown.result("register.known") == .unavailable)
     }
 
-    @Test("an account where one administrator is enough fails")
+    @Test("an account without dual control fails")
     func dualControl() {
         let report = Sample.report(Sample.findings { $0.accounts[0].hasDualControl = false })
         #expect(report.result("accounts.dualControl.issuer") == .fail)
         #expect(report.result("ceremony.dualControl") == .notApplicable)
     }
 
-    @Test("the known answer is asked for, and a wrong one fails")
+    @Test("the known-answer test fails on a wrong answer")
     func knownAnswer() {
         #expect(Sample.report(Sample.findings()).result("selftest.knownAnswer") == .pass)
         #expect(Sample.report(Sample.findings { $0.knowsAnswer = false }).result("selftest.knownAnswer") == .fail)
     }
 
-    @Test("every check says where its evidence is, and has an ID of its own")
+    @Test("every check has a unique ID and names its evidence")
     func complete() {
         let report = Sample.report(Sample.findings())
         #expect(Set(report.checks.map(\.id)).count == report.checks.count)
         for check in report.checks { #expect(!check.evidence.isEmpty, "\(check.id)") }
     }
 
-    @Test("every reference is one that docs/compliance.md lists as compared with the standard's text")
+    @Test("the report cites only requirements that docs/compliance.md lists as compared")
     func references() {
         let compared: Set<String> = [
             "PCI DSS 4.0.1 §3.6.1.2", "PCI DSS 4.0.1 §3.7.1", "PCI DSS 4.0.1 §3.7.2", "PCI DSS 4.0.1 §3.7.3",
@@ -194,11 +194,11 @@ struct InstallationCheckTests {
         ]
         let cited = Set(Sample.report(Sample.findings()).checks.flatMap(\.requirements).map(\.description))
         #expect(cited.isSubset(of: compared), "\(cited.subtracting(compared))")
-        // They concern cleartext key components and manual operations with cleartext keys: the gateway has neither.
+        // They concern cleartext key components and manual operations with cleartext keys. The gateway has neither.
         #expect(cited.isDisjoint(with: ["PCI DSS 4.0.1 §3.6.1.3", "PCI DSS 4.0.1 §3.7.6"]))
     }
 
-    @Test("of a drill's record the head is read, and the rest passed over")
+    @Test("DrillFinding reads the head of a drill record and skips the rest")
     func drillRecord() throws {
         let text = """
             {"version":1,"id":"d1","scenario":"compromise","planned":true,"begun":"2026-11-20T10:00:00.000Z",\
@@ -206,7 +206,7 @@ struct InstallationCheckTests {
             "ended":"2026-11-20T10:05:00.000Z","verdict":"passed","steps":[{"x":1}]}
             """
         let drill = try DrillFinding(from: JSONDocument(parsing: Array(text.utf8)).root, file: "f", digest: "d")
-        #expect(drill.isThrowAway && drill.checkpoint == "note" && drill.digest == "d")
+        #expect(drill.isTemporary && drill.checkpoint == "note" && drill.digest == "d")
         #expect(drill.id == "d1" && drill.isPassed && drill.scenario == "compromise")
         for broken in [
             text.replacing("\"version\":1", with: "\"version\":2"), text.replacing("ended", with: "end"), "[]",

@@ -3,12 +3,12 @@ import SigningGateway
 import SigningKit
 import Testing
 
-@Suite("What is checked of a key")
+@Suite("Compliance checks of a key")
 struct KeyCheckTests {
     @Test(
-        "a key that is as it should be passes, by the expectations of how it came in",
-        arguments: [KeyLifeRecord.Provenance.imported, .generated])
-    func good(_ provenance: KeyLifeRecord.Provenance) {
+        "a correct key passes the checks for its provenance",
+        arguments: [KeyLifecycleRecord.Provenance.imported, .generated])
+    func good(_ provenance: KeyLifecycleRecord.Provenance) {
         let report = Sample.report(Sample.findings(provenance) { _ in })
         let bad = report.checks.filter { $0.result == .fail || $0.result == .unavailable }
         #expect(bad.isEmpty, "\(bad.map(\.id))")
@@ -16,7 +16,7 @@ struct KeyCheckTests {
         #expect(report.check("attribute.CKA_LOCAL")?.value == (provenance == .generated ? "TRUE" : "FALSE"))
     }
 
-    @Test("a key that is recorded as generated, and looks imported, fails; and the other way round")
+    @Test("a key fails if its attributes contradict its recorded provenance")
     func provenance() {
         let fake = Sample.report(
             Sample.findings(.generated) { $0.inspection = .seen(Sample.inspection(.imported), at: Sample.now) })
@@ -28,7 +28,7 @@ struct KeyCheckTests {
         }
     }
 
-    @Test("a key of which nobody says how it came in does not pass by it")
+    @Test("a key of unknown provenance does not pass the checks for it")
     func unknownProvenance() {
         let report = Sample.report(Sample.findings(.imported) { $0.life?.provenance = .unknown })
         #expect(report.result("attribute.CKA_LOCAL") == .unavailable)
@@ -42,7 +42,7 @@ struct KeyCheckTests {
     }
 
     @Test(
-        "a wrong attribute fails, one at a time",
+        "a single wrong attribute fails",
         arguments: [
             ("CKA_EXTRACTABLE", "TRUE"), ("CKA_SENSITIVE", "FALSE"), ("CKA_PRIVATE", "FALSE"), ("CKA_TOKEN", "FALSE"),
             ("CKA_SIGN", "FALSE"), ("CKA_DECRYPT", "TRUE"), ("CKA_UNWRAP", "TRUE"), ("CKA_DERIVE", "TRUE"),
@@ -56,7 +56,7 @@ struct KeyCheckTests {
         #expect(report.tally.verdict == .fail)
     }
 
-    @Test("FALSE of an imported key, which can be nothing else, is no pass; TRUE of a generated one is")
+    @Test("provenance attributes are not applicable to an imported key and pass for a generated one")
     func importedIsFalse() {
         for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE", "CKA_KEY_GEN_MECHANISM"] {
             let imported = Sample.report(Sample.findings(.imported) { _ in })
@@ -67,7 +67,7 @@ struct KeyCheckTests {
     }
 
     @Test(
-        "mechanisms other than those of ECDSA fail",
+        "the mechanism check passes for ECDSA mechanisms only",
         arguments: [
             ("CKM_ECDSA", ComplianceCheck.Result.pass), ("CKM_ECDSA CKM_ECDSA_SHA256", .pass), ("any", .notApplicable),
             ("CKM_ECDSA_SHA256", .fail), ("CKM_ECDSA CKM_ECDH1_DERIVE", .fail), ("", .fail),
@@ -77,14 +77,14 @@ struct KeyCheckTests {
         #expect(report.result("attribute.CKA_ALLOWED_MECHANISMS") == result)
     }
 
-    @Test("what is told and not judged is no pass either")
+    @Test("an attribute without an expectation is not applicable")
     func told() {
         let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_COPYABLE", "TRUE") })
         #expect(report.check("attribute.CKA_COPYABLE")?.value == "TRUE")
         #expect(report.result("attribute.CKA_COPYABLE") == .notApplicable)
     }
 
-    @Test("an attribute that the token does not tell is unavailable, and no pass")
+    @Test("an attribute that the token does not report is unavailable")
     func untold() {
         let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_EXTRACTABLE", nil) })
         let check = report.check("attribute.CKA_EXTRACTABLE")
@@ -93,7 +93,7 @@ struct KeyCheckTests {
         #expect(report.tally.verdict == .unavailable)
     }
 
-    @Test("other rights than to sign fail as a whole, too")
+    @Test("usage.signOnly fails for a key with other rights than signing")
     func signOnly() {
         #expect(
             Sample.report(Sample.findings(.imported) { $0.set("CKA_DERIVE", "TRUE") }).result("usage.signOnly") == .fail
@@ -102,7 +102,7 @@ struct KeyCheckTests {
         #expect(silent.result("usage.signOnly") == .unavailable)
     }
 
-    @Test("a key that comes out fails, whatever its attributes say; an attempt that was none is no pass")
+    @Test("a key that the token exports fails despite its attributes, and an untried probe is unavailable")
     func probes() {
         let given = Sample.report(Sample.findings(.imported) { $0.look { $0.probes?.wrap = .given } })
         #expect(given.result("probe.wrap") == .fail && given.result("probe.value") == .pass)
@@ -110,7 +110,7 @@ struct KeyCheckTests {
         #expect(untried.result("probe.value") == .unavailable)
     }
 
-    @Test("another key than the pinned one fails, and so does one that nobody pinned")
+    @Test("a key fails if its fingerprint differs from the pinned one or none is pinned")
     func pin() {
         let other = Sample.report(Sample.findings(.imported) { $0.look { $0.fingerprint = Sample.other } })
         #expect(other.result("identity.pin") == .fail)
@@ -124,7 +124,7 @@ struct KeyCheckTests {
         #expect(registered.result("identity.pin") == .pass)
     }
 
-    @Test("names that are not the key's own fail")
+    @Test("a name that several keys share fails, and an unknown one is unavailable")
     func uniqueness() {
         let report = Sample.report(
             Sample.findings(.imported) { $0.look { $0.objects = .init(uri: 1, id: 2, label: nil) } })
@@ -133,7 +133,7 @@ struct KeyCheckTests {
         #expect(report.result("unique.label") == .unavailable)
     }
 
-    @Test("SoftHSM is told as software, and fails unless who asks takes it for good")
+    @Test("SoftHSM counts as software and fails unless the report accepts software")
     func software() {
         let softHSM = { (key: inout KeyFindings) in
             key.look { seen in
@@ -153,13 +153,13 @@ struct KeyCheckTests {
         #expect(accepted.installation.contains { $0.value.contains("--accept-software") })
     }
 
-    @Test("a module that does not say that it is hardware is not taken for it")
+    @Test("a module without the hardware flag does not count as hardware")
     func unknownModule() {
         let report = Sample.report(Sample.findings(.imported) { $0.look { $0.token?.slotFlags = [] } })
         #expect(report.result("custody") == .unavailable)
     }
 
-    @Test("a key in a file is told as software in the process, without checks of a token")
+    @Test("a key in a file counts as software and has no token checks")
     func file() {
         let report = Sample.report(
             Sample.findings(.imported) { key in
@@ -175,13 +175,14 @@ struct KeyCheckTests {
         #expect(!report.checks.contains { $0.id.hasPrefix("attribute.") || $0.id.hasPrefix("token.") })
     }
 
-    @Test("signs of guessing at the PIN fail", arguments: ["CKF_USER_PIN_COUNT_LOW", "CKF_USER_PIN_FINAL_TRY"])
+    @Test(
+        "token flags that indicate PIN guessing fail", arguments: ["CKF_USER_PIN_COUNT_LOW", "CKF_USER_PIN_FINAL_TRY"])
     func pinFlags(_ flag: String) {
         let report = Sample.report(Sample.findings(.imported) { $0.look { $0.token?.flags.append(flag) } })
         #expect(report.checks.filter { $0.id.hasPrefix("token.pin") && $0.result == .fail }.count == 1)
     }
 
-    @Test("a key that cannot be reached leaves its checks unavailable; a refused login fails")
+    @Test("the checks of an unreachable key are unavailable, and a refused login fails")
     func unreachable() {
         let gone = Sample.report(Sample.findings(.imported) { $0.inspection = .unseen(.unavailable("It is gone.")) })
         for id in [
@@ -194,14 +195,14 @@ struct KeyCheckTests {
         #expect(locked.result("token.pinLocked") == .fail)
     }
 
-    @Test("a pair whose halves do not belong together fails; one that did not sign is unavailable")
+    @Test("a mismatched key pair fails, and one that did not sign is unavailable")
     func pairwise() {
         #expect(Sample.report(Sample.findings(.imported) { $0.proof = .wrong }).result("selftest.pairwise") == .fail)
         let silent = Sample.report(Sample.findings(.imported) { $0.proof = .unavailable("No.") })
         #expect(silent.result("selftest.pairwise") == .unavailable)
     }
 
-    @Test("a key beyond its cryptoperiod fails on the day after its last")
+    @Test("a key fails on the day after its cryptoperiod ends")
     func cryptoperiod() {
         let last = Sample.report(Sample.findings(.imported) { $0.cryptoperiod = 399 })
         #expect(last.result("life.cryptoperiod") == .pass)
@@ -210,7 +211,7 @@ struct KeyCheckTests {
         #expect(late.check("life.cryptoperiod")?.value == "399 days")
     }
 
-    @Test("of a key that was in force before the register nobody knows the age, unless that is too much already")
+    @Test("the age of an adopted key is unavailable unless its known part exceeds the cryptoperiod")
     func adopted() {
         let young = Sample.report(Sample.findings(.imported) { $0.life?.history[1].action = .adopt })
         #expect(young.result("life.cryptoperiod") == .unavailable)
@@ -220,7 +221,7 @@ struct KeyCheckTests {
                 $0.cryptoperiod = 100
             })
         #expect(old.result("life.cryptoperiod") == .fail)
-        // One that was only named in the configuration, and brought in later, is as old as that.
+        // For a key that was adopted before its import, the age counts from the import.
         let named = Sample.report(
             Sample.findings(.imported) {
                 guard var adoption = $0.life?.history.first else { return }
@@ -230,14 +231,14 @@ struct KeyCheckTests {
         #expect(named.result("life.cryptoperiod") == .pass)
     }
 
-    @Test("a key that came into force after the report was made fails")
+    @Test("a key that became active after the report fails")
     func futureActivation() {
         let report = Sample.report(
             Sample.findings(.imported) { $0.life?.history[1].time = Sample.before(days: -1) })
         #expect(report.result("life.cryptoperiod") == .fail)
     }
 
-    @Test("a key without a record in the register has no life to pass by")
+    @Test("the lifecycle checks of a key without a record are unavailable")
     func unregistered() {
         let report = Sample.report(
             Sample.findings(.imported) {
@@ -250,7 +251,7 @@ struct KeyCheckTests {
         #expect(report.result("attribute.CKA_LOCAL") == .notApplicable)
     }
 
-    @Test("a compromised key, a change without a reason, a change by one alone and a retiring key without an end fail")
+    @Test("a compromised key and a missing reason, approver or retirement time fail")
     func life() {
         #expect(
             Sample.report(Sample.findings(.imported) { $0.life?.state = .compromised }).result("life.state") == .fail)
@@ -270,8 +271,8 @@ struct KeyCheckTests {
             Sample.report(Sample.findings(.imported) { $0.life?.state = .retiring }).result("life.retireAt") == .fail)
     }
 
-    @Test("an import that is not on record is no pass")
-    func ceremony() {
+    @Test("an import without a record is unavailable")
+    func job() {
         let report = Sample.report(Sample.findings(.imported) { $0.life?.history[0].action = .adopt })
         #expect(report.result("ceremony.record") == .unavailable)
     }

@@ -11,7 +11,7 @@ struct KnownAnswerTests {
         let signature: [String: String]
     }
 
-    @Test("it is the published vector, and it holds")
+    @Test("the known-answer test uses the published vector and passes")
     func published() throws {
         let url = try #require(Bundle.module.url(forResource: "Vectors/rfc6979", withExtension: "json"))
         let vector = try JSONDecoder().decode(Vector.self, from: Data(contentsOf: url))

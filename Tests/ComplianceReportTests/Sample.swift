@@ -4,7 +4,7 @@ import SigningGateway
 import SigningKit
 import TransparencyLog
 
-/// Findings about an installation in which everything is as it should be, to change one thing at a time.
+/// Findings about a correct installation. Each test changes one of them.
 enum Sample {
     static let now = Timestamp(rfc3339: Array("2026-11-21T12:00:00.000Z".utf8)) ?? Timestamp(milliseconds: 0)
     static let fingerprint = PublicKeyFingerprint("sha256:" + String(repeating: "ab", count: 32))
@@ -18,7 +18,7 @@ enum Sample {
                 host: "gateway", version: "0", configuration: "/etc/gateway.yaml",
                 configurationDigest: String(repeating: "0", count: 64), actor: "uid 0", acceptsSoftware: false),
             accounts: [AccountFindings(issuerID: "issuer", hasDualControl: true, keys: [key(.imported)])],
-            register: .known(differences: [], ceremonies: [], proposals: []),
+            register: .known(differences: [], jobs: [], proposals: []),
             clients: [
                 ClientFindings(name: "shop", isAdministrator: false, proofs: ["uid 1"], reach: ["apps com.example"]),
                 ClientFindings(name: "anna", isAdministrator: true, proofs: ["uid 2"], reach: []),
@@ -39,15 +39,15 @@ enum Sample {
     }
 
     static func drill(
-        _ scenario: String, days: Int = 3, isPassed: Bool = true, isThrowAway: Bool = false
+        _ scenario: String, days: Int = 3, isPassed: Bool = true, isTemporary: Bool = false
     ) -> DrillFinding {
         let id = "\(String(decoding: before(days: days).rfc3339.prefix(10), as: UTF8.self))Z-\(scenario)"
         return DrillFinding(
-            id: id, scenario: scenario, ended: before(days: days), isPassed: isPassed, isThrowAway: isThrowAway,
+            id: id, scenario: scenario, ended: before(days: days), isPassed: isPassed, isTemporary: isTemporary,
             checkpoint: "note", file: "/drills/\(id).json", digest: "digest of \(id)")
     }
 
-    /// The log has an entry of each, the oldest first.
+    /// The log has an entry for each record, in the order in which the drills ended.
     static func drills(_ records: [DrillFinding], complaints: [String] = []) -> DrillEvidence {
         DrillEvidence(
             directory: "/drills", records: records,
@@ -56,9 +56,8 @@ enum Sample {
             }, complaints: complaints)
     }
 
-    /// With one key changed.
     static func findings(
-        _ provenance: KeyLifeRecord.Provenance, _ change: (inout KeyFindings) -> Void
+        _ provenance: KeyLifecycleRecord.Provenance, _ change: (inout KeyFindings) -> Void
     ) -> ComplianceFindings {
         findings { findings in
             var key = key(provenance)
@@ -67,14 +66,14 @@ enum Sample {
         }
     }
 
-    static func key(_ provenance: KeyLifeRecord.Provenance) -> KeyFindings {
+    static func key(_ provenance: KeyLifecycleRecord.Provenance) -> KeyFindings {
         KeyFindings(
             keyID: "KEY0000001", uri: "pkcs11:token=a;object=KEY0000001", pinned: fingerprint, cryptoperiod: 730,
             provenance: .unknown, inspection: .seen(inspection(provenance), at: now), proof: .valid(at: now),
             life: life(provenance))
     }
 
-    static func inspection(_ provenance: KeyLifeRecord.Provenance) -> KeyInspection {
+    static func inspection(_ provenance: KeyLifecycleRecord.Provenance) -> KeyInspection {
         let isMade = provenance == .generated
         let made = isMade ? "TRUE" : "FALSE"
         let attributes = [
@@ -102,14 +101,14 @@ enum Sample {
                     description: "A library", version: "1.0", cryptoki: "2.40")))
     }
 
-    static func life(_ provenance: KeyLifeRecord.Provenance) -> KeyLifeRecord {
-        let arrival = KeyLifeChange(
+    static func life(_ provenance: KeyLifecycleRecord.Provenance) -> KeyLifecycleRecord {
+        let arrival = KeyLifecycleChange(
             time: before(days: 400), action: provenance == .generated ? .generate : .import, from: nil, to: .staged,
             actor: "anna", approver: "bert", reason: "A new key", evidence: ["reported.method": "unwrapped"])
-        let activation = KeyLifeChange(
+        let activation = KeyLifecycleChange(
             time: before(days: 399), action: .activate, from: .staged, to: .active, actor: "anna", approver: "bert",
             reason: "The yearly change")
-        return KeyLifeRecord(
+        return KeyLifecycleRecord(
             issuerID: "issuer", keyID: "KEY0000001", state: .active, since: activation.time, provenance: provenance,
             fingerprint: fingerprint, history: [arrival, activation])
     }
@@ -120,7 +119,7 @@ enum Sample {
 }
 
 extension ComplianceReport {
-    /// The one check with an ID.
+    /// The only check with this ID; nil if there are none or several.
     func check(_ id: String) -> ComplianceCheck? {
         let found = checks.filter { $0.id == id }
         return found.count == 1 ? found[0] : nil
@@ -130,7 +129,6 @@ extension ComplianceReport {
 }
 
 extension KeyFindings {
-    /// Changes what was seen of the key.
     mutating func look(_ change: (inout KeyInspection) -> Void) {
         guard case .seen(var seen, let time) = inspection else { return }
         change(&seen)

@@ -6,10 +6,10 @@ import StrictJSON
 import Testing
 import TransparencyLog
 
-@Suite("The signature under a report")
+@Suite("Signatures of compliance reports")
 struct SealTests {
     private let signer: NoteSigner
-    private let sealed: SealedReport
+    private let sealed: SignedReport
     private let page: String
 
     init() throws {
@@ -19,12 +19,12 @@ struct SealTests {
             origin: checkpoint.origin, size: 7, root: Self.hexadecimal(checkpoint.root.bytes),
             note: try signer.sign(checkpoint.text).description)
         let report = Sample.report(Self.findings(anchor))
-        (sealed, page) = try SealedReport.make(report, signer: signer)
+        (sealed, page) = try SignedReport.make(report, signer: signer)
     }
 
-    @Test("a report verifies with its page, also when it was read back")
+    @Test("a report verifies with its page after it is parsed again")
     func good() throws {
-        let read = try SealedReport(parsing: sealed.bytes)
+        let read = try SignedReport(parsing: sealed.bytes)
         #expect(read.report == sealed.report)
         let verified = try read.verify(with: [signer.verifier], page: Array(page.utf8))
         #expect(verified.id == "20261121T120000Z-00000000")
@@ -34,87 +34,87 @@ struct SealTests {
         #expect(verified.signers == ["example.com/log"])
     }
 
-    @Test("equal reports have equal bytes and pages")
+    @Test("equal findings give equal reports and pages")
     func canonical() throws {
-        let again = try SealedReport.make(Sample.report(Self.findings(nil)), signer: nil)
-        let other = try SealedReport.make(Sample.report(Self.findings(nil)), signer: nil)
+        let again = try SignedReport.make(Sample.report(Self.findings(nil)), signer: nil)
+        let other = try SignedReport.make(Sample.report(Self.findings(nil)), signer: nil)
         #expect(again.report.bytes == other.report.bytes && again.page == other.page)
     }
 
     @Test(
-        "one changed byte anywhere in the report is seen",
+        "verify finds a changed byte anywhere in the report",
         arguments: [("\"result\":\"pass\"", "\"result\":\"fail\""), ("\"FALSE\"", "\"TRUE\""), ("uid 0", "uid 1")])
     func changed(_ old: String, _ new: String) throws {
         let text = String(decoding: sealed.bytes, as: UTF8.self)
         try #require(text.contains(old))
-        let changed = try SealedReport(parsing: Array(text.replacing(old, with: new).utf8))
-        #expect(throws: SealedReportError.changed) { try changed.verify(with: [signer.verifier]) }
+        let changed = try SignedReport(parsing: Array(text.replacing(old, with: new).utf8))
+        #expect(throws: SignedReportError.changed) { try changed.verify(with: [signer.verifier]) }
     }
 
-    @Test("white space that was put into the report is seen")
+    @Test("verify finds added white space in the report")
     func reformatted() throws {
         let text = String(decoding: sealed.bytes, as: UTF8.self).replacing("\"version\":1,", with: "\"version\": 1,")
-        let changed = try SealedReport(parsing: Array(text.utf8))
-        #expect(throws: SealedReportError.changed) { try changed.verify(with: [signer.verifier]) }
+        let changed = try SignedReport(parsing: Array(text.utf8))
+        #expect(throws: SignedReportError.changed) { try changed.verify(with: [signer.verifier]) }
     }
 
-    @Test("another key does not verify it, and an unsigned report does not either")
+    @Test("verify refuses another key and an unsigned report")
     func otherKey() throws {
         let stranger = try NoteSigner.generate(name: "example.com/log").verifier
-        #expect(throws: SealedReportError.self) { try sealed.verify(with: [stranger]) }
-        let unsigned = try SealedReport.make(Sample.report(Sample.findings()), signer: nil).report
-        #expect(throws: SealedReportError.unsigned) {
-            try SealedReport(parsing: unsigned.bytes).verify(with: [signer.verifier])
+        #expect(throws: SignedReportError.self) { try sealed.verify(with: [stranger]) }
+        let unsigned = try SignedReport.make(Sample.report(Sample.findings()), signer: nil).report
+        #expect(throws: SignedReportError.unsigned) {
+            try SignedReport(parsing: unsigned.bytes).verify(with: [signer.verifier])
         }
     }
 
-    @Test("another page is refused")
+    @Test("verify refuses another page")
     func otherPage() throws {
         let changed = Array(page.replacing("uid 0", with: "uid 1").utf8)
-        #expect(throws: SealedReportError.otherPage) { try sealed.verify(with: [signer.verifier], page: changed) }
+        #expect(throws: SignedReportError.otherPage) { try sealed.verify(with: [signer.verifier], page: changed) }
     }
 
-    @Test("a seal of another report does not fit, and a checkpoint is no seal")
+    @Test("verify refuses the seal of another report and a checkpoint as a seal")
     func otherSeal() throws {
-        let other = try SealedReport.make(Sample.report(Sample.findings { $0.audit = .off }), signer: signer).report
+        let other = try SignedReport.make(Sample.report(Sample.findings { $0.audit = .off }), signer: signer).report
         let otherSeal = try #require(other.seal)
         let mixed = try Self.file(sealed.report, otherSeal)
-        #expect(throws: SealedReportError.changed) { try mixed.verify(with: [signer.verifier]) }
+        #expect(throws: SignedReportError.changed) { try mixed.verify(with: [signer.verifier]) }
         let checkpoint = try signer.sign(Checkpoint(origin: "example.com/log", size: 7, root: .leaf([1])).text)
         let fake = try Self.file(sealed.report, checkpoint)
-        #expect(throws: SealedReportError.notSeal) { try fake.verify(with: [signer.verifier]) }
+        #expect(throws: SignedReportError.notSeal) { try fake.verify(with: [signer.verifier]) }
     }
 
-    @Test("an anchor that is not the checkpoint's own is refused, although the report is signed")
+    @Test("verify refuses an anchor that differs from its checkpoint")
     func wrongAnchor() throws {
         let checkpoint = try Checkpoint(origin: "example.com/log", size: 7, root: .leaf([1]))
         let anchor = ComplianceReport.Anchor(
             origin: checkpoint.origin, size: 8, root: Self.hexadecimal(checkpoint.root.bytes),
             note: try signer.sign(checkpoint.text).description)
-        let report = try SealedReport.make(Sample.report(Self.findings(anchor)), signer: signer).report
-        #expect(throws: SealedReportError.self) { try report.verify(with: [signer.verifier]) }
+        let report = try SignedReport.make(Sample.report(Self.findings(anchor)), signer: signer).report
+        #expect(throws: SignedReportError.self) { try report.verify(with: [signer.verifier]) }
     }
 
     @Test(
-        "what is no report is refused",
+        "verify refuses text that is not a report",
         arguments: ["", "{}", "[]", "{\"report\":1}", "{\"report\":{},\"seal\":\"x\"}", "{\"a\":1}"])
     func noReport(_ text: String) {
-        #expect(throws: SealedReportError.self) {
-            try SealedReport(parsing: Array(text.utf8)).verify(with: [signer.verifier])
+        #expect(throws: SignedReportError.self) {
+            try SignedReport(parsing: Array(text.utf8)).verify(with: [signer.verifier])
         }
     }
 
-    @Test("the page holds no text unescaped, and says the digest of the JSON")
+    @Test("the page escapes all text and shows the digest of the JSON")
     func pageText() throws {
         var findings = Sample.findings()
         findings.clients[0].name = "<script>alert(1)</script>"
         findings.accounts[0].keys[0].look { $0.token?.label = "<img src=x onerror=alert(1)>" }
-        let hostile = try SealedReport.make(Sample.report(findings), signer: signer).page
+        let hostile = try SignedReport.make(Sample.report(findings), signer: signer).page
         #expect(!hostile.contains("<script") && !hostile.contains("<img"))
-        #expect(page.contains(ReportSeal.digest(of: sealed.report)))
+        #expect(page.contains(ReportSignatureText.digest(of: sealed.report)))
     }
 
-    @Test("the summary for terminals has the verdict first, and what failed with its cure")
+    @Test("the terminal summary shows the verdict first, then each failure with its cure")
     func text() {
         let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_EXTRACTABLE", "TRUE") })
         #expect(report.text.hasPrefix("FAIL: 1 of "))
@@ -134,14 +134,14 @@ struct SealTests {
         }
     }
 
-    private static func file(_ report: [UInt8], _ seal: SignedNote) throws -> SealedReport {
+    private static func file(_ report: [UInt8], _ seal: SignedNote) throws -> SignedReport {
         var writer = JSONWriter()
         writer.object { writer in
             writer.name("report")
             writer.raw(report)
             writer.member("seal", seal.description)
         }
-        return try SealedReport(parsing: writer.bytes)
+        return try SignedReport(parsing: writer.bytes)
     }
 
     private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

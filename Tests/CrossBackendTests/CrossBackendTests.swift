@@ -7,7 +7,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-/// One key, in a file and in a token: whichever signs, the other's public key verifies.
+/// One key in a file and in a token: the public key of either backend verifies the other's signatures.
 @Suite("The same key in a file and in a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
 final class CrossBackendTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-cross-\(UUID())")
@@ -23,12 +23,13 @@ final class CrossBackendTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let pinned = PublicKeyFingerprint(of: key.publicKey)
         let keys = [
-            KeyPlan(keyID: "FILE", uri: try KeyURI("file:\(file.path)"), pinned: pinned),
-            KeyPlan(keyID: "TOKEN", uri: try KeyURI(token.uri("object=KEY")), pinned: pinned),
+            KeySettings(keyID: "FILE", uri: try KeyURI("file:\(file.path)"), pinned: pinned),
+            KeySettings(keyID: "TOKEN", uri: try KeyURI(token.uri("object=KEY")), pinned: pinned),
         ]
-        let account = AccountPlan(issuerID: "issuer", apps: [], keys: keys, activeKeyID: "TOKEN")
+        let account = AccountSettings(issuerID: "issuer", apps: [], keys: keys, activeKeyID: "TOKEN")
         ring = KeyRing(
-            GatewayPlan(accounts: [account], verification: .off), backends: [P8Backend.self, PKCS11TokenBackend.self],
+            GatewaySettings(accounts: [account], verification: .off),
+            backends: [P8Backend.self, PKCS11TokenBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil))
         await ring.openMissing()
         await ring.prove()
@@ -38,22 +39,22 @@ final class CrossBackendTests {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    @Test("Both are ready, with one fingerprint and each its own custody")
+    @Test("Both keys are ready with one fingerprint and different custody")
     func ready() async {
-        #expect(ring.slots.map(\.state) == [.ready, .ready])
-        #expect(ring.slots[0].fingerprint == ring.slots[1].fingerprint)
-        #expect(ring.slots.map(\.custody) == [.process, .token])
+        #expect(ring.handles.map(\.state) == [.ready, .ready])
+        #expect(ring.handles[0].fingerprint == ring.handles[1].fingerprint)
+        #expect(ring.handles.map(\.custody) == [.process, .token])
         await ring.close()
     }
 
-    @Test("Each verifies what the other signs")
+    @Test("Each key verifies the signatures of the other")
     func verifyEachOther() async throws {
         for number in 0..<256 {
             let digest = SHA256.hash(data: Data("text \(number)".utf8))
             for (signer, verifier) in [(0, 1), (1, 0)] {
-                let signature = try await ring.slots[signer].sign(digest)
+                let signature = try await ring.handles[signer].sign(digest)
                 let parsed = try P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
-                #expect(ring.slots[verifier].publicKey?.isValidSignature(parsed, for: digest) == true)
+                #expect(ring.handles[verifier].publicKey?.isValidSignature(parsed, for: digest) == true)
                 #expect(P256Signature(derRepresentation: parsed.derRepresentation) == signature)
             }
         }

@@ -2,9 +2,9 @@
 
 import PackageDescription
 
-/// The fuzz targets, one for each reader of foreign bytes. `scripts/fuzz` builds them with libFuzzer and runs them.
+/// The fuzz targets, one for each reader of untrusted bytes. `scripts/fuzz` builds them with libFuzzer and runs them.
 ///
-/// A package of its own: SwiftPM instruments a whole build, so this one has a build directory of its own.
+/// A separate package with its own build directory, because SwiftPM instruments a whole build.
 let package = Package(
     name: "privyseal-fuzz",
     platforms: [.macOS(.v26)],

@@ -2,9 +2,9 @@ import GatewayConfiguration
 import SigningKit
 import Testing
 
-@Suite("The audit log's section")
+@Suite("The audit section of the configuration")
 struct AuditTests {
-    @Test("every setting that is given is kept, with its place")
+    @Test("the reader keeps every given setting with its origin")
     func everySetting() throws {
         let configuration = try configuration(Examples.full)
         let audit = try #require(configuration.audit)
@@ -30,7 +30,8 @@ struct AuditTests {
         #expect(cosigner.description == "pkcs11:token=audit;object=log")
     }
 
-    @Test("a database is enough; key and checkpoints lie beside it", arguments: ["", "sqlite:"])
+    @Test(
+        "only the database is required, and key and checkpoints default to its directory", arguments: ["", "sqlite:"])
     func defaults(_ scheme: String) throws {
         let audit = try #require(try read("{database: \"\(scheme)/a/b.db\"}").audit)
         #expect(audit.database.path == "/a/b.db")
@@ -48,7 +49,7 @@ struct AuditTests {
         #expect(audit.checkpoints.cosigner == nil)
     }
 
-    @Test("off is said with off or false", arguments: ["off", "false", "\"off\""])
+    @Test("off and false disable the audit log", arguments: ["off", "false", "\"off\""])
     func off(_ text: String) throws {
         let configuration = try read(text)
         #expect(configuration.audit == nil)
@@ -56,7 +57,7 @@ struct AuditTests {
         #expect(configuration.warnings == [])
     }
 
-    @Test("who says nothing of a record gets none, and is told so")
+    @Test("a missing audit section disables the log with a warning")
     func silence() throws {
         let configuration = try configuration(Self.base)
         #expect(configuration.audit == nil)
@@ -68,7 +69,7 @@ struct AuditTests {
             ])
     }
 
-    @Test("bounds are allowed themselves")
+    @Test("the reader accepts the minimum and maximum values")
     func bounds() throws {
         let least = try read("{database: /d, writeTimeout: 1, reserve: 1, origin: a, checkpoints: {interval: 1}}").audit
         #expect(least?.reserveBytes == 1_048_576)
@@ -82,14 +83,14 @@ struct AuditTests {
     }
 
     @Test(
-        "plain HTTP stays on this machine",
+        "a checkpoint URL may use plain HTTP on this machine only",
         arguments: ["http://127.0.0.1:9/c", "http://localhost/c", "http://[::1]:9/c", "https://10.0.0.1/c"])
     func endpoints(_ url: String) throws {
         let audit = try read("{database: /d, checkpoints: {url: \"\(url)\"}}").audit
         #expect(audit?.checkpoints.endpoint?.text == url)
     }
 
-    @Test("a cosigner that signs offers, too, is used, with a warning")
+    @Test("the reader warns about a cosigner that also signs offers")
     func sharedKey() throws {
         #expect(
             try read("{database: /d, checkpoints: {cosigner: \"file:/etc/privyseal/AuthKey.p8\"}}")
@@ -111,7 +112,7 @@ struct AuditTests {
         + "example.com/privyseal/shop-1."
 
     @Test(
-        "what cannot be used is refused with its cure",
+        "the reader refuses invalid settings and names the cure",
         arguments: [
             ("on", notOff), ("true", notOff), ("\"false\"", notOff), ("postgresql://me:sesame4711@db/audit", notOff),
             ("", "audit: has no value; give a mapping, or leave it out."),
@@ -217,7 +218,7 @@ struct AuditTests {
         #expect(!lines.joined().contains("sesame4711"))
     }
 
-    @Test("a configuration that is dumped does not say where the cosigner's PIN is")
+    @Test("a dumped configuration does not show the cosigner's PIN source")
     func dumps() throws {
         let configuration = try configuration(Examples.full.replacing("/run/audit-pin", with: "/run/sesame4711"))
         var dumped = ""

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changes between two configurations")
 struct ChangeTests {
-    @Test("a configuration does not differ from itself, nor from one that says the same in another order")
+    @Test("an equivalent configuration has no changes")
     func none() throws {
         for text in [Examples.network, Examples.full, Examples.least, Examples.token] {
             #expect(try lines(text, text) == [])
@@ -18,7 +18,7 @@ struct ChangeTests {
     }
 
     @Test(
-        "one difference is one sentence",
+        "each difference is one sentence",
         arguments: [
             ("perSecond: 0.5", "perSecond: 50", "clients[shop].rate.perSecond: changes from 0.5 to 50."),
             (
@@ -139,7 +139,7 @@ struct ChangeTests {
         #expect(try lines(Examples.network, Examples.network(text, replacement)) == [sentence])
     }
 
-    @Test("tls, tracing and anonymous callers come and go")
+    @Test("tls, tracing and anonymous access can be added and removed")
     func wholes() throws {
         let tls = "listeners: {public: {tls: {certificate: /c, key: /k}}}\n"
         let tracing = "tracing: {endpoint: \"http://localhost:1/t\"}\n"
@@ -153,7 +153,7 @@ struct ChangeTests {
     }
 
     @Test(
-        "whatever changes about the log needs a restart",
+        "every change of the audit log needs a restart",
         arguments: [
             (
                 "audit.db\n", "other.db\n",
@@ -195,7 +195,7 @@ struct ChangeTests {
         #expect(try lines(Examples.full, changed) == [sentence + ", which needs a restart."])
     }
 
-    @Test("a log that appears or disappears needs a restart; none and none are the same")
+    @Test("adding or removing the audit log needs a restart")
     func auditWhole() throws {
         let on = Examples.least("audit: off", "audit: {database: /d}")
         let shown =
@@ -207,7 +207,7 @@ struct ChangeTests {
         #expect(try lines(Examples.least, Examples.least("audit: off\n", "")) == [])
     }
 
-    @Test("clients that came, went or are not the same are told by name")
+    @Test("added, removed and changed clients are listed by name")
     func clients() throws {
         let ops = "  - {name: ops, administrator: true, uids: [7]}\n"
         let added = Examples.network("clients:\n", "clients:\n" + ops)
@@ -227,7 +227,7 @@ struct ChangeTests {
         try configuration(new).clientChanges(from: configuration(old)).map { "\($0.name) \($0.kind.rawValue)" }
     }
 
-    @Test("a change has its kind and both texts, and they come sorted by path")
+    @Test("a change has a kind and both texts, and changes are sorted by path")
     func parts() throws {
         let changes = try changes(Examples.network, Examples.least)
         #expect(changes.map(\.path) == changes.map(\.path).sorted())
@@ -244,7 +244,7 @@ struct ChangeTests {
         #expect(try self.changes(Examples.least, Examples.network).map(\.path) == changes.map(\.path))
     }
 
-    @Test("two accounts with one issuer ID are two things")
+    @Test("two accounts with one issuer ID are compared separately")
     func sharedIssuer() throws {
         let text = Examples.full.replacing(
             "69a6de70-03db-47e3-e053-5b8c7c11a4d1", with: "57246542-96fe-1a63-e053-0824d011072a")
@@ -257,7 +257,7 @@ struct ChangeTests {
             ])
     }
 
-    @Test("neither a digest nor what leads to a secret is in a change, and none is endless")
+    @Test("a change shows no digest and no secret source, and its length is limited")
     func silence() throws {
         let secret = Examples.token.replacing("/run/secrets/appstore-pin", with: "/run/sesame4711")
         let digest = String(repeating: "0", count: 16)

@@ -2,9 +2,9 @@ import GatewayConfiguration
 import SigningKit
 import Testing
 
-@Suite("Clients: who they are, and what they may have")
+@Suite("Clients and their rules in the configuration")
 struct ClientTests {
-    @Test("every setting of a client is kept, with its place")
+    @Test("the reader keeps every client setting with its origin")
     func everySetting() throws {
         let configuration = try configuration(Examples.network)
         #expect(configuration.warnings == [])
@@ -42,7 +42,7 @@ struct ClientTests {
     }
 
     @Test(
-        "what is wrong with a client is said with its place and cure",
+        "the reader reports each invalid client setting with its origin and cure",
         arguments: [
             (
                 "- name: shop", "- {}\n  - name: shop",
@@ -237,7 +237,7 @@ struct ClientTests {
         "gateway.yaml:13: clients[0].name: is what the gateway itself calls those who are no clients; give another name."
 
     @Test(
-        "what is wrong with a rule is said with its place and cure",
+        "the reader reports each invalid rule with its origin and cure",
         arguments: [
             (
                 "{apps: [\"*\"], features: [\"*\"]}", "{features: [\"*\"]}",
@@ -307,7 +307,7 @@ struct ClientTests {
     }
 
     @Test(
-        "what does nothing, or other than it seems, is used with a warning",
+        "the reader warns about settings with no effect or a misleading one",
         arguments: [
             (
                 "    allow: [{apps: [\"*\"], features: [\"*\"]}]\n", "",
@@ -377,7 +377,7 @@ struct ClientTests {
     }
 
     @Test(
-        "of thousands of rules for apps that are not there the first fifty are said, and soon", .timeLimit(.minutes(1)))
+        "the reader limits thousands of warnings to the first fifty within a minute", .timeLimit(.minutes(1)))
     func manyWarnings() throws {
         let apps = (0..<3000).map { "com.example.ap\($0)" }.joined(separator: ", ")
         let warnings = try configuration(Examples.network("apps: [\"*\"]", "apps: [\(apps)]")).warnings.map(
@@ -387,7 +387,9 @@ struct ClientTests {
         #expect(warnings[50] == "gateway.yaml: … and 2950 more warnings.")
     }
 
-    @Test("ten thousand uids, tokens or certificates are read soon, and more are refused", .timeLimit(.minutes(1)))
+    @Test(
+        "the reader accepts 10,000 uids, tokens or certificates within a minute and refuses more",
+        .timeLimit(.minutes(1)))
     func manyProofs() throws {
         let uids = (2000..<12_000).map(String.init).joined(separator: ", ")
         #expect(try configuration(Examples.network("[1001, 0]", "[\(uids)]")).clients[0].uids.count == 10_000)
@@ -400,7 +402,8 @@ struct ClientTests {
         #expect(try configuration(text).clients[1].certificates.count == 10_000)
     }
 
-    @Test("thousands of patterns and apps are compared soon, or not at all, which is said", .timeLimit(.minutes(1)))
+    @Test(
+        "the reader compares thousands of patterns within a minute, or warns that it does not", .timeLimit(.minutes(1)))
     func manyPatterns() throws {
         let apps = (0..<3000).map { "      - {bundleId: a\($0), features: [promotional-offer]}\n" }.joined()
         let patterns = (0..<9000).map { "\"a\($0)*\"" }.joined(separator: ", ")
@@ -412,7 +415,7 @@ struct ClientTests {
                     + "give exact names."))
     }
 
-    @Test("the composed and the decomposed form of a bundle ID and of a pattern are two names")
+    @Test("the composed and the decomposed form of a bundle ID or pattern are two names")
     func unicodeForms() throws {
         let (composed, decomposed) = ("com.example.caf\u{E9}", "com.example.cafe\u{301}")
         let app = "      - bundleId: com.example.app\n        features: [promotional-offer]\n"
@@ -433,7 +436,7 @@ struct ClientTests {
         #expect(faults(in: twice).count == 1)
     }
 
-    @Test("clients beside anonymous callers hold nobody back, which is said")
+    @Test("the reader warns that anonymous access makes the rules of clients ineffective")
     func anonymous() throws {
         let clients =
             "clients: [{name: a, administrator: true, tokens: [{sha256: \"\(String(repeating: "ab", count: 32))\"}]}]\n"

@@ -2,7 +2,7 @@ import Foundation
 import GatewayConfiguration
 import Testing
 
-@Suite("docs/configuration.md keeps its word")
+@Suite("docs/configuration.md")
 struct DocumentationTests {
     private let text: String
 
@@ -12,14 +12,14 @@ struct DocumentationTests {
         text = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
     }
 
-    @Test("each example that is a whole file is read without a fault or a warning")
+    @Test("each complete example parses without a fault or warning")
     func examples() throws {
         let files = blocks("yaml").filter { $0.contains("accounts:") }
         #expect(files.count == 2)
         for file in files { #expect(try configuration(file).warnings.isEmpty) }
     }
 
-    @Test("each message is one that the reader writes")
+    @Test("each documented message is one that the reader writes")
     func messages() throws {
         let nobody = try #require(throws: ConfigurationError.self) {
             try configuration(Examples.least).requireServable()
@@ -39,7 +39,7 @@ struct DocumentationTests {
         #expect(Set(shown).subtracting(written.union([nobody])) == [])
     }
 
-    @Test("each difference that is shown is one that is written")
+    @Test("each documented change is one that the reader reports")
     func changes() throws {
         let old = try configuration(Examples.network("perSecond: 0.5", "perSecond: 50"))
         let new = Examples.network("perSecond: 0.5", "perSecond: 100").replacing("0.0.0.0:8443", with: "0.0.0.0:443")
@@ -49,7 +49,7 @@ struct DocumentationTests {
         #expect(shown.count == 3)
     }
 
-    @Test("each key that can be given is explained")
+    @Test("each configuration key has an explanation")
     func keys() {
         for key in [
             "address", "tls", "behindProxy", "mode", "owner", "certificate", "key", "minimumVersion",

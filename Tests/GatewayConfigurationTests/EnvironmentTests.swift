@@ -1,9 +1,9 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("Variables override the file")
+@Suite("Environment variables")
 struct EnvironmentTests {
-    @Test("each variable replaces what the file says")
+    @Test("each variable overrides the file")
     func overrides() throws {
         let configuration = try configuration(
             Examples.full,
@@ -26,7 +26,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "a wrong value is refused as in the file, under the variable's name",
+        "the reader refuses an invalid variable as in the file, under the variable's name",
         arguments: [
             ("PRIVYSEAL_LISTEN", "", "has no value; give text, or leave it out."),
             ("PRIVYSEAL_LISTEN", "8080", "has no port; write an address and a port, such as 127.0.0.1:8080."),
@@ -53,7 +53,7 @@ struct EnvironmentTests {
         #expect(faults(in: Examples.least, environment: [name: value]) == ["\(name): \(sentence)"])
     }
 
-    @Test("an address from a variable goes with the rest of the listener from the file, and is judged with it")
+    @Test("an address from a variable is validated with the other listener settings of the file")
     func listeners() throws {
         let text = Examples.network
         let moved = try configuration(text, environment: ["PRIVYSEAL_LISTEN": "0.0.0.0:443"])
@@ -75,13 +75,13 @@ struct EnvironmentTests {
         #expect(admin?.mode?.bits == 0o600)
     }
 
-    @Test("a wrong value in the file is refused also when a variable overrides it")
+    @Test("the reader refuses an invalid value in the file even if a variable overrides it")
     func both() {
         let text = "listen: nowhere\n" + Examples.least
         #expect(faults(in: text, environment: ["PRIVYSEAL_LISTEN": "127.0.0.1:1"]).count == 1)
     }
 
-    @Test("an unknown variable of ours is used by nobody, and said so")
+    @Test("the reader warns about an unknown PRIVYSEAL variable and ignores it")
     func unknown() throws {
         let configuration = try configuration(Examples.least, environment: ["PRIVYSEAL_LISTN": "127.0.0.1:1"])
         #expect(configuration.listen == .standard)

@@ -1,5 +1,5 @@
 enum Examples {
-    /// The example of the documentation, line by line what operators begin with.
+    /// The documentation's example for new operators, line by line.
     static let token = """
         listen: 127.0.0.1:8080
         accounts:
@@ -25,7 +25,7 @@ enum Examples {
 
         """
 
-    /// Every key that there is.
+    /// A configuration with every key.
     static let full = """
         listen: "[::1]:8443"
         verification: {sampled: 100}
@@ -76,7 +76,7 @@ enum Examples {
 
         """
 
-    /// The least that can be used, in ten lines; the key's URI is on line 8.
+    /// The smallest usable configuration, in ten lines. The key's URI is on line 8.
     static let least = """
         accounts:
           - issuerId: 57246542-96fe-1a63-e053-0824d011072a
@@ -91,7 +91,7 @@ enum Examples {
 
         """
 
-    /// Everything that a gateway on a network needs, with the digest of a token on line 16.
+    /// A complete configuration for a gateway on a network. The digest of a token is on line 16.
     static let network = """
         listeners:
           public:
@@ -146,13 +146,11 @@ enum Examples {
 
         """ + least
 
-    /// `network` with one text replaced; it must be there.
     static func network(_ text: String, _ replacement: String) -> String {
         precondition(network.contains(text), "the example no longer holds \(text)")
         return network.replacing(text, with: replacement)
     }
 
-    /// `least` with one text replaced; it must be there.
     static func least(_ text: String, _ replacement: String) -> String {
         precondition(least.contains(text), "the example no longer holds \(text)")
         return least.replacing(text, with: replacement)

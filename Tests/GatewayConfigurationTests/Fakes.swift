@@ -1,7 +1,7 @@
 import GatewayConfiguration
 import SigningKit
 
-/// A backend that splits URIs and opens nothing.
+/// A backend that parses URIs and opens nothing.
 protocol FakeBackend: KeyBackend {
     init()
 }
@@ -44,7 +44,7 @@ let features = [
     "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
 ]
 
-/// 2026-11-01T00:00:00Z: examples do not expire under those who test.
+/// 2026-11-01T00:00:00Z: a fixed time, so that the tokens in the examples do not expire.
 let now = Timestamp(milliseconds: 1_793_491_200_000)
 
 func configuration(
@@ -61,7 +61,7 @@ func configuration(
         backends: [FakeTokens.self, FakeFiles.self], now: now)
 }
 
-/// The lines that an operator would see; empty when the configuration can be used.
+/// The lines that the operator sees; empty if the configuration is valid.
 func faults(in yaml: String, environment: [String: String] = [:]) -> [String] {
     do {
         _ = try configuration(yaml, environment: environment)

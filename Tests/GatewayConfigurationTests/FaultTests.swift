@@ -1,9 +1,9 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("What is wrong with a value is said with its file, line, path and cure")
+@Suite("Faults name the file, line, path and cure")
 struct FaultTests {
-    /// A change to `Examples.least`, and the whole line that it leads to.
+    /// A change to `Examples.least`, and the complete line that it causes.
     struct Case: Sendable, CustomTestStringConvertible {
         let text: String
         let replacement: String
@@ -19,7 +19,7 @@ struct FaultTests {
     }
 
     @Test(
-        "keys",
+        "the reader reports unknown, missing, repeated and invalid keys",
         arguments: [
             Case(
                 "bundleId", "bundleID",
@@ -49,7 +49,7 @@ struct FaultTests {
     func keys(_ row: Case) { check(row) }
 
     @Test(
-        "kinds",
+        "the reader reports values of the wrong kind",
         arguments: [
             Case(
                 "[promotional-offer]", "promotional-offer",
@@ -98,7 +98,7 @@ struct FaultTests {
     func kinds(_ row: Case) { check(row) }
 
     @Test(
-        "values",
+        "the reader reports invalid values",
         arguments: [
             Case(
                 "[promotional-offer]", "[]",
@@ -152,7 +152,7 @@ struct FaultTests {
             Case(
                 "com.example.app", "\"com.example\\u3000.app\"",
                 "gateway.yaml:4: accounts[0].apps[0].bundleId: holds white space; remove it."),
-            // U+0D4E joins with what follows to one character for a reader.
+            // U+0D4E and the character after it form one grapheme cluster.
             Case(
                 "com.example.app", "\"com.example\u{D4E} .app\"",
                 "gateway.yaml:4: accounts[0].apps[0].bundleId: holds white space; remove it."),
@@ -171,7 +171,7 @@ struct FaultTests {
     func values(_ row: Case) { check(row) }
 
     @Test(
-        "URIs",
+        "the reader reports invalid key URIs",
         arguments: [
             Case(
                 "file:/etc/privyseal/AuthKey.p8", "/etc/privyseal/AuthKey.p8",
@@ -191,7 +191,7 @@ struct FaultTests {
         ])
     func uris(_ row: Case) { check(row) }
 
-    @Test("two apps cannot have one bundle ID, nor two keys one key ID, not even in two accounts")
+    @Test("bundle IDs and key IDs are unique across all accounts")
     func taken() {
         let text = Examples.full.replacing("org.example.third", with: "com.example.app")
             .replacing("ABCDEFGHIJ", with: "2X9R4HXF34")
@@ -204,7 +204,7 @@ struct FaultTests {
             ])
     }
 
-    @Test("everything that is wrong is said at once, by line")
+    @Test("the reader reports all faults at once, in line order")
     func together() throws {
         let text = """
             listne: 127.0.0.1:8080
@@ -232,7 +232,7 @@ struct FaultTests {
         #expect(error.description.split(separator: "\n").count == 8)
     }
 
-    @Test("one mistake is one fault: an active key is not missed among keys that could not be read")
+    @Test("one mistake gives one fault: an unreadable key does not make the active key missing")
     func noEcho() {
         let text = Examples.least("keyId: 2X9R4HXF34", "keyId: [2X9R4HXF34]")
         #expect(faults(in: text) == ["gateway.yaml:7: accounts[0].keys[0].keyId: must be text, but is a list."])
@@ -240,7 +240,7 @@ struct FaultTests {
         #expect(faults(in: tagged).count == 1)
     }
 
-    @Test("a long list of faults is cut")
+    @Test("the message truncates a long list of faults")
     func cut() throws {
         let text = (0..<200).map { "unknown\($0): 1\n" }.joined() + Examples.least
         let error = try #require(throws: ConfigurationError.self) { try configuration(text) }

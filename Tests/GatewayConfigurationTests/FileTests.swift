@@ -4,7 +4,7 @@ import GatewayConfiguration
 import SigningKit
 import Testing
 
-@Suite("Files are read from the disk")
+@Suite("Configuration and public key files")
 final class FileTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID())")
 
@@ -16,7 +16,7 @@ final class FileTests {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    @Test("a file is read by its path, and its messages name it so")
+    @Test("messages name a file by its path")
     func path() throws {
         defer { remove() }
         let path = try write(Examples.least("promotional-offer", "nothing"), "gateway.yaml")
@@ -27,7 +27,7 @@ final class FileTests {
         #expect(read.digest == Array(SHA256.hash(data: Data(Examples.least.utf8))))
     }
 
-    @Test("a file that is not there, a directory and a file of a megabyte too much are refused")
+    @Test("the reader refuses a missing file, a directory and a file over one megabyte")
     func unreadable() throws {
         defer { remove() }
         let missing = directory.path + "/missing.yaml"
@@ -37,7 +37,7 @@ final class FileTests {
         #expect(message(large) == "\(large): has more than 1048576 bytes; check the path.")
     }
 
-    @Test("a configuration or public key that is a FIFO is refused without waiting for a writer")
+    @Test("the reader refuses a FIFO as configuration or public key without waiting")
     func fifo() throws {
         defer { remove() }
         let path = directory.path + "/fifo"
@@ -47,7 +47,7 @@ final class FileTests {
         #expect(faults(withKey: ["publicKeyFile: \(path)"]).first?.hasSuffix("names a file that \(reason)") == true)
     }
 
-    @Test("a configuration is read from a pipe where the caller allows it")
+    @Test("the reader reads a configuration from a pipe if the caller allows it")
     func pipe() throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data(Examples.least.utf8))
@@ -56,7 +56,7 @@ final class FileTests {
         #expect(try load(path, mayBePipe: true).accounts.count == 1)
     }
 
-    @Test("a public key is taken from its file, and pinned by a fingerprint that fits")
+    @Test("a public key from a file matches the pinned fingerprint")
     func publicKey() throws {
         defer { remove() }
         let key = P256.Signing.PrivateKey().publicKey
@@ -70,7 +70,7 @@ final class FileTests {
         #expect(read.fingerprint == PublicKeyFingerprint(of: key))
     }
 
-    @Test("a public key whose point is compressed is taken")
+    @Test("the reader accepts a public key with a compressed point")
     func compressedPublicKey() throws {
         defer { remove() }
         let key = P256.Signing.PrivateKey().publicKey
@@ -84,7 +84,7 @@ final class FileTests {
         #expect(read.publicKey?.x963Representation == key.x963Representation)
     }
 
-    @Test("a fingerprint that is not that of the file is refused")
+    @Test("the reader refuses a fingerprint that differs from the public key file")
     func disagreement() throws {
         defer { remove() }
         let key = P256.Signing.PrivateKey().publicKey
@@ -97,7 +97,7 @@ final class FileTests {
             ])
     }
 
-    @Test("a file that holds no P-256 public key is refused, and what it holds is not repeated")
+    @Test("the reader refuses a file without a P-256 public key and does not repeat its content")
     func wrongFiles() throws {
         defer { remove() }
         let secret = P256.Signing.PrivateKey().pemRepresentation
@@ -116,7 +116,7 @@ final class FileTests {
                 "names a file that is not a P-256 public key"
             ),
             ("", "names a file that is not a P-256 public key in PEM"),
-            // A point of P-256 under the name of secp256k1.
+            // A point of P-256 with the OID of secp256k1.
             (
                 """
                 -----BEGIN PUBLIC KEY-----

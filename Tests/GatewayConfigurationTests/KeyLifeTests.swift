@@ -1,12 +1,12 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("What the configuration says of the life of keys")
+@Suite("Key lifecycle settings")
 struct KeyLifeTests {
     private static let account = "accounts[0]"
     private static let log = "audit: {database: /var/lib/privyseal/audit.db}"
 
-    @Test("every setting that is given is kept")
+    @Test("the reader keeps every given setting")
     func everySetting() throws {
         let configuration = try configuration(Examples.full)
         let account = configuration.accounts[1]
@@ -20,7 +20,7 @@ struct KeyLifeTests {
         #expect(try read("dualControl: true", Self.log).accounts[0].hasDualControl)
     }
 
-    @Test("who says nothing gets one administrator, a day, two years, and no word of provenance")
+    @Test("the defaults are one administrator, one day, two years and no provenance")
     func defaults() throws {
         let configuration = try configuration(Examples.least)
         let account = configuration.accounts[0]
@@ -31,7 +31,7 @@ struct KeyLifeTests {
         #expect(configuration.drills == nil)
     }
 
-    @Test("records of drills are kept beside the log, where nothing else is said")
+    @Test("the drill directory defaults to the directory of the audit log")
     func drills() throws {
         #expect(try configuration(Examples.least).drillDirectory == nil)
         #expect(try read("", Self.log).drillDirectory == "/var/lib/privyseal/drills")
@@ -39,7 +39,7 @@ struct KeyLifeTests {
         #expect(try read("", Self.log + "\ndrills: {directory: /srv/d}").drillDirectory == "/srv/d")
     }
 
-    @Test("bounds are allowed themselves")
+    @Test("the reader accepts the minimum and maximum values")
     func bounds() throws {
         #expect(try read("proposalLifetime: 60").accounts[0].proposalLifetime == .seconds(60))
         #expect(try read("proposalLifetime: 2592000").accounts[0].proposalLifetime == .seconds(2_592_000))
@@ -52,7 +52,7 @@ struct KeyLifeTests {
         + "audit.database, or remove it."
 
     @Test(
-        "two administrators need the log, whether or not it was forgotten",
+        "dual control requires the audit log",
         arguments: ["audit: off", "", "audit: false"])
     func dualControlWithoutLog(_ audit: String) {
         #expect(faults(in: Self.yaml("dualControl: true", audit)) == [Self.needsLog])
@@ -60,7 +60,7 @@ struct KeyLifeTests {
     }
 
     @Test(
-        "a log that is wrong is not said to be missing",
+        "the reader does not report an invalid audit section as missing",
         arguments: ["audit: {database: a.db}", "audti: {database: /a.db}"])
     func dualControlWithFaultyLog(_ audit: String) {
         let found = faults(in: Self.yaml("dualControl: true", audit))
@@ -75,7 +75,7 @@ struct KeyLifeTests {
     private static let none = "clients:\n  - {name: shop, uids: [9]}\n"
 
     @Test(
-        "two administrators that are not there are missed",
+        "the reader warns if dual control lacks a second administrator",
         arguments: [
             ("", "there is only operator, so nobody could approve; give listeners.admin, and another client"),
             (one, "there is only operator, so nobody could approve; give listeners.admin, and another client"),
@@ -91,13 +91,15 @@ struct KeyLifeTests {
         #expect(missed.first?.hasSuffix("but \(sentence) administrator: true.") == true, "\(warnings)")
     }
 
-    @Test("two administrators that are there are not missed", arguments: [admin + one, admin + two, tcp + two])
+    @Test(
+        "the reader does not warn if dual control has two administrators",
+        arguments: [admin + one, admin + two, tcp + two])
     func company(_ before: String) throws {
         let warnings = try configuration(before + Self.yaml("dualControl: true", Self.log)).warnings.map(\.description)
         #expect(!warnings.contains { $0.contains("dualControl") })
     }
 
-    @Test("operator counts as an administrator unless the account says otherwise")
+    @Test("operator counts as an administrator unless the account excludes it")
     func operatorCounts() throws {
         #expect(try read("dualControl: true", Self.log).accounts[0].countsOperator)
         for (text, counts) in [("false", false), ("true", true)] {
@@ -113,7 +115,7 @@ struct KeyLifeTests {
             })
     }
 
-    @Test("operator is not missed where it does not count, nor counted beside a client with the uid 0")
+    @Test("operator does not count if excluded or beside a client with uid 0")
     func operatorIsNoSecondPerson() throws {
         let root = "clients:\n  - {name: ann, administrator: true, uids: [0]}\n"
         for (before, line) in [
@@ -125,7 +127,7 @@ struct KeyLifeTests {
     }
 
     @Test(
-        "what cannot be used is refused with its cure",
+        "the reader refuses invalid account settings and names the cure",
         arguments: [
             (
                 "dualControl: yes",
@@ -156,7 +158,7 @@ struct KeyLifeTests {
     }
 
     @Test(
-        "what cannot be said of a key is refused with its cure",
+        "the reader refuses invalid key settings and names the cure",
         arguments: [
             ("cryptoperiod: 0", "cryptoperiod: is 0; it must be from 1 to 1095."),
             ("cryptoperiod: 1096", "cryptoperiod: is 1096; it must be from 1 to 1095."),
@@ -177,7 +179,7 @@ struct KeyLifeTests {
         "drills.directory: must be the absolute path of a directory, such as /var/lib/privyseal/drills."
 
     @Test(
-        "a place for drills that cannot be used is refused with its cure",
+        "the reader refuses an invalid drill directory and names the cure",
         arguments: [
             ("{directory: drills}", place), ("{directory: /srv/}", place), ("{directory: \"\"}", place),
             (
@@ -203,14 +205,14 @@ struct KeyLifeTests {
         try configuration(Self.keyYAML(line)).accounts[0].keys[0]
     }
 
-    /// With a line of the account, the third of the file.
+    /// `Examples.least` with another line in the account: the third line of the file.
     private static func yaml(_ line: String, _ audit: String) -> String {
         let issuer = "  - issuerId: 57246542-96fe-1a63-e053-0824d011072a\n"
         return Examples.least(issuer, issuer + (line.isEmpty ? "" : "    \(line)\n"))
             .replacing("audit: off", with: audit)
     }
 
-    /// With a line of the key, the ninth of the file.
+    /// `Examples.least` with another line in the key: the ninth line of the file.
     private static func keyYAML(_ line: String) -> String {
         Examples.least("AuthKey.p8\n", "AuthKey.p8\n        \(line)\n")
     }

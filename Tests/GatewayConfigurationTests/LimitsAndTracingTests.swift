@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Limits and tracing")
 struct LimitsAndTracingTests {
-    @Test("what is given is kept, and what is not has its default")
+    @Test("the reader keeps given limits and uses defaults for the others")
     func values() throws {
         let limits = try configuration(Examples.network).limits
         #expect(limits.connections == 100)
@@ -23,7 +23,7 @@ struct LimitsAndTracingTests {
     }
 
     @Test(
-        "an endpoint is taken apart",
+        "the reader splits an endpoint into TLS, host, port and path",
         arguments: [
             ("http://127.0.0.1:4318/v1/traces", false, "127.0.0.1", 4318, "/v1/traces"),
             ("https://collector.example.com/otlp/v1/traces", true, "collector.example.com", 443, "/otlp/v1/traces"),
@@ -49,7 +49,7 @@ struct LimitsAndTracingTests {
     }
 
     @Test(
-        "what is out of bounds is refused",
+        "the reader refuses values out of bounds",
         arguments: [
             ("connections: 100", "connections: 0", "limits.connections: is 0; it must be from 1 to 1000000."),
             (

@@ -1,12 +1,12 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("Addresses of listeners")
+@Suite("Listener addresses")
 struct ListenAddressTests {
     typealias ListenAddress = GatewayConfiguration.ListenAddress
 
     @Test(
-        "loopback addresses and Unix sockets are read, and written as they came",
+        "loopback addresses and Unix sockets are unchanged after reading and printing",
         arguments: [
             ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080)),
             ("127.255.255.254:1", .tcp(host: "127.255.255.254", port: 1)),
@@ -23,7 +23,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "an address that others reach needs TLS, or a proxy that has it",
+        "an address that other machines reach needs TLS or a proxy",
         arguments: [
             "0.0.0.0:8080", "192.168.1.2:8080", "[::]:8080", "[::ffff:127.0.0.1]:8080", "[fe80::1]:8080",
             "example.com:80",
@@ -42,7 +42,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "what is no address is refused with the cure",
+        "the reader refuses an invalid address and names the cure",
         arguments: [
             (":8080", "has no address before its port; write one such as 127.0.0.1:8080"),
             ("127.1:8080", "has neither an IPv4 address nor a host name before its port"),

@@ -1,9 +1,9 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("Listeners: what goes together, and what does not")
+@Suite("Listener settings")
 struct ListenerTests {
-    @Test("every setting of a listener is kept, with the places of its files")
+    @Test("the reader keeps every listener setting with its origin")
     func everySetting() throws {
         let configuration = try configuration(Examples.network)
         #expect(configuration.listeners.map(\.role) == [.public, .admin, .metrics])
@@ -26,7 +26,7 @@ struct ListenerTests {
         #expect(configuration.metricsListener?.address == .tcp(host: "127.0.0.1", port: 9464))
     }
 
-    @Test("without a word there is one listener, on this machine, without TLS")
+    @Test("the default is one public listener on this machine without TLS")
     func defaults() throws {
         let configuration = try configuration(Examples.least)
         #expect(configuration.listeners.map(\.role) == [.public])
@@ -40,7 +40,7 @@ struct ListenerTests {
     }
 
     @Test(
-        "what can be used",
+        "the reader accepts valid combinations of listener settings",
         arguments: [
             "public: {address: \"0.0.0.0:80\", behindProxy: true}",
             "public: {address: \"unix:/run/a.sock\", behindProxy: true, mode: 0666, owner: \"33\"}",
@@ -63,7 +63,7 @@ struct ListenerTests {
     static let files = "certificate: /c, key: /k"
 
     @Test(
-        "what cannot, and the cure",
+        "the reader refuses invalid combinations of listener settings and names the cure",
         arguments: [
             (
                 "public: {address: \"0.0.0.0:80\"}",
@@ -188,7 +188,7 @@ struct ListenerTests {
         #expect(faults(in: "listeners:\n  \(section)\n" + Examples.least) == [fault])
     }
 
-    @Test("listen and listeners.public.address are one setting, which is given once")
+    @Test("listen and listeners.public.address are one setting and exclude each other")
     func twice() {
         let text = "listen: 127.0.0.1:1\nlisteners: {public: {address: \"127.0.0.1:1\"}}\n" + Examples.least
         #expect(
@@ -200,7 +200,7 @@ struct ListenerTests {
         #expect(faults(in: mixed) == [])
     }
 
-    @Test("anonymous callers are let in on this machine only, and not through a proxy")
+    @Test("the reader allows anonymous access on this machine only, and not behind a proxy")
     func anonymous() throws {
         let local = "anonymous: true\n" + Examples.least
         #expect(try configuration(local).allowsAnonymous)
@@ -222,7 +222,7 @@ struct ListenerTests {
             ])
     }
 
-    @Test("nobody to serve is no fault of the file, but one of serving")
+    @Test("a configuration without clients is valid but cannot be served")
     func servable() throws {
         let error = try #require(throws: ConfigurationError.self) {
             try configuration(Examples.least).requireServable()

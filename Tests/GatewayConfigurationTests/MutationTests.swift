@@ -1,9 +1,9 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("Whatever the file holds, the reader answers")
+@Suite("Robustness of the configuration reader")
 struct MutationTests {
-    /// SplitMix64: the same mutations in every run, so that a failure can be looked at.
+    /// splitmix64: every run makes the same mutations, so that a failure can be reproduced.
     struct Generator: RandomNumberGenerator {
         var state: UInt64
 
@@ -29,7 +29,7 @@ struct MutationTests {
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80]]
 
     @Test(
-        "4,000 mutations of valid files end in a configuration or in faults that name the file", .timeLimit(.minutes(5))
+        "4,000 mutations of valid files give a configuration or faults that name the file", .timeLimit(.minutes(5))
     )
     func mutations() throws {
         let least = try configuration(Examples.least)
@@ -41,7 +41,6 @@ struct MutationTests {
             do {
                 let read = try configuration(bytes)
                 valid += 1
-                // What can be read can be compared and described, too.
                 #expect(read.changes(from: read).isEmpty)
                 for change in read.changes(from: least) + least.changes(from: read) {
                     #expect(!change.description.contains { $0.isNewline || $0 == "\u{1B}" || $0 == "\0" })
@@ -50,14 +49,14 @@ struct MutationTests {
                 refused += 1
                 #expect(!error.faults.isEmpty)
                 #expect(error.faults.allSatisfy { $0.origin.source == "gateway.yaml" })
-                // A message is one line for a terminal.
+                // A message is one line without control characters that a terminal would interpret.
                 #expect(
                     error.faults.allSatisfy {
                         !$0.description.contains { $0.isNewline || $0 == "\u{1B}" || $0 == "\0" }
                     })
             }
         }
-        // The mutations must neither be harmless nor all be refused for one reason.
+        // The mutations are useful only if some are accepted and many are refused.
         #expect(valid > 100)
         #expect(refused > 1000)
     }

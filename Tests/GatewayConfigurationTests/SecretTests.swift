@@ -2,12 +2,12 @@ import GatewayConfiguration
 import SigningKit
 import Testing
 
-@Suite("No secret reaches a text")
+@Suite("Secrets in messages and dumps")
 struct SecretTests {
     static let secret = "sesame4711"
 
     @Test(
-        "a PIN in the URI is refused wherever a slip puts it, and not repeated",
+        "the reader refuses a misplaced PIN in a URI and does not repeat it",
         arguments: [
             "pkcs11:token=a;object=b?pin-value=sesame4711", "pkcs11:token=a;object=b;pin-value=sesame4711",
             "pkcs11:token=a;object=b&pin-value=sesame4711", "pkcs11:pin-value=sesame4711",
@@ -31,7 +31,7 @@ struct SecretTests {
     }
 
     @Test(
-        "a URI that cannot be used is not repeated, whatever the name of the secret in it",
+        "the reader does not repeat an invalid URI, whatever its secret is called",
         arguments: [
             "file:/etc/key.p8?pwd=sesame4711", "file:/etc/key.p8?pw=sesame4711", "file:/etc/key.p8;pwd=sesame4711",
             "file:etc/sesame4711.p8", "sesame4711:etc/key.p8", "vault://user:sesame4711@host/key",
@@ -45,7 +45,7 @@ struct SecretTests {
         checkSilence(error)
     }
 
-    @Test("where a secret is may be said in a URI, and a label may hold such words")
+    @Test("a URI may name a secret's source, and a label may contain such words")
     func allowed() throws {
         for uri in [
             "pkcs11:token=pin;object=secret?pin-source=file:/run/pin",
@@ -56,7 +56,7 @@ struct SecretTests {
     }
 
     @Test(
-        "a secret in a wrong place is not repeated",
+        "the reader does not repeat a misplaced secret",
         arguments: [
             "        pin: sesame4711\n", "        uri: sesame4711\n", "        uri: sesame4711:\n",
             "        ? {pin: sesame4711}\n        : a\n", "        \"pkcs11:a?pin-value=sesame4711\": a\n",
@@ -74,11 +74,11 @@ struct SecretTests {
         checkSilence(error)
     }
 
-    /// 61 characters, as `privyseal clients mint` makes them.
+    /// 61 characters, as `privyseal clients mint` prints them.
     static let clientToken = "privyseal_sesame4711abcdefghijklmnopqrstuvwxyz-_0123456_aB3dE6"
 
     @Test(
-        "a token that stands where its digest belongs, or anywhere else, is refused, has leaked, and is not repeated",
+        "the reader refuses a misplaced client token as leaked and does not repeat it",
         arguments: [
             ("sha256: \"1a2b3c4d00000000000000000000000000000000000000000000000000000000\"", "sha256: TOKEN"),
             ("name: shop", "name: TOKEN"), ("expires: 2027-01-01T00:00:00Z", "expires: TOKEN"),
@@ -105,7 +105,7 @@ struct SecretTests {
         checkSilence(error)
     }
 
-    @Test("a token where its digest belongs is one fault, with its place")
+    @Test("a client token in place of its digest gives one fault with its origin")
     func tokenForDigest() throws {
         let digest = "\"1a2b3c4d00000000000000000000000000000000000000000000000000000000\""
         #expect(
@@ -114,14 +114,14 @@ struct SecretTests {
                     + "mint another with privyseal clients mint NAME, and put the SHA-256 that it shows under the client's "
                     + "tokens."
             ])
-        // Cut off, it still is one; and a label that begins in the same way is none.
+        // A truncated token is still a token. A path that begins like a token is not.
         #expect(faults(in: Examples.network(digest, String(Self.clientToken.prefix(35)))).count == 1)
         let label = "file:/etc/privyseal_keys-of-the-shop-on-this-machine/key.p8"
         #expect(faults(in: Examples.network("file:/etc/privyseal/AuthKey.p8", label)) == [])
         #expect(faults(in: Examples.least, environment: ["PRIVYSEAL_LISTEN": Self.clientToken]).count == 1)
     }
 
-    @Test("a private key, a password in a URL and a digest that is none are not repeated")
+    @Test("the reader does not repeat a private key, a URL password or an invalid digest")
     func secretsElsewhere() throws {
         let pem = "\"-----BEGIN PRIVATE KEY-----\\nsesame4711\\n-----END PRIVATE KEY-----\""
         for (text, replacement, sentence) in [
@@ -143,7 +143,7 @@ struct SecretTests {
         }
     }
 
-    @Test("a configuration that is described, dumped or mirrored does not say where the PIN is")
+    @Test("a printed, dumped or mirrored configuration does not show the PIN source")
     func dumps() throws {
         let text = Examples.token.replacing("/run/secrets/appstore-pin", with: "/run/" + Self.secret)
         let configuration = try configuration(text)

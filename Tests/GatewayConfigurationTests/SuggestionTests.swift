@@ -2,10 +2,10 @@ import Testing
 
 @testable import GatewayConfiguration
 
-@Suite("Suggestions")
+@Suite("Spelling suggestions")
 struct SuggestionTests {
     @Test(
-        "a slip finds its word, and another word does not",
+        "a misspelt word finds its nearest choice, and an unrelated word finds none",
         arguments: [
             ("bundleID", "bundleId"), ("bundelId", "bundleId"), ("bundle", "bundleId"), ("feature", "features"),
             ("feautres", "features"),
@@ -15,7 +15,7 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: word, among: ["bundleId", "features", "apps"]) == expected)
     }
 
-    @Test("of many choices the first twenty are listed, and how many more there are")
+    @Test("a long list shows the first twenty choices and the number of the others")
     func list() {
         #expect(Suggestion.list(["a", "b"]) == "a, b")
         let list = Suggestion.list((1...5000).map(String.init))

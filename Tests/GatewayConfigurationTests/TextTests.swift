@@ -3,10 +3,10 @@ import Testing
 
 @testable import GatewayConfiguration
 
-@Suite("Moments, patterns, numbers and names")
+@Suite("Timestamps, patterns, numbers and digests")
 struct TextTests {
     @Test(
-        "moments are read as RFC 3339 writes them",
+        "the reader reads RFC 3339 timestamps",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2027-01-01T00:00:00Z", 1_798_761_600_000),
             ("2027-01-01T02:00:00+02:00", 1_798_761_600_000), ("2026-12-31T14:30:00-09:30", 1_798_761_600_000),
@@ -21,7 +21,7 @@ struct TextTests {
     }
 
     @Test(
-        "what is no moment is refused",
+        "the reader refuses an invalid timestamp",
         arguments: [
             "", "2027", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-13-01T00:00:00Z",
             "2027-00-01T00:00:00Z", "2027-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2027-04-31T00:00:00Z",
@@ -34,7 +34,7 @@ struct TextTests {
         #expect(throws: InvalidValue.self) { try RFC3339.timestamp(text) }
     }
 
-    @Test("each day of four centuries comes back as it went")
+    @Test("every day within 400 years of 1970 is unchanged after printing and parsing")
     func everyDay() throws {
         for day in stride(from: -146_097, through: 146_097, by: 1) {
             let timestamp = Timestamp(milliseconds: Int64(day) * 86_400_000)
@@ -45,7 +45,7 @@ struct TextTests {
     }
 
     @Test(
-        "a * in a pattern stands for any run of characters",
+        "an asterisk in a pattern matches any run of characters",
         arguments: [
             ("*", "", true), ("*", "a", true), ("a", "a", true), ("a", "A", false), ("a", "", false), ("a*", "a", true),
             ("a*", "ab", true), ("a*", "ba", false), ("*a", "ba", true), ("*a", "ab", false), ("a*b", "ab", true),
@@ -59,7 +59,7 @@ struct TextTests {
         #expect(pattern.matches(text) == isMatch)
     }
 
-    @Test("a pattern of stars takes no more time than its length", .timeLimit(.minutes(1)))
+    @Test("matching a pattern of many asterisks takes less than a minute", .timeLimit(.minutes(1)))
     func manyStars() {
         let text = String(repeating: "*a", count: 127) + "b"
         let pattern = GatewayConfiguration.Pattern(text: text, origin: ConfigurationOrigin(source: "test"))
@@ -67,7 +67,7 @@ struct TextTests {
     }
 
     @Test(
-        "numbers",
+        "number accepts plain decimals only",
         arguments: [
             ("0", 0.0), ("1.5", 1.5), ("-0.5", -0.5), ("10", 10), ("0.001", 0.001), (".5", nil), ("5.", nil),
             ("1e3", nil), ("01", nil), ("1.2.3", nil), ("inf", nil), ("nan", nil), ("--1", nil), ("-", nil), ("", nil),

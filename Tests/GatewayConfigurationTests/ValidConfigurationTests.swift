@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A valid configuration")
 struct ValidConfigurationTests {
-    @Test("the example of the documentation is read as it stands")
+    @Test("the reader accepts the documented example")
     func example() throws {
         let configuration = try configuration(Examples.token)
         #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
@@ -31,7 +31,7 @@ struct ValidConfigurationTests {
         #expect(key.origin.description == "gateway.yaml:8: accounts[0].keys[0]")
     }
 
-    @Test("every setting that is given is kept")
+    @Test("the reader keeps every given setting")
     func everySetting() throws {
         let configuration = try configuration(Examples.full)
         #expect(configuration.listen == .tcp(host: "::1", port: 8443))
@@ -54,7 +54,7 @@ struct ValidConfigurationTests {
         #expect(configuration.accounts[1].origin.description == "gateway.yaml:26: accounts[1]")
     }
 
-    @Test("a backend that is not mentioned has its defaults")
+    @Test("a backend without settings has its defaults")
     func backendDefaults() throws {
         let configuration = try configuration(Examples.least)
         #expect(configuration.backends.keys.sorted() == ["file", "pkcs11"])
@@ -65,7 +65,7 @@ struct ValidConfigurationTests {
     }
 
     @Test(
-        "an identifier that YAML 1.1 would take for a number is kept letter by letter",
+        "an identifier that looks like a YAML 1.1 number is kept unchanged",
         arguments: ["1234567890", "12E4567890", "0123456701", "1e10000000", "0x12345678", "1_000_0000"])
     func numberLikeIdentifiers(_ keyID: String) throws {
         let configuration = try configuration(Examples.least("2X9R4HXF34", keyID))
@@ -74,7 +74,7 @@ struct ValidConfigurationTests {
     }
 
     @Test(
-        "verification reads its three modes, and off is not false",
+        "verification has three modes, and off does not mean false",
         arguments: [
             ("always", GatewayConfiguration.Verification.always), ("off", .off), ("\"off\"", .off),
             ("{sampled: 2}", .sampled(interval: 2)), ("sampled:50", .sampled(interval: 50)),
@@ -89,7 +89,7 @@ struct ValidConfigurationTests {
         try configuration(Examples.least, environment: ["PRIVYSEAL_VERIFICATION": text]).verification
     }
 
-    @Test("a byte order mark, CRLF, comments, a document's start and quoted keys change nothing")
+    @Test("a byte order mark, CRLF, comments, a document start and quoted keys have no effect")
     func harmlessForms() throws {
         let text =
             "\u{FEFF}%YAML 1.2\n---\n# a comment\t\u{E9}\n" + Examples.least.replacing("keyId:", with: "\"keyId\":")
@@ -98,7 +98,7 @@ struct ValidConfigurationTests {
         #expect(configuration.accounts[0].keys[0].origin.line == 10)
     }
 
-    @Test("identifiers of an unusual shape are used, with a warning")
+    @Test("the reader warns about identifiers of an unusual shape")
     func warnings() throws {
         let text = Examples.least
             .replacing("57246542-96fe-1a63-e053-0824d011072a", with: "57246542-96fe-1a63e053-0824d011072a")
@@ -113,7 +113,7 @@ struct ValidConfigurationTests {
             ])
     }
 
-    @Test("two keys in one place and two accounts with one issuer ID are used, with a warning")
+    @Test("the reader warns about two keys at one URI and two accounts with one issuer ID")
     func sharedPlaces() throws {
         let text = Examples.full.replacing("third.p8", with: "AuthKey_3Y8S5JYG45.p8")
             .replacing("69a6de70-03db-47e3-e053-5b8c7c11a4d1", with: "57246542-96fe-1a63-e053-0824d011072a")

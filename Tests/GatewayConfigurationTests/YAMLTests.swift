@@ -1,7 +1,7 @@
 import GatewayConfiguration
 import Testing
 
-@Suite("What is not YAML, or a part of YAML that is not taken, is refused with its place")
+@Suite("Invalid and unsupported YAML")
 struct YAMLTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let yaml: String
@@ -16,7 +16,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "documents",
+        "the reader refuses an invalid document with its line",
         arguments: [
             Case("", "gateway.yaml: holds no settings; it must have at least the key accounts."),
             Case("# only a comment\n", "gateway.yaml: holds no settings; it must have at least the key accounts."),
@@ -62,7 +62,7 @@ struct YAMLTests {
         #expect(faults(in: row.yaml) == [row.fault])
     }
 
-    @Test("anchors, aliases, merge keys and tags are refused")
+    @Test("the reader refuses anchors, aliases, merge keys and tags")
     func references() {
         #expect(
             faults(in: Examples.least("com.example.app", "&app com.example.app")) == [
@@ -83,7 +83,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "a tag is refused even where it says what the value is anyway",
+        "the reader refuses a tag even if it states the actual type",
         arguments: [
             ("keyId: 2X9R4HXF34", "keyId: !!str 2X9R4HXF34", "gateway.yaml:7: accounts[0].keys[0].keyId"),
             ("keyId: 2X9R4HXF34", "keyId: !!str \"2X9R4HXF34\"", "gateway.yaml:7: accounts[0].keys[0].keyId"),
@@ -104,7 +104,7 @@ struct YAMLTests {
         #expect(faults(in: Examples.least(text, replacement)).contains("\(place): \(sentence)"))
     }
 
-    @Test("an exclamation mark inside a value is no tag")
+    @Test("an exclamation mark inside a value is not a tag")
     func exclamationMarks() {
         #expect(
             faults(in: Examples.network("products: [\"com.example.*\"]", "products: [\"!a\", b!, \"c ! d\".x]")).count
@@ -112,7 +112,7 @@ struct YAMLTests {
         #expect(faults(in: Examples.network("products: [\"com.example.*\"]", "products: [\"!a\", b!c, '!!str']")) == [])
     }
 
-    @Test("aliases of aliases cost nothing, not even as keys", .timeLimit(.minutes(1)))
+    @Test("nested aliases cost no time, even as keys", .timeLimit(.minutes(1)))
     func laughs() {
         var text = "a0: &a0 [x, x]\n"
         for level in 1...40 { text += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
@@ -122,7 +122,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "deep nesting is refused before the stack ends", .timeLimit(.minutes(1)),
+        "the reader refuses deep nesting before the stack overflows", .timeLimit(.minutes(1)),
         arguments: ["[", "{a: ", "- ", "? ", "a:\n"])
     func depth(_ opening: String) {
         for count in [17, 900, 100_000] {
@@ -138,7 +138,7 @@ struct YAMLTests {
         #expect(faults(in: text).contains { $0.contains("nests deeper than any setting does") })
     }
 
-    @Test("bytes that are not UTF-8 are refused with their line")
+    @Test("the reader refuses bytes that are not UTF-8 and names their line")
     func encoding() throws {
         for (bytes, line) in [([0xFF, 0xFE, 0x61, 0x00], 1), ([0x61, 0x3A, 0x0A, 0xC3, 0x28], 2)] as [([UInt8], Int)] {
             let error = try #require(throws: ConfigurationError.self) { try configuration(bytes) }
@@ -146,7 +146,7 @@ struct YAMLTests {
         }
     }
 
-    @Test("a key that is given 40,000 times is found each time, with its path, and soon", .timeLimit(.minutes(1)))
+    @Test("the reader reports a key repeated 40,000 times with its path within a minute", .timeLimit(.minutes(1)))
     func endlessRepetition() throws {
         let text = "logging:\n" + String(repeating: "  level: info\n", count: 40_000) + Examples.least
         let error = try #require(throws: ConfigurationError.self) { try configuration(text) }
@@ -156,7 +156,7 @@ struct YAMLTests {
                 == "gateway.yaml:40001: logging.level: is given twice, first on line 2; keep one of them.")
     }
 
-    @Test("a key that is given many times is found each time, and what is wrong elsewhere too")
+    @Test("the reader reports each repeated key and the other faults")
     func manyDuplicates() {
         let text = (1...20).map { "k\($0): 1\nk\($0): 2\n" }.joined() + "listen: {}\n" + Examples.least
         let lines = faults(in: text)
@@ -164,7 +164,7 @@ struct YAMLTests {
         #expect(lines.contains { $0.hasPrefix("gateway.yaml:41: listen: must be text") })
         let endless = (1...100).map { "k\($0): 1\nk\($0): 2\n" }.joined()
         #expect(faults(in: endless).count { $0.contains("is given twice, first on line") } == 100)
-        // What resembles a key in a value is not changed by the search.
+        // The search for duplicate keys does not change values that resemble a key.
         let values = Examples.network("serviceName: shop-signer", "serviceName: shop:shop").replacing(
             "http://127.0.0.1:4318/v1/traces", with: "http://127.0.0.1:4318/http:/v1")
         #expect(
@@ -175,7 +175,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "a key that is written in two ways is named",
+        "the reader names a key that is repeated in another notation",
         arguments: ["? listen\n: x\n? listen\n: y\n", "\"l\\x69sten\": x\nlisten: y\n"])
     func disguisedDuplicates(_ text: String) {
         let faults = faults(in: text)

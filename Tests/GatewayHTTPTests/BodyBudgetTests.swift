@@ -2,7 +2,7 @@ import Testing
 
 @testable import GatewayHTTP
 
-@Suite("The bytes of bodies in flight")
+@Suite("Body bytes in flight")
 struct BodyBudgetTests {
     private let budget = BodyBudget()
     private let bounds: ConnectionBounds = {
@@ -12,25 +12,25 @@ struct BodyBudgetTests {
         return bounds
     }()
 
-    @Test("A client has its own limit, and all clients together have one")
+    @Test("Each client has a limit, and all clients together have one")
     func limits() throws {
         try budget.take(10, for: "shop", within: bounds)
         #expect(throws: Problem.tooManyBytes(client: "shop")) { try budget.take(1, for: "shop", within: bounds) }
         try budget.take(5, for: "game", within: bounds)
         #expect(throws: Problem.tooManyBytes(client: nil)) { try budget.take(1, for: "game", within: bounds) }
-        budget.giveBack(10, for: "shop")
+        budget.release(10, for: "shop")
         try budget.take(5, for: "game", within: bounds)
         #expect(budget.total == 10)
     }
 
-    @Test("A length that no number holds is over the limit")
+    @Test("A length that overflows the sum exceeds the limit")
     func overflow() throws {
         try budget.take(10, for: "shop", within: bounds)
         #expect(throws: Problem.self) { try budget.take(.max, for: "shop", within: bounds) }
         #expect(budget.total == 10)
     }
 
-    @Test("A request gives back what it has taken, once")
+    @Test("A reservation releases its bytes exactly once")
     func reservation() throws {
         let reservation = BodyReservation(budget, client: "shop", within: bounds)
         try reservation.take(4)

@@ -6,18 +6,18 @@ import Testing
 
 @testable import GatewayHTTP
 
-@Suite("The contract")
+@Suite("The OpenAPI document and the problem pages")
 struct ContractTests {
     private static let features = [
         "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
     ]
 
-    @Test("The document has the routes of the public listener, and no others")
+    @Test("The OpenAPI document has exactly the routes of the public listener")
     func routes() throws {
-        let plan = GatewayPlan(accounts: [])
-        let gateway = LiveGateway(
-            GatewayGeneration(
-                plan, features: [], backends: [FakeKeyBackend.self],
+        let settings = GatewaySettings(accounts: [])
+        let gateway = SnapshotHolder(
+            ConfigurationSnapshot(
+                settings, features: [], backends: [FakeKeyBackend.self],
                 secrets: FileSecretSource(credentialsDirectory: nil)))
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
@@ -31,7 +31,7 @@ struct ContractTests {
     }
 
     @Test(
-        "Every kind of problem has a page of its own, with its type, title and status",
+        "Every kind of problem has a page with its type, title and status",
         arguments: ProblemKind.allCases)
     func page(_ kind: ProblemKind) throws {
         let text = try String(contentsOf: Self.pages.appending(path: "\(kind.rawValue).md"), encoding: .utf8)
@@ -40,7 +40,7 @@ struct ContractTests {
         #expect(text.contains("\"status\": \(kind.status.code)"))
     }
 
-    @Test("No page is about a problem that there is not")
+    @Test("Every problem page is about an existing kind of problem")
     func pages() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.pages.path)
         let pages = names.filter { $0.hasSuffix(".md") && $0 != "README.md" }.map { String($0.dropLast(3)) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Request IDs")
 struct RequestIDTests {
-    @Test("Each is new, and one that we would accept")
+    @Test("Each new request ID is unique and acceptable")
     func new() {
         let ids = (0..<1000).map { _ in RequestID.next() }
         #expect(Set(ids).count == ids.count)
@@ -12,14 +12,14 @@ struct RequestIDTests {
     }
 
     @Test(
-        "A caller's own is taken when it can stand in a log",
+        "The gateway accepts a caller's request ID that is safe in a log",
         arguments: ["a", "~!#$%", String(repeating: "x", count: 128)])
     func accepted(_ text: String) {
         #expect(RequestID.accept(text))
     }
 
     @Test(
-        "What could be taken for something else in a log is not taken",
+        "The gateway refuses a caller's request ID that a log could misrepresent",
         arguments: ["", "a b", "a\"b", "a\\b", "a\nb", "ä", String(repeating: "x", count: 129)])
     func refused(_ text: String) {
         #expect(!RequestID.accept(text))

@@ -15,20 +15,20 @@ import Testing
 
 @Suite("The HTTP service", .timeLimit(.minutes(1)))
 struct ServiceTests {
-    private let place = FakePlace(UUID().uuidString)
-    private let gateway: LiveGateway
+    private let place = FakeBackendLocation(UUID().uuidString)
+    private let gateway: SnapshotHolder
     private let monitor: KeyRingMonitor
 
     init() async throws {
-        let key = KeyPlan(keyID: "KEY", uri: try KeyURI(place.add("key")))
+        let key = KeySettings(keyID: "KEY", uri: try KeyURI(place.add("key")))
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
-        let app = AppPlan(bundleID: "com.example.app", features: features.map(\.descriptor.id))
-        let plan = GatewayPlan(
-            accounts: [AccountPlan(issuerID: "issuer", apps: [app], keys: [key], activeKeyID: "KEY")],
+        let app = AppSettings(bundleID: "com.example.app", features: features.map(\.descriptor.id))
+        let settings = GatewaySettings(
+            accounts: [AccountSettings(issuerID: "issuer", apps: [app], keys: [key], activeKeyID: "KEY")],
             allowsAnonymous: true)
-        gateway = LiveGateway(
-            GatewayGeneration(
-                plan, features: features, backends: [FakeKeyBackend.self],
+        gateway = SnapshotHolder(
+            ConfigurationSnapshot(
+                settings, features: features, backends: [FakeKeyBackend.self],
                 secrets: FileSecretSource(credentialsDirectory: nil)))
         monitor = KeyRingMonitor(gateway)
         await gateway.current.ring.openMissing()
@@ -36,7 +36,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "What goes wrong with the key has its own answer",
+        "Each failure of a key has its own HTTP answer",
         arguments: [
             (KeyError.busy, 503, "busy", String?("1")), (.unavailable("token lost"), 503, "key-unavailable", "2"),
             (.loginRefused("PIN refused"), 503, "key-unavailable", "60"), (.failed("no"), 500, "signing-failed", nil),
@@ -50,7 +50,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("A signature that does not verify is a 500, not an answer")
+    @Test("A signature that fails verification gives status 500")
     func badSignature() async throws {
         try await post(#"{"productId":"p","offerIdentifier":"o"}"#, after: { place.corruptNext() }) { answer in
             #expect(answer.status == .internalServerError)
@@ -58,7 +58,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("A body of exactly 64 KiB is read, and one byte more is not")
+    @Test("The service reads a body of exactly 64 KiB and refuses one byte more")
     func bodyLimit() async throws {
         for (count, status) in [(65_536, HTTPResponse.Status.unprocessableContent), (65_537, .contentTooLarge)] {
             let padding = String(repeating: " ", count: count - 2)
@@ -66,7 +66,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("Readiness follows the keys")
+    @Test("Readiness follows the state of the keys")
     func readiness() async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await monitor.run() }
@@ -91,7 +91,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("Every path answers the methods that it has, and 405 with Allow to the others")
+    @Test("Every path answers its methods, and 405 with Allow to the others")
     func methods() async throws {
         try await application.test(.router) { client in
             for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")]
@@ -112,7 +112,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("HEAD answers what GET answers, without the body", arguments: ["/livez", "/openapi.yaml", "/nothing"])
+    @Test("HEAD answers like GET, without the body", arguments: ["/livez", "/openapi.yaml", "/nothing"])
     func head(_ path: String) async throws {
         try await application.test(.router) { client in
             let full = try await client.execute(uri: path, method: .get)
@@ -135,7 +135,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "A query that two readers could read differently is refused",
+        "The service refuses a query that two parsers could read differently",
         arguments: ["keyIdentifier=KEY&keyIdentifier=KEY", "keyIdentifier=%zz", "keyIdentifier=%ff", "nonce=1"])
     func query(_ query: String) async throws {
         try await application.test(.router) { client in

@@ -4,11 +4,11 @@ import Testing
 
 @testable import GatewayHTTP
 
-@Suite("The files of a TLS listener")
+@Suite("Files of a TLS listener")
 struct TLSFileTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
 
-    @Test("A regular file is read whole")
+    @Test("A regular file is read completely")
     func regular() throws {
         let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         try content.write(to: URL(filePath: path))
@@ -16,7 +16,7 @@ struct TLSFileTests {
         #expect(try TLSFile.read(path) == Array(content))
     }
 
-    @Test("A FIFO is refused at once", .timeLimit(.minutes(1)))
+    @Test("A FIFO is refused without waiting", .timeLimit(.minutes(1)))
     func fifo() throws {
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
@@ -31,7 +31,7 @@ struct TLSFileTests {
         #expect(throws: TLSError.unfit(path: path)) { try TLSFile.read(path) }
     }
 
-    @Test("A file that is not there is unreadable")
+    @Test("A missing file is unreadable")
     func missing() {
         #expect(throws: TLSError.unreadable(path: path)) { try TLSFile.read(path) }
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import GatewayHTTP
 
-@Suite("The path of a Unix socket")
+@Suite("Unix socket paths")
 struct UnixSocketTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString.prefix(8)).sock")
         .path
 
-    @Test("Nothing there, or what a dead process left behind, is free")
+    @Test("requireFree accepts a missing path and a socket without a listening process")
     func free() throws {
         try UnixSocket.requireFree(path)
         close(try listeningSocket())
@@ -17,7 +17,7 @@ struct UnixSocketTests {
         unlink(path)
     }
 
-    @Test("What a living process listens on is not taken away")
+    @Test("requireFree refuses a socket with a listening process")
     func occupied() throws {
         let descriptor = try listeningSocket()
         defer {
@@ -28,7 +28,7 @@ struct UnixSocketTests {
         #expect(error?.description.contains("another process listens on \(path)") == true)
     }
 
-    @Test("A file that is no socket is not taken away")
+    @Test("requireFree refuses and keeps a file that is not a socket")
     func file() throws {
         try Data("precious".utf8).write(to: URL(filePath: path))
         defer { unlink(path) }
@@ -36,7 +36,7 @@ struct UnixSocketTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
-    @Test("A symbolic link in the place of a socket redirects neither its mode nor its owner")
+    @Test("A symbolic link in place of a socket redirects no change of mode or owner")
     func redirected() throws {
         let target = path + ".target"
         try Data("precious".utf8).write(to: URL(filePath: target))
@@ -46,12 +46,12 @@ struct UnixSocketTests {
             unlink(target)
         }
         let permissions = SocketPermissions(mode: 0o666, uid: geteuid())
-        let plan = ListenerPlan(.public, address: .unixSocket(path: path), socket: permissions)
-        #expect(throws: ListenerError.self) { try plan.permitSocket() }
+        let settings = ListenerSettings(.public, address: .unixSocket(path: path), socket: permissions)
+        #expect(throws: ListenerError.self) { try settings.setSocketPermissions() }
         #expect(try mode(of: target) == 0o600)
     }
 
-    @Test("A socket gets its mode")
+    @Test("A socket gets its configured mode")
     func permitted() throws {
         let descriptor = try listeningSocket()
         defer {
@@ -59,7 +59,7 @@ struct UnixSocketTests {
             unlink(path)
         }
         let permissions = SocketPermissions(mode: 0o640, uid: geteuid(), gid: getegid())
-        try ListenerPlan(.public, address: .unixSocket(path: path), socket: permissions).permitSocket()
+        try ListenerSettings(.public, address: .unixSocket(path: path), socket: permissions).setSocketPermissions()
         #expect(try mode(of: path) == 0o640)
     }
 

@@ -1,4 +1,4 @@
-"""What Apple's own library makes of the same input."""
+"""The results of Apple's own library for the same input."""
 
 from appstoreserverlibrary.jws_signature_creator import (
     AdvancedCommerceAPIInAppSignatureCreator,

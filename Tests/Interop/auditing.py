@@ -1,4 +1,4 @@
-"""A gateway with an audit log, load that keeps every answer, and a second opinion on what the log says; without pytest,
+"""A gateway with an audit log, load that records every answer, and an independent check of the log; without pytest,
 because scripts/soak uses it too."""
 
 import base64
@@ -26,7 +26,7 @@ OFFER, LEGACY = f"/v1/apps/{APP}/promotional-offer", f"/v1/apps/{APP}/legacy-pro
 FEATURES = "promotional-offer, legacy-promotional-offer, introductory-offer-eligibility, advanced-commerce-api"
 UNAVAILABLE = "urn:privyseal:problem:audit-unavailable"
 SEGMENT = 4096
-# The third part is what only the key could make.
+# The third part is the signature: 64 bytes in Base64url.
 JWS = re.compile(rb"eyJ[\w-]+\.[\w-]+\.[\w-]{86}")
 
 
@@ -42,15 +42,15 @@ example = load_example()
 
 
 class AuditedService(Service):
-    """A gateway with an audit log of its own; started anew, it goes on with the same."""
+    """A gateway with its own audit log, which it keeps over restarts."""
 
     def __init__(self, binary, directory, keys, audit="", place=None, more="", environment=(), extra_clients=()):
-        """`audit`: further lines of that section, without indent. `place`: where the log is, when not in `log`."""
+        """`audit`: further lines of that section, without indent. `place`: the log's directory, by default `log`."""
         self.keys, self.token = keys, mint()
         self.place = pathlib.Path(place or pathlib.Path(directory) / "log")
         self.place.mkdir(exist_ok=True)
         self.database = self.place / "audit.db"
-        # Not beside the database: what happens to its disk does not happen to this.
+        # In another directory, so that faults of the database's disk do not affect the checkpoints.
         self.checkpoints = pathlib.Path(directory) / "checkpoints"
         self.logs = b""
         super().__init__(binary, directory, "", {**keys.environment, **dict(environment)})
@@ -93,7 +93,7 @@ audit:
         return ended.returncode, ended.stdout, ended.stderr
 
     def refuses_to_start(self):
-        """What it says when it ends at once: (status, log)."""
+        """For a start that must fail: (exit status, log); the status is None if the gateway starts."""
         try:
             self.start()
         except AssertionError as error:
@@ -115,7 +115,7 @@ audit:
 
 
 def await_(condition, what, seconds=20):
-    """For what the gateway tells only when it is asked."""
+    """Polls for a condition that the gateway only reports on request."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
@@ -123,17 +123,17 @@ def await_(condition, what, seconds=20):
     return value
 
 
-# What callers got
+# Signatures that callers received
 
 
 @dataclasses.dataclass(frozen=True)
 class Signed:
-    """A signature that a caller has."""
+    """A signature that a caller received."""
 
     request_id: str
     item: int | None
     nonce: str
-    # SHA-256 of what was signed, as entries have it.
+    # SHA-256 of the signed bytes, as in the log's entries.
     digest: str
     signature: bytes
 
@@ -155,7 +155,7 @@ def sha256(data):
 
 
 class KeepingLoad:
-    """Connections that ask one thing after the other, singly and in batches, and keep every answer."""
+    """Connections that send requests one after the other, singly and in batches, and record every answer."""
 
     numbers = itertools.count()
 
@@ -163,11 +163,11 @@ class KeepingLoad:
         """`pause`: seconds between an answer and the next request of a connection."""
         self.service, self.pause = service, pause
         self.signed = []
-        # (when it came, status, when it was asked for) of each answer, a batch's each item for itself.
+        # (time, status, time of the request) of each answer; each item of a batch counts as an answer.
         self.answers = []
-        # What should not be: a signature beside a refusal, or an answer of no known form.
+        # Wrong answers: a refusal that contains a signature, or a refusal of another kind.
         self.surprises = []
-        # Requests that were asked for, and what they would get: for those whose answer never came.
+        # (request ID, item) of refused requests, and of requests without an answer.
         self.refused, self.unanswered = set(), set()
         self._changed = threading.Condition()
         self._is_stopping = False
@@ -184,7 +184,7 @@ class KeepingLoad:
                         if self.pause:
                             time.sleep(self.pause)
             except (OSError, http.client.HTTPException):
-                # It was killed. Nothing more comes of this connection.
+                # The gateway was killed; this connection gets no more answers.
                 if self.service.process.poll() is not None:
                     return
                 time.sleep(0.01)
@@ -229,7 +229,7 @@ class KeepingLoad:
             self._changed.notify_all()
 
     def wait_for(self, count, status=200, after=0.0, seconds=30):
-        """Until so many answers of this status, or of any (None), came after a time. Returns when the first did."""
+        """Waits for `count` answers of this status (None: any) after a time. Returns the time of the first."""
         with self._changed:
             found = self._changed.wait_for(lambda: self._first(count, status, after), seconds)
             assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}\n{self.service.tail()}"
@@ -254,11 +254,11 @@ class KeepingLoad:
             assert not thread.is_alive(), "a request was never answered"
 
 
-# What the log says
+# Contents of the log
 
 
 class AuditCopy:
-    """What is in a log, read with nothing but SQLite, from a copy: so that the log itself stays as it was left."""
+    """The contents of a log, read with SQLite alone, from a copy, so that the log itself stays unchanged."""
 
     def __init__(self, database):
         with tempfile.TemporaryDirectory(prefix="privyseal-copy-") as place:
@@ -280,7 +280,7 @@ class AuditCopy:
         return [entry[member] for entry in self.of_kind(kind)]
 
     def faults(self, verifier_keys, elsewhere=()):
-        """What is wrong with it, as the documentation of the format says how to find. `elsewhere`: further notes."""
+        """The log's faults according to the documentation of its format. `elsewhere`: further notes."""
         keys, faults, roots = example.read_keys(verifier_keys), [], Roots()
         if [index for index, _, _ in self.rows] != list(range(len(self.rows))):
             faults.append("the indices are not contiguous")
@@ -307,8 +307,8 @@ class AuditCopy:
         return faults
 
     def comparison(self, signatures, refused=()):
-        """What is wrong between it and what callers have. `refused`: requests that may be in it all the same, because
-        nobody knows what became of them."""
+        """Differences between the log and the callers' signatures. `refused`: requests that may be in the log, because
+        their outcome is unknown."""
         faults = []
         mine = collections.Counter((e["requestId"], e.get("item")) for e in self.of_kind("signature"))
         faults += [f"{request} is there {count} times" for request, count in mine.items() if count > 1]
@@ -327,10 +327,10 @@ def canonical(entry):
 
 
 class Roots:
-    """The roots of a growing tree at every size, by the definition of RFC 6962 §2.1."""
+    """The roots of a growing tree at every size, by the definition in RFC 6962 §2.1."""
 
     def __init__(self):
-        # The hashes of perfect subtrees, level by level.
+        # The hashes of perfect subtrees, by level.
         self.levels = [[]]
 
     def add(self, leaf):
@@ -357,7 +357,7 @@ class Roots:
 
 
 def notes_in(path):
-    """Checkpoints in a file, each followed by an empty line."""
+    """The checkpoints in a file, each followed by an empty line."""
     return re.findall(r"(?:.+\n)+\n(?:\u2014 .+\n)+(?=\n)", path.read_text(encoding="utf-8"))
 
 
@@ -366,7 +366,7 @@ def public_key(database):
 
 
 def verify(binary, database, key, checkpoints, environment=None):
-    """`privyseal audit verify` on a copy: (status, the report or what it said instead)."""
+    """`privyseal audit verify` on a copy: (status, the report or the other output)."""
     command = [binary, "audit", "verify", "--database", database, "--key", key, "--format", "json", "--quiet"]
     for file in checkpoints:
         command += ["--checkpoints", file]
@@ -378,7 +378,7 @@ def verify(binary, database, key, checkpoints, environment=None):
 
 
 def everything_wrong(service, signatures, refused=()):
-    """A log that nobody writes to, looked at in every way. It stays as it is."""
+    """All faults of a log without a writer, found by every check. The log stays unchanged."""
     log = AuditCopy(service.database)
     faults = log.faults(public_key(service.database), notes_in(service.checkpoints))
     faults += log.comparison(signatures, refused)
@@ -397,12 +397,12 @@ def everything_wrong(service, signatures, refused=()):
 
 
 class Kills:
-    """Gateways under load that are killed at random moments, one after the other, with one log."""
+    """Gateways with one log, which are started under load and killed at random times, one after the other."""
 
     def __init__(self, service, random, connections=6):
         self.service, self.random, self.connections = service, random, connections
         self.signed, self.unanswered, self.surprises = [], set(), []
-        # Seconds from the start of the process until it was ready.
+        # Seconds from the start of each process until it was ready.
         self.starts = []
         self.count = 0
 
@@ -412,16 +412,16 @@ class Kills:
         self.starts.append(time.monotonic() - begun)
         load = KeepingLoad(self.service, self.connections)
         load.wait_for(1)
-        # The moment of a kill is not an event.
+        # A random time, because the kill must not depend on an event.
         time.sleep(self.random.uniform(0, 0.6))
         self.service.kill()
         load.stop()
         self.count += 1
         self.signed += load.signed
-        # Their answers were on the way, or they were in writing: either is right.
+        # These requests may have an entry or not: their answers were on the way, or their entries were being written.
         self.unanswered |= load.unanswered | load.refused
         self.surprises += load.surprises
 
     def faults(self):
-        """After a last start and an orderly end as after each kill."""
+        """Call it after a last start and an orderly stop, or after a kill."""
         return self.surprises + everything_wrong(self.service, self.signed, self.unanswered)

@@ -1,4 +1,4 @@
-"""Certificate authorities and what they issue, made for one test."""
+"""Certificate authorities for one test, and the certificates that they issue."""
 
 import datetime
 import hashlib
@@ -15,7 +15,7 @@ CLIENT, SERVER = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUT
 
 
 class Identity:
-    """A certificate with its key, in two files."""
+    """A certificate and its key, in two files."""
 
     def __init__(self, directory, name, certificate, key):
         self.certificate_path = directory / f"{name}.pem"
@@ -31,7 +31,7 @@ class Identity:
 
     @property
     def fingerprint(self):
-        """As the configuration has it: of the SubjectPublicKeyInfo."""
+        """The SHA-256 of the SubjectPublicKeyInfo, as in the configuration."""
         public = self.key.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -44,7 +44,7 @@ class Identity:
 
 class Authority:
     def __init__(self, directory, name, seconds=None):
-        """`seconds`: for how long it is valid."""
+        """`seconds`: the validity period."""
         self.directory = directory
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.subject = named(name)
@@ -56,7 +56,6 @@ class Authority:
         self.certificate = Identity(directory, name, builder.sign(self.key, hashes.SHA256()), self.key)
 
     def issue(self, name, usage=CLIENT, expired=False, seconds=None, **names):
-        """`seconds`: for how long it is valid."""
         key = ec.generate_private_key(ec.SECP256R1())
         return leaf(self.directory, name, key, self.subject, self.key, usage, expired, seconds, **names)
 
@@ -102,7 +101,7 @@ def building(subject, issuer, public_key, expired=False, seconds=None):
 
 
 def client_context(trusted, identity=None, version=None):
-    """Trusts these authorities, and shows this identity if it is asked for one."""
+    """Trusts these authorities, and sends this identity if the server requests one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     for authority in trusted:
         context.load_verify_locations(authority.certificate.certificate_path)

@@ -1,4 +1,4 @@
-"""Gateways with clients of every kind, and everybody who may call them."""
+"""Gateways with clients of every kind, and callers of every kind."""
 
 import collections
 import dataclasses
@@ -15,13 +15,13 @@ KEY_ID, SECOND_KEY_ID, FOREIGN_KEY_ID = "2X9R4HXF34", "3Y8S5JYG45", "4Z7T6KZH56"
 OFFER, LEGACY, INTRODUCTORY = "promotional-offer", "legacy-promotional-offer", "introductory-offer-eligibility"
 SPIFFE_ID = "spiffe://example.com/kiosk"
 OWN_UID = os.geteuid()
-# Of nobody in particular; only root can be them.
+# Unused user IDs; only root can take them.
 NEIGHBOUR_UID, STRANGER_UID = 40_001, 40_002
 HANDSHAKE = "handshake"
 
 
 class World:
-    """Certificates, tokens and five gateways that know them. All of it is gone with the directory."""
+    """Certificates, tokens and five gateways that accept them, in one temporary directory."""
 
     def __init__(self, binary, directory):
         self.binary, self.directory = binary, directory
@@ -46,17 +46,16 @@ class World:
             key_id: write_key(directory / f"AuthKey_{key_id}.p8") for key_id in (KEY_ID, SECOND_KEY_ID, FOREIGN_KEY_ID)
         }
         self.services = {}
-        # What each client of each gateway has been given, to be compared with what the gateway says.
+        # The number of signatures of each client on each gateway, to compare with the gateway's counters.
         self.signed = collections.Counter()
         self.strangers = []
-        # What each row got.
         self.outcomes = {}
 
     def start(self):
         for name in ("front", "strict", "socket", "elsewhere", "open"):
             place = self.directory / name
             place.mkdir()
-            # Another user must get to the sockets, and only there.
+            # Other users must reach the sockets, and nothing else in the directory.
             place.chmod(0o711)
             self.services[name] = Service(self.binary, place, getattr(self, f"_{name}")(place)).start()
 
@@ -66,10 +65,10 @@ class World:
     def token(self, client):
         return self.tokens.setdefault(client, mint())
 
-    # The configurations
+    # Configurations
 
     def _front(self, place):
-        """TLS where a certificate may be shown, and an admin socket."""
+        """TLS with optional client certificates, and an admin socket."""
         return f"""
 listeners:
   public:
@@ -111,7 +110,7 @@ clients:
 """
 
     def _strict(self, place):
-        """TLS where a certificate must be shown, on the admin listener too."""
+        """TLS with required client certificates, on the admin listener too."""
         return f"""
 listeners:
   public:
@@ -136,11 +135,11 @@ clients:
 """
 
     def _socket(self, place):
-        """A Unix socket that knows this process's user."""
+        """A Unix socket that accepts this process's user."""
         return self._unix(place, OWN_UID, NEIGHBOUR_UID)
 
     def _elsewhere(self, place):
-        """A Unix socket that knows other users only."""
+        """A Unix socket that accepts other users only."""
         return self._unix(place, OWN_UID + 1, NEIGHBOUR_UID)
 
     def _unix(self, place, local, neighbour):
@@ -161,7 +160,7 @@ clients:
 """
 
     def _open(self, place):
-        """Everybody on this machine may have everything."""
+        """Every user of this machine may request everything."""
         return f"""
 listeners:
   public: {{address: "127.0.0.1:0"}}
@@ -208,12 +207,12 @@ def moment(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
 
 
-# What is asked for
+# Requests
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A request for one signature or a batch; `name` is for people."""
+    """A request for one signature or a batch; `name` describes it to a reader."""
 
     name: str
     path: str
@@ -242,12 +241,12 @@ RELOAD = Request("a reload", "/v1/reload?dryRun=true")
 ONE_OFFER = offer()
 
 
-# Who asks
+# Callers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Row:
-    """One caller with one request, and what it gets."""
+    """One caller with one request, and the expected answer."""
 
     caller: str
     expect: object
@@ -255,16 +254,16 @@ class Row:
     request: Request = ONE_OFFER
     gateway: str = "front"
     listener: str = "public"
-    # From the world to the header `Authorization`; several for several of them.
+    # Functions from the world to a header `Authorization`; several for several headers.
     authorization: tuple = ()
     certificate: str | None = None
     version: ssl.TLSVersion | None = None
     uid: int | None = None
-    # Whose counters a signature must be found in.
+    # The client whose counters must include the signature.
     client: str | None = None
-    # The same request before, which is granted so often.
+    # The number of times that the same request is granted first.
     before: int = 0
-    # Signatures that it gets; None for one with 200 and none with anything else.
+    # The number of signatures; None for one with status 200 and none with any other status.
     signatures: int | None = None
 
     @property
@@ -279,7 +278,6 @@ def bearer(client):
 
 
 def edited(client, edit):
-    """Something that resembles a client's token."""
     return (lambda world: edit(world.token(client)),)
 
 
@@ -288,7 +286,7 @@ def text(value):
 
 
 def perform(world, row):
-    """Sends a row's request, and those before it: (status or HANDSHAKE, header, body)."""
+    """Sends a row's request after those of `before`: (status or HANDSHAKE, header, body)."""
     service = world.services[row.gateway]
     for _ in range(row.before):
         assert attempt(world, service, row)[0] == 200
@@ -308,7 +306,7 @@ def attempt(world, service, row):
     try:
         return speak(connection, world, row)
     except (ssl.SSLError, ConnectionResetError, BrokenPipeError):
-        # In TLS 1.3 the client is done before the server has looked at its certificate (RFC 8446 §4.4.2.4).
+        # In TLS 1.3 the client finishes before the server has verified its certificate (RFC 8446 §4.4.2.4).
         assert tls, "only a handshake may end like this"
         return HANDSHAKE, {}, b""
     finally:

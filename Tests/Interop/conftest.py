@@ -1,4 +1,4 @@
-"""A real gateway, once for each key backend, with the same key in both."""
+"""A real gateway for each key backend, with the same key in both backends."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ FEATURES = (
 
 
 class Gateway:
-    """The running service, and everything that it and the command line printed."""
+    """The running service, and all output of the service and of the command line."""
 
     def __init__(self, directory, uri, private_key, secrets, environment):
         self.directory = directory
@@ -78,7 +78,7 @@ clients:
             stderr=subprocess.STDOUT,
             env=self.environment,
         )
-        # The kernel's wait for the next line, not ours: the log is followed until it names the port.
+        # `tail` blocks until the next line; the loop ends when the log names every port.
         follow = subprocess.Popen(
             ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log.name], stdout=subprocess.PIPE
         )
@@ -94,7 +94,7 @@ clients:
         follow.wait()
         follow.stdout.close()
         assert hasattr(self, "url"), pathlib.Path(self.log.name).read_text()
-        # The listeners are there before the key is opened.
+        # The gateway opens its listeners before its key.
         end = time.monotonic() + 10
         while self.http.get(f"{self.url}/readyz", timeout=10).status_code != 200 and time.monotonic() < end:
             time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and what it says of an answer."""
+"""The OpenAPI document, and checks of an answer against it."""
 
 import functools
 import json
@@ -6,7 +6,7 @@ import pathlib
 
 import jsonschema
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "GatewayHTTP" / "Contract"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "Gateway" / "GatewayHTTP" / "Contract"
 METHODS = ("get", "head", "post")
 
 
@@ -16,7 +16,7 @@ def document():
 
 
 def operations():
-    """Each (path, method, operation); the path's own parameters are among the operation's."""
+    """Each (path, method, operation). An operation's parameters include those of its path."""
     for path, item in document()["paths"].items():
         for method in METHODS:
             if method in item:
@@ -25,7 +25,7 @@ def operations():
 
 
 def resolve(node):
-    """What a `$ref` points at; anything else is itself."""
+    """The target of a `$ref`; any other node is returned unchanged."""
     while "$ref" in node:
         reference, node = node["$ref"], document()
         for name in reference.removeprefix("#/").split("/"):
@@ -34,7 +34,7 @@ def resolve(node):
 
 
 def faults(schema, value):
-    """Why the value is not what the schema says; empty if it is."""
+    """The ways in which the value violates the schema; empty if it is valid."""
     validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
 
@@ -44,7 +44,7 @@ def path_of(path, **values):
 
 
 def expect_as_documented(operation, answer):
-    """The answer's status, headers, media type and body are what the document says of the operation."""
+    """Compares the answer's status, headers, media type and body with the document."""
     documented = operation["responses"].get(str(answer.status_code))
     assert documented, f"{answer.status_code} is not documented: {answer.text}"
     documented = resolve(documented)

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know from the document. Loaded by schemathesis.toml."""
+"""Rules that the OpenAPI document cannot tell schemathesis. schemathesis.toml loads this file."""
 
 import base64
 import json
@@ -8,11 +8,11 @@ from schemathesis.core import NOT_SET
 from schemathesis.core.failures import Failure
 from schemathesis.core.parameters import ParameterLocation
 
-# Bytes of UTF-8 in a string, and UTF-16 code units in some: JSON Schema counts code points, and can say neither.
+# Limits in UTF-8 bytes, and for some strings in UTF-16 code units: JSON Schema can only count code points.
 BYTES = 255
 UTF16 = {"SKU": 128, "currentSKU": 128, "displayName": 30, "description": 45}
 
-# contentSchema is an annotation: schemathesis makes Base64 of anything. These are what the schema means.
+# contentSchema is only an annotation, so schemathesis encodes any bytes. These are values that match the schema.
 REQUESTS = [
     {
         "operation": "REACTIVATE_SUBSCRIPTION",
@@ -38,7 +38,7 @@ REQUEST_DATA = [
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Drops what the schema allows only because it cannot count bytes."""
+    """Drops values that the schema allows only because it cannot count bytes."""
     if is_negative(case):
         return True
     query = case.query if isinstance(case.query, dict) else {}
@@ -47,7 +47,7 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Mends what the schema allows only because it cannot say how an integer is written, or what Base64 holds."""
+    """Corrects values that the schema allows because it cannot describe an integer's notation or Base64 content."""
     if not is_negative(case):
         case.body = with_plain_integers(case.body)
         for item in [case.body, *requests_of(case.body)]:
@@ -58,7 +58,7 @@ def map_case(context, case):
 
 @schemathesis.check
 def batch_results_conformance(ctx, response, case):
-    """A batch answers 200 whatever is wrong within a request: here that request must have its own problem."""
+    """A batch answers 200 even if a request in it is invalid; that request must have its own problem."""
     if not case.path.endswith("/batch") or response.status_code != 200 or case.meta is None:
         return None
     statuses = [result["status"] for result in response.json()["results"]]
@@ -88,7 +88,7 @@ def requests_of(body):
 
 
 def with_plain_integers(value):
-    """1.0 is an integer for JSON Schema; a request that is signed as it came must say 1."""
+    """1.0 is an integer in JSON Schema. A request that is signed unchanged must have 1."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

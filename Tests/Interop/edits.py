@@ -1,5 +1,5 @@
-"""What somebody who can write to an audit log's database may do to it. Each edit is a function of a seeded source of
-chance; `privyseal audit verify` has to find every one."""
+"""Edits that an attacker with write access can make to an audit log's database. Each edit is a function of a seeded
+random source. `privyseal audit verify` must find every edit."""
 
 import base64
 import concurrent.futures
@@ -31,7 +31,7 @@ class Victim:
                     for _ in range(10):
                         status, _, answer = service.sign("/v1/apps/com.example.app/promotional-offer/batch", body)
                         assert status == 200, answer
-                # A checkpoint over all of it has gone out.
+                # The gateway has written a checkpoint of the whole log.
                 count = len(notes_in(service.checkpoints))
                 await_(lambda: len(notes_in(service.checkpoints)) > count, "another checkpoint")
                 self.older.append(directory / f"older-{part}.db")
@@ -44,7 +44,7 @@ class Victim:
         return verify(self.binary, database, self.key, [self.checkpoints])
 
     def edit(self, kind, random, name):
-        """A copy that was edited; and whether anything in it is another, by what SQLite reads."""
+        """(edited copy, whether SQLite reads other contents from it)."""
         copy = self.directory / name
         shutil.copy(self.database, copy)
         EDITS[kind](Edit(self, copy, random))
@@ -61,7 +61,7 @@ def back_up(database, copy):
 
 
 def dump(path):
-    """All that is in a database, or why it cannot be read."""
+    """All contents of a database, or the reason why it cannot be read."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
             connection.text_factory = bytes
@@ -75,7 +75,7 @@ def dump(path):
 
 @contextlib.contextmanager
 def edited(path):
-    """A database without its triggers, which come back as they were."""
+    """A connection to a database without its triggers, which are restored afterwards."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
@@ -87,7 +87,7 @@ def edited(path):
 
 
 class Edit:
-    """One of a copy, past the triggers, which are there again afterwards."""
+    """One edit of a copy. It bypasses the triggers, which are restored afterwards."""
 
     def __init__(self, victim, path, random):
         self.victim, self.path, self.random = victim, path, random
@@ -99,12 +99,10 @@ class Edit:
         return self.random.randrange(connection.execute("SELECT count(*) FROM entry").fetchone()[0])
 
     def flipped(self, data):
-        """With one bit another."""
         at = self.random.randrange(len(data) * 8)
         return data[: at // 8] + bytes([data[at // 8] ^ 1 << at % 8]) + data[at // 8 + 1 :]
 
     def text_changed(self, text):
-        """With one letter another."""
         at = self.random.randrange(len(text))
         other = "x" if text[at] != "x" else "y"
         return text[:at] + other + text[at + 1 :]
@@ -116,7 +114,7 @@ def signed_mark(leaf, index):
 
 
 def put(connection, index, body):
-    """An entry that looks right in itself."""
+    """Writes an entry with a matching mark."""
     mark = signed_mark(example.leaf_hash(body), index)
     connection.execute("INSERT OR REPLACE INTO entry VALUES (?, ?, ?)", (index, mark, body))
 
@@ -226,7 +224,7 @@ def truncate_rows(edit):
         connection.execute("DELETE FROM entry WHERE idx >= ?", (edit.index(connection),))
 
 
-# What is signed
+# Signed notes
 
 
 def change_head_note(edit):
@@ -258,7 +256,7 @@ def delete_segment_root(edit):
 
 
 def truncate_to_an_older_checkpoint(edit):
-    """As if the gateway had never gone on: all of it fits together."""
+    """As if the gateway had stopped there: the contents are consistent."""
     with edit.opened() as connection:
         kept = connection.execute("SELECT size, note FROM checkpoint ORDER BY size").fetchall()
         size, note = edit.random.choice(kept[:-1])
@@ -277,7 +275,7 @@ def put_an_older_copy_back(edit):
 
 
 def write_history_anew_with_the_logs_own_key(edit):
-    """Root of the machine can: only the checkpoints in a second place are not theirs."""
+    """Root can do this. Root cannot change the checkpoints in a second place."""
     secret = pathlib.Path(f"{edit.victim.database}.key").read_text().strip()
     with edit.opened() as connection:
         index = edit.index(connection)
@@ -361,18 +359,18 @@ EDITS = {
 
 
 class EditRun:
-    """So many edits, each of a fresh copy; the kinds take turns."""
+    """`count` edits, each of a fresh copy; the kinds alternate."""
 
     def __init__(self, victim, random):
         self.victim, self.random = victim, random
-        # By kind: edits, found, and those that changed nothing.
+        # By kind: the numbers of edits, of edits found, and of edits that changed nothing.
         self.table = {kind: [0, 0, 0] for kind in EDITS}
         self.surprises = []
-        # Of each verification.
+        # The duration of each verification.
         self.seconds = []
 
     def run(self, count, workers=2):
-        """Verified side by side, and edited one after the other: chance is the same every time."""
+        """Edits run one after the other, so that every run has the same random edits. Verifications run in parallel."""
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
             kinds = itertools.islice(itertools.cycle(EDITS), count)
             for batch in iter(lambda: list(itertools.islice(kinds, workers)), []):

@@ -1,6 +1,6 @@
-// Makes the calls by which SQLite writes fail or wait, as a disk does, for files whose names begin with $FAULTY_DISK_FILES,
-// while a file of this name is in the directory $FAULTY_DISK: `full`, `broken` (what was written cannot be made durable) or
-// `hung`. Loaded with LD_PRELOAD; needs no rights.
+// A library for LD_PRELOAD that simulates disk faults in SQLite's writes; it needs no privileges. It affects files
+// whose paths begin with $FAULTY_DISK_FILES. A file in the directory $FAULTY_DISK turns a fault on: `full` (writes
+// fail), `broken` (fsync and fdatasync fail) or `hung` (all of these calls wait while the file exists).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

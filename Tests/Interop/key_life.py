@@ -1,5 +1,5 @@
-"""Gateways whose keys are changed while they serve, and a second opinion on what the log says of it; without pytest,
-because scripts/soak may use it too."""
+"""Gateways whose keys are changed while they serve, and an independent check of the log; without pytest, because
+scripts/soak may use it too."""
 
 import base64
 import contextlib
@@ -22,7 +22,7 @@ BODY = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
 
 
 class KeysInFiles:
-    """Three keys in files; their public parts are known."""
+    """Three keys in files, with their public keys."""
 
     environment, settings = {}, ""
 
@@ -38,7 +38,7 @@ class KeysInFiles:
 
 
 class KeyService(AuditedService):
-    """A gateway with one account, two administrators besides `operator`, and whatever keys it is given."""
+    """A gateway with one account, two administrators besides `operator`, and the given keys."""
 
     administrators = ("ann", "ben")
 
@@ -48,12 +48,12 @@ class KeyService(AuditedService):
         for name, token in self.tokens.items():
             write_secret(directory / f"{name}.token", f"{token}\n".encode())
         self.dual_control, self.uris, self.audit = dual_control, dict(more_of_keys), ""
-        # Further members of an administrator, as YAML.
+        # Further YAML members of an administrator.
         self.more_of_administrators = {}
         super().__init__(binary, directory, keys or KeysInFiles(directory))
 
     def configure(self, audit="", more="", extra_clients=(), uri=None, keys=(OLD,), active=OLD):
-        """`keys`: the IDs of those that are declared."""
+        """`keys`: the IDs of the declared keys."""
         declared = "\n".join(
             f'      - {{keyId: {key_id}, uri: "{self.uris.get(key_id) or self.keys.uri(KEY_IDS.index(key_id))}"}}'
             for key_id in keys
@@ -86,7 +86,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
 """)
 
     def start_with_staged_keys(self, keys=KEY_IDS):
-        """The first key is adopted as the active one, the others come later."""
+        """The first key is adopted as the active one; the others are staged."""
         self.start()
         self.configure(keys=keys)
         done, said = self.reload()
@@ -96,7 +96,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
     # Administration over HTTP
 
     def admin(self, method, path, body=None, by=None):
-        """As this administrator, or as `operator`: (status, what was answered)."""
+        """A request as this administrator, or as `operator`: (status, answer)."""
         headers = {"Authorization": f"Bearer {self.tokens.get(by, by)}"} if by else {}
         status, _, answer = self.ask(method, path, body, headers, listener="admin")
         return status, json.loads(answer) if answer else None
@@ -105,7 +105,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
         return self.admin("POST", f"/v1/keys/{key_id}/{action}", {"reason": reason, **more}, by)
 
     def approve(self, proposal, by):
-        """As it stands in the overview: (status, what was answered)."""
+        """Approves the proposal with the digest from the overview: (status, answer)."""
         _, overview = self.admin("GET", "/v1/keys")
         digests = [one.get("digest") for one in overview["proposals"] if one["id"] == proposal]
         return self.admin("POST", f"/v1/proposals/{proposal}/approve", {"digest": digests[0]} if digests else {}, by)
@@ -116,7 +116,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
         return {key["keyId"]: key["state"] for account in overview["accounts"] for key in account["keys"]}
 
     def activate(self, new, old, overlap=3600, **more):
-        """The instant from which on the new key signs."""
+        """Returns the time from which on the new key signs."""
         status, answer = self.change("activate", new, retiring=old, overlap=overlap, **more)
         assert status == 200, answer
         assert answer["outcome"] == "done"
@@ -125,7 +125,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
     # The command line
 
     def keys_command(self, *arguments, by=None):
-        """`privyseal keys …`, by an administrator's token or as whoever has the configuration: (status, output, errors)."""
+        """`privyseal keys …` with an administrator's token, or with the configuration: (status, output, errors)."""
         if by:
             place = ["--admin", f"unix:{self.directory}/admin.sock", "--token-file", self.directory / f"{by}.token"]
         else:
@@ -137,7 +137,7 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
         return ended.returncode, ended.stdout, ended.stderr
 
     def check(self):
-        """`privyseal check`: (status, what it found)."""
+        """`privyseal check`: (status, findings)."""
         status, output, errors = self.run("check", "--format", "json")
         assert output, errors
         return status, json.loads(output)
@@ -145,21 +145,21 @@ audit: {audit or f'{{database: {self.database}, checkpoints: {{interval: 1, file
     # Signatures
 
     def sign_by_name(self, key_id):
-        """The compatibility call, which names a key: (status, answer)."""
+        """The compatibility request, which names a key: (status, answer)."""
         query = f"appBundleID={APP}&keyIdentifier={key_id}&productIdentifier=com.example.monthly"
         headers = {"Authorization": f"Bearer {self.token}"}
         status, _, body = self.ask("GET", f"/?{query}&offerIdentifier=winback&applicationUsername=Ann", headers=headers)
         return status, json.loads(body)
 
     def signer(self):
-        """The key that signs what names none; what is answered in its place where nothing is signed."""
+        """The key that signs a request without a key ID; the problem type if the gateway refuses."""
         status, _, body = self.sign(f"/v1/apps/{APP}/legacy-promotional-offer", {**BODY, "applicationUsername": "Ann"})
         answer = json.loads(body)
         return answer["keyIdentifier"] if status == 200 else answer["type"]
 
 
 def life(log):
-    """What the log says of keys: [(index, entry)]. Adoptions come by themselves, a moment later, and are left out."""
+    """The log's entries about keys: [(index, entry)]. Adoptions are omitted, because the gateway adds them later."""
     return [
         (index, entry)
         for index, entry in enumerate(log.entries)
@@ -168,7 +168,6 @@ def life(log):
 
 
 def changes(log):
-    """The changes of states alone."""
     return [(index, entry) for index, entry in life(log) if entry["event"] == "changed"]
 
 
@@ -181,9 +180,9 @@ def moment(text):
 
 
 def wrongly_signed(log, named=()):
-    """Signatures that bear another key than the one that was active at their time.
+    """Signatures with another key than the active one at the time of the entry.
 
-    By their time, not by their place: an entry is made before it is written, and may stand behind a change that came after it.
+    The order of entries does not count: an entry gets its time before it is written, and may follow a later change.
     `named`: IDs of requests that named a key."""
     actives, active = [], None
     for entry in (entry for entry in log.of_kind("life") if entry["event"] == "changed"):
@@ -203,7 +202,7 @@ def wrongly_signed(log, named=()):
 
 
 def late_signatures(log, key_id, instant):
-    """Entries that bear a key after the instant at which it stopped."""
+    """Signature entries of a key that are later than the time at which it stopped."""
     return [
         entry
         for entry in log.of_kind("signature")
@@ -212,14 +211,14 @@ def late_signatures(log, key_id, instant):
 
 
 def false_signatures(log, signed, public):
-    """Those that do not verify with the key that the log says."""
+    """Signatures that are not valid for the key in their log entry."""
     keys = {(entry["requestId"], entry.get("item")): entry["key"] for entry in log.of_kind("signature")}
     return [one for one in signed if not is_by(public[keys[one.request_id, one.item]], one)]
 
 
 def is_by(key, one):
     signature = one.signature
-    # JWS has r ‖ s (RFC 7518 §3.4), the legacy signature is DER.
+    # A JWS signature is r ‖ s (RFC 7518 §3.4); a legacy signature is DER.
     if len(signature) == 64:
         halves = int.from_bytes(signature[:32]), int.from_bytes(signature[32:])
         signature = utils.encode_dss_signature(*halves)
@@ -232,7 +231,7 @@ def is_by(key, one):
 
 
 def register_faults(service):
-    """Where the states that a gateway tells are not those that follow from its log."""
+    """Differences between the states that a gateway reports and those that follow from its log."""
     log = AuditCopy(service.database)
     told = {entry["key"]: entry["to"] for entry in log.of_kind("life") if entry["event"] == "changed"}
     states = service.states()
@@ -245,13 +244,12 @@ def register_faults(service):
 
 @contextlib.contextmanager
 def admin_connection(service):
-    """One that is up already, so that a request's moment can be chosen."""
+    """A connection that is already open, so that a test can choose the time of a request."""
     with contextlib.closing(service.connect("admin")) as connection:
         yield lambda method, path, body: exchange(connection, method, path, body)
 
 
 def await_state(service, key_id, state, seconds=10):
-    """When it was seen."""
     end = time.monotonic() + seconds
     while service.states().get(key_id) != state:
         assert time.monotonic() < end, f"{key_id} is not {state} within {seconds} s: {service.states()}"

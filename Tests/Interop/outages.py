@@ -1,5 +1,5 @@
-"""What makes an audit log impossible to write, while a gateway serves. Each can be begun and ended; those that need
-root, or a certain file system, say so where it is not there."""
+"""Outages that prevent writes to an audit log while a gateway serves. Each can be started and ended. An outage that
+needs root or a certain file system raises Unavailable without it."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import time
 
 
 class Unavailable(Exception):
-    """This machine cannot do this, and why."""
+    """This machine does not support the outage; the text is the reason."""
 
 
 def require_root():
@@ -28,11 +28,11 @@ def run(*command):
 class Outage:
     """The log's directory is `place`; the database may be read from `database`."""
 
-    # Whether each request either has its signature and its entry or neither.
+    # Whether each request has either a signature and an entry, or neither.
     is_exact = True
-    # Whether callers notice. Those that they need not notice must lose nothing either way.
+    # Whether callers must notice the outage. If they need not, nothing may be lost, noticed or not.
     is_noticed = True
-    # Seconds of a write, after which it counts as hung.
+    # Seconds after which a write counts as hung.
     write_timeout = 1
 
     def __init__(self, directory):
@@ -42,7 +42,7 @@ class Outage:
         self.environment = {}
 
     def prepare(self):
-        """Before the gateway starts."""
+        """Runs before the gateway starts."""
         self.place.mkdir(exist_ok=True)
 
     def begin(self): ...
@@ -50,7 +50,7 @@ class Outage:
     def end(self): ...
 
     def clean_up(self):
-        """Whatever happened."""
+        """Runs after every outcome."""
 
     @property
     def files(self):
@@ -72,7 +72,7 @@ class Outage:
 
 
 class DiskFull(Outage):
-    """A disk of a few MiB is filled."""
+    """A file fills a disk of a few MiB."""
 
     def prepare(self):
         require_root()
@@ -94,7 +94,7 @@ class DiskFull(Outage):
 
 
 class Frozen(Outage):
-    """A file system is frozen: whoever writes waits."""
+    """The file system is frozen, so every write waits."""
 
     is_exact = False
 
@@ -123,12 +123,12 @@ class Frozen(Outage):
 
 
 class FaultyDisk(Outage):
-    """SQLite's calls are answered as a disk in this state would."""
+    """The library faulty_disk.c lets SQLite's calls fail or wait."""
 
     def __init__(self, directory, fault):
         super().__init__(directory)
         self.fault = fault
-        # What was written and could not be made durable may be found again by whoever reads the file later.
+        # Data that could not be made durable may still be in the file for a later reader.
         self.is_exact = fault == "full"
 
     def prepare(self):
@@ -148,7 +148,7 @@ class FaultyDisk(Outage):
         (self.directory / self.fault).unlink()
 
     def clean_up(self):
-        # Nothing of ours waits for ever.
+        # No process may wait forever.
         (self.directory / self.fault).unlink(missing_ok=True)
 
 
@@ -167,7 +167,7 @@ class ReadOnly(Outage):
 
 
 class Immutable(Outage):
-    """What root itself may not write to."""
+    """Files that even root cannot write."""
 
     is_exact = False
 
@@ -183,7 +183,7 @@ class Immutable(Outage):
             probe.unlink(missing_ok=True)
 
     def begin(self):
-        # The memory that processes share would be a bus error (SIGBUS) for everybody who has it mapped.
+        # Not the shared memory (-shm): each process that maps it would get SIGBUS.
         self._files = [path for path in self.files if path.suffix != ".db-shm"]
         run("chattr", "+i", *self._files)
 
@@ -196,7 +196,7 @@ class Immutable(Outage):
 
 
 class FileAway(Outage):
-    # A commit that was going on is durable, but not where it will be looked for: it is refused.
+    # A commit in progress becomes durable in a file that is not at its path, so the gateway refuses it.
     is_exact = False
 
     def begin(self):
@@ -217,7 +217,7 @@ class DirectoryAway(Outage):
 
 
 class LogFileRemoved(Outage):
-    """What SQLite has written there is still in the hands of the gateway, and goes into the database."""
+    """The gateway still has the removed write-ahead log open and copies its contents into the database."""
 
     is_noticed, is_exact = False, False
 
@@ -226,7 +226,7 @@ class LogFileRemoved(Outage):
 
 
 class OlderCopy(Outage):
-    """A copy of before is put in the place of the database; later the right one comes back."""
+    """An older copy replaces the database; later the original returns."""
 
     is_exact = False
 
@@ -241,7 +241,7 @@ class OlderCopy(Outage):
         shutil.copy(self.copy, self.database)
 
     def take_copy(self):
-        """While the gateway writes."""
+        """Runs while the gateway writes."""
         self.copy = self.directory / "copy.db"
         with (
             contextlib.closing(sqlite3.connect(self.database)) as source,
@@ -250,7 +250,7 @@ class OlderCopy(Outage):
             source.backup(copy)
 
     def end(self):
-        # In one go for each, and the database last: nobody shall see it beside what is not its own.
+        # Rename each file atomically, the database last, so that no process sees it with files of another database.
         away = self.directory / "away"
         for name in ("audit.db-wal", "audit.db-shm", "audit.db"):
             if (away / name).exists():
@@ -258,7 +258,7 @@ class OlderCopy(Outage):
 
 
 class OlderDatabase(OlderCopy):
-    """The same, but its companions stay. What is in the write-ahead log may make the copy look whole."""
+    """As OlderCopy, but -wal and -shm stay. The write-ahead log may make the copy look complete."""
 
     def begin(self):
         self._replace([self.database])
@@ -268,7 +268,7 @@ class OlderDatabase(OlderCopy):
 
 
 class Locked(Outage):
-    """Another process keeps SQLite's lock."""
+    """Another process holds SQLite's write lock."""
 
     def begin(self):
         self._connection = sqlite3.connect(self.database, isolation_level=None, timeout=10)
@@ -296,25 +296,25 @@ OUTAGES = {
 }
 
 
-# What it does to those who ask
+# Effects on callers
 
 
 class OutageRun:
-    """A gateway under load with an outage in the middle."""
+    """A gateway under load, with an outage in the middle."""
 
     def __init__(self, service, outage, load):
         self.service, self.outage, self.load = service, outage, load
         self.surprises = []
-        # Signatures that were refused to us, besides the load.
+        # The number of this object's own requests that were refused, in addition to the load's.
         self.refused = 0
-        # Seconds; None when nobody noticed.
+        # Seconds; None if callers noticed nothing.
         self.until_refused = self.until_back = None
 
     def run(self):
         self.load.wait_for(20)
         if isinstance(self.outage, OlderCopy):
             self.outage.take_copy()
-            # So many that the write-ahead log has been copied, and begun anew.
+            # Enough for SQLite to checkpoint the write-ahead log and restart it.
             self.load.wait_for(len(self.load.signed) + 2000)
         begun = time.monotonic()
         self.outage.begin()
@@ -333,7 +333,7 @@ class OutageRun:
         self.load.wait_for(100, None, after=time.monotonic())
         if not self.load.count_by_status()[503]:
             return False
-        # One moment of it may be all there is.
+        # Some outages last only a moment.
         time.sleep(0.8)
         return self.service.ask("GET", "/readyz")[0] == 503
 
@@ -343,7 +343,7 @@ class OutageRun:
         self.until_back = self.load.wait_for(1, 200, after=ended) - ended
 
     def _expect_nothing_signed(self):
-        """While it lasts: for longer than the gateway waits until it tries again."""
+        """Sends requests for longer than the gateway waits between its attempts to write."""
         refused = time.monotonic()
         while time.monotonic() - refused < 0.8:
             status, _, body = self.service.ask("GET", "/readyz")
@@ -354,7 +354,7 @@ class OutageRun:
             if status != 503 or b"jws" in body:
                 self.surprises.append(f"signed during the outage: {status} {body}")
             time.sleep(0.05)
-        # What was asked for before may have been signed before, too.
+        # Requests that were sent before the refusal may have been signed.
         between = [status for _, status, asked in self.load.answers if asked > refused and status != 503]
         if between:
             self.surprises.append(f"answers during the outage: {between}")

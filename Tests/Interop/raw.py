@@ -1,4 +1,4 @@
-"""Requests as bytes on a socket, for tests of what HTTP libraries do not send."""
+"""Requests as bytes on a socket, for tests that HTTP libraries cannot send."""
 
 import re
 import socket
@@ -7,7 +7,6 @@ import time
 
 
 def channel(service, listener="public", tls=None):
-    """A socket that is connected to a listener."""
     address = service.addresses[listener]
     if address.startswith("unix:"):
         result = socket.socket(socket.AF_UNIX)
@@ -25,13 +24,13 @@ def lines(*texts, body=b""):
 
 
 class Answers:
-    """Reads the answers on a connection, one after the other."""
+    """Reads the answers on a connection one after the other."""
 
     def __init__(self, connected):
         self.connected, self.rest = connected, b""
 
     def next(self):
-        """(status, fields with names in lower case, body); None when the peer has closed."""
+        """(status, fields with lower-case names, body); None if the peer has closed."""
         while b"\r\n\r\n" not in self.rest:
             if not self._more():
                 assert self.rest == b"", f"the connection was closed within an answer: {self.rest!r}"
@@ -55,7 +54,7 @@ class Answers:
 
 
 def send_until_closed(connected, size, piece=bytes(65536), seconds=5):
-    """Sends at most so many bytes, as long as the peer takes them. Returns how many."""
+    """Sends at most `size` bytes, while the peer accepts them. Returns the number of bytes sent."""
     sent, end = 0, time.monotonic() + seconds
     connected.settimeout(0.5)
     try:

@@ -1,5 +1,5 @@
-"""Tokens that others made: SoftHSM, a TPM 2 in software behind its resource manager, p11-kit's server, and NSS. Each has a
-directory of its own, and ends with the block that began it."""
+"""Tokens of other projects: SoftHSM, a software TPM 2 with its resource manager, p11-kit's server, and NSS. Each is a
+context manager with its own directory."""
 
 import contextlib
 import os
@@ -20,12 +20,12 @@ SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
 
 
 class RealToken:
-    """A token with keys; `environment` is what the module behind it reads."""
+    """A token with keys. `environment`: the variables that its module reads."""
 
     module, label, pin = "", "shop", "pin-1234"
 
     def __init__(self):
-        # Not pytest's directory: the path of a Unix socket has 107 bytes at most.
+        # Not in pytest's directory: the path of a Unix socket has at most 107 bytes.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="privyseal-token-"))
         self.environment = {}
         self.write_pin()
@@ -53,7 +53,7 @@ class RealToken:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def uri(self, label, module=None):
-        """`module`: in place of module-path."""
+        """`module`: replaces module-path."""
         where = module or f"module-path={self.module}"
         return f"pkcs11:token={self.label.replace(' ', '%20')};object={label}?{where}&pin-source=file:{self.pin_file}"
 
@@ -64,13 +64,13 @@ class RealToken:
         return ended.stdout
 
     def public_key(self, label):
-        """As another program reads it."""
+        """The public key as another program reads it."""
         command = ["pkcs11-tool", "--module", self.module, "--token-label", self.label, "--type", "pubkey"]
         return serialization.load_der_public_key(self.tool(*command, "--read-object", "--label", label))
 
 
 class SoftHSMToken(RealToken):
-    """One key, KEY, which the token made."""
+    """A token with one key, KEY, which the token generated."""
 
     module = SOFTHSM
 
@@ -83,7 +83,7 @@ class SoftHSMToken(RealToken):
 
 
 class P11KitServer(RealToken):
-    """SoftHSM's token in another process, which p11-kit's client module reaches over a socket."""
+    """SoftHSM's token in another process. p11-kit's client module reaches it over a socket."""
 
     module = str(LIBRARIES / "pkcs11" / "p11-kit-client.so")
 
@@ -101,11 +101,11 @@ class P11KitServer(RealToken):
     def serve(self):
         command = ["p11-kit", "server", "--foreground", "--name", self.socket, "--provider", SOFTHSM, "pkcs11:"]
         environment = {**os.environ, **self.behind.environment}
-        # In a group of its own: it has a process for each connection.
+        # A separate process group, because the server starts a process for each connection.
         self.server = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, start_new_session=True
         )
-        # It says where it listens when it does.
+        # The server prints its address when it listens.
         assert b"P11_KIT_SERVER_ADDRESS" in self.server.stdout.readline()
 
     def stop_serving(self):
@@ -123,9 +123,9 @@ class P11KitServer(RealToken):
 
 
 class TPM(RealToken):
-    """swtpm behind tpm2-abrmd on a D-Bus of its own. It has two keys: MADE, and IMPORTED from a file.
+    """swtpm with tpm2-abrmd on a separate D-Bus. It has two keys: MADE, and IMPORTED from a file.
 
-    swtpm alone runs out of objects after three, so the resource manager is needed."""
+    Without the resource manager, swtpm has no room after three objects."""
 
     module = str(LIBRARIES / "pkcs11" / "libtpm2_pkcs11.so")
 
@@ -168,7 +168,6 @@ class TPM(RealToken):
         return process
 
     def serve(self):
-        """The resource manager."""
         self.manager = self.run("tpm2-abrmd", "--session", "--allow-root", "--tcti", f"swtpm:path={self.directory}/tpm")
         answers = lambda: self.manager.poll() is None and self.asks()
         await_true(answers, "the resource manager answers")
@@ -182,7 +181,7 @@ class TPM(RealToken):
         stop(self.manager)
 
     def make_unextractable(self):
-        """tpm2_ptool marks what it imports as extractable; its owner may correct that."""
+        """tpm2_ptool marks imported keys as extractable; this clears the attribute."""
         for line in self.tool("tpm2_ptool", "listobjects", "--label", self.label).decode().split("- CKA_CLASS: "):
             if "CKO_PRIVATE_KEY" in line and "IMPORTED" in line:
                 number = line.split("id: ")[-1].split()[0]
@@ -196,7 +195,7 @@ class TPM(RealToken):
 
 
 class NSS(RealToken):
-    """The database of Firefox and others, which wants arguments with C_Initialize. It has one key, without a label."""
+    """The database of Firefox and others. It requires arguments in C_Initialize. It has one key, without a label."""
 
     label = "NSS Certificate DB"
 
@@ -235,7 +234,7 @@ def stop(process):
 
 
 def await_true(condition, what, seconds=30):
-    """What has no event is asked for."""
+    """Polls for a condition without an event."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s: {what}"

@@ -1,5 +1,5 @@
-"""What a gateway has to stand while it runs: slow callers, reloads and changes of certificates under load. The tests have
-little of it, scripts/soak has much."""
+"""Conditions that a gateway must withstand: slow clients, reloads, and changes of certificates under load. The tests
+run them briefly, scripts/soak for long."""
 
 import gc
 import http.client
@@ -38,7 +38,7 @@ def request_bytes(token, host="localhost"):
 
 
 def clients(token, *more):
-    """The `clients` of a configuration: one that may have everything, and others."""
+    """The `clients` of a configuration: one that may request everything, and others."""
     return "\n".join(["clients:", allowed("load", token), *more])
 
 
@@ -49,14 +49,14 @@ def allowed(name, token, apps='["*"]', burst=1_000_000):
     rate: {{perSecond: 100000, burst: {burst}}}"""
 
 
-# A client with manners
+# A well-behaved client
 
 
 class SteadyClient:
-    """Asks so many times a second on one connection that it keeps, whatever the last answer took."""
+    """Sends requests at a constant rate on one connection, independent of the duration of the answers."""
 
     def __init__(self, address, token, per_second=200, trusted=()):
-        """Over TLS where authorities are trusted."""
+        """Uses TLS if authorities are given."""
         self.channel = socket.create_connection(address, timeout=30)
         self.channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if trusted:
@@ -65,7 +65,7 @@ class SteadyClient:
         self.interval = 1 / per_second
 
     def measure(self, seconds):
-        """The times in ms from when each request was due to the end of its answer."""
+        """The times in ms from each request's due time to the end of its answer."""
         times = []
         gc.disable()
         try:
@@ -74,7 +74,7 @@ class SteadyClient:
                 due = begin + number * self.interval
                 if (wait := due - time.perf_counter()) > 0:
                     time.sleep(wait)
-                # A sleep that was too long is this machine's, and not the gateway's.
+                # A sleep that is too long is a delay of this machine, not of the gateway.
                 due = max(due, time.perf_counter()) if wait > 0 else due
                 self.ask()
                 times.append((time.perf_counter() - due) * 1000)
@@ -101,14 +101,14 @@ def percentile(times, share):
     return sorted(times)[min(len(times) - 1, math.ceil(share * len(times)) - 1)]
 
 
-# Clients without
+# Slow clients
 
 
 class SlowClients:
-    """Many connections in a process of its own, each with a byte a second; one that is ended is followed by another."""
+    """Many connections in a separate process, each with a byte per second. A new connection replaces each that ends."""
 
     def __init__(self, address, count, scripts):
-        """`scripts`: the bytes that connections send, in turns; they send the first part at once, the rest byte by byte."""
+        """`scripts`: (bytes to send at once, bytes to send one by one) for each connection, in turn."""
         raise_descriptor_limit(count + 100)
         context = multiprocessing.get_context("fork")
         self.parent, child = context.Pipe()
@@ -121,13 +121,13 @@ class SlowClients:
         assert self.parent.recv() == "connected"
 
     def wait_for_ends(self, seconds):
-        """Until each of the first connections has come to its end."""
+        """Waits until each of the first connections has ended."""
         assert self.parent.poll(seconds), f"not every slow connection was ended within {seconds} s"
         assert self.parent.recv() == "ended"
 
     def stop(self):
-        """How each connection came to its end: [(script, seconds from its first byte, what was answered)]. One that was
-        not ended has "open" for an answer."""
+        """How each connection ended: [(script, seconds from its first byte, answer)]. The answer is "open" if the
+        connection has not ended."""
         self.parent.send("stop")
         while not isinstance(result := self.parent.recv(), list):
             pass
@@ -169,7 +169,7 @@ def drive_slowly(address, count, scripts, pipe):
     first_ends = set()
     while not (pipe.poll() and pipe.recv() == "stop"):
         now = time.monotonic()
-        # `due` is in the order of time: every turn takes a second for everybody.
+        # `due` is sorted by time, because the interval is one second for every connection.
         while due and due[0][0] <= now:
             _, index, connection = due.pop(0)
             if connection is None:
@@ -204,7 +204,7 @@ def drive_slowly(address, count, scripts, pipe):
 
 
 def trickle(connection):
-    """What is due of a connection's bytes."""
+    """Sends the due bytes of a connection."""
     try:
         if connection.begun is None:
             connection.channel.send(connection.at_once or connection.rest[:1])
@@ -216,7 +216,7 @@ def trickle(connection):
     except BlockingIOError:
         pass
     except OSError:
-        # It was ended; reading tells how.
+        # The connection has ended; the next read reports how.
         pass
 
 
@@ -232,7 +232,7 @@ def is_over(connection):
 
 
 def slow_scripts(token):
-    """A header that does not end, and a body of a client that is known."""
+    """An endless header, and a slow body of a known client."""
     head, _ = request_bytes(token)
     endless = b"X-Slow: " + b"a" * 4000 + b"\r\n"
     line, _, _ = head.partition(b"\r\n")
@@ -251,14 +251,14 @@ def slow_hello():
     return [(b"", outgoing.read()[:-1])]
 
 
-# Load while something changes
+# Load during a change
 
 
 class Load:
-    """`wrk`, for as long as it takes."""
+    """A `wrk` process that runs until `stop`."""
 
     def __init__(self, directory, url, token, connections=16, delay=3):
-        """`delay`: the mean of what each connection waits between two requests, in ms."""
+        """`delay`: the mean pause of each connection between two requests, in ms."""
         script = directory / "load.lua"
         script.write_text(f"""
 wrk.method = "POST"
@@ -282,13 +282,13 @@ end
             script,
             url + OFFER,
         ]
-        # In a file: what nobody reads from a pipe would stop it.
+        # Into a file: a full pipe without a reader would block the process.
         self.printed = directory / "load.txt"
         with open(self.printed, "wb") as printed:
             self.process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT)
 
     def stop(self):
-        """(requests, failures); prints what failed."""
+        """(requests, failures); prints the failures."""
         assert self.process.poll() is None, f"the load ended by itself: {self.printed.read_text()}"
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=30)
@@ -307,7 +307,7 @@ end
 
 
 class FileKeys:
-    """Keys in files, one of them encrypted."""
+    """Keys in files, one of which is encrypted."""
 
     def __init__(self, directory, environment=()):
         self.directory = directory
@@ -339,7 +339,7 @@ class FileKeys:
 
 
 class TokenKeys:
-    """Keys in a SoftHSM token; now and then it has another number of sessions."""
+    """Keys in a SoftHSM token, whose number of sessions sometimes changes."""
 
     module = "/usr/lib/softhsm/libsofthsm2.so"
 
@@ -350,7 +350,7 @@ class TokenKeys:
         for number, key_id in enumerate(KEY_IDS):
             command = [make, "--directory", self.directory, "--token", "soak", "--key-label", key_id]
             subprocess.run([*command, "--id", f"{number + 1:02}"], check=True, stdout=subprocess.DEVNULL)
-        # To a token that the gateway is logged in to already, whatever PIN is given is right.
+        # A token that the gateway is already logged in to accepts any PIN, so a wrong PIN needs another token.
         subprocess.run(
             [make, "--directory", self.directory, "--token", "other", "--key-label", KEY_IDS[1]],
             check=True,
@@ -377,13 +377,13 @@ class TokenKeys:
 
 
 class Reloads:
-    """A gateway whose configuration is changed, and broken, again and again; each time it must say so."""
+    """A gateway whose configuration is repeatedly changed or broken. It must report the result each time."""
 
     def __init__(self, binary, directory, keys):
         self.directory, self.keys = directory, keys
         self.token, self.next_token = mint(), mint()
         self.base = self.text()
-        # Broken files that were taken up, and good ones that were not.
+        # Broken files that the gateway accepted, and valid files that it refused.
         self.surprises = []
         self.service = Service(binary, directory, self.base, keys.environment)
         self.faults = {
@@ -437,7 +437,7 @@ clients:
         return f"http://{self.service.addresses['public']}"
 
     def one(self, number):
-        """The reload of this number. One in ten is of a broken file."""
+        """The reload with this number. One in ten has a broken file."""
         by = "signal" if (number + number // 10) % 2 else "admin"
         active = self.active
         if number % 10 == 9:
@@ -464,13 +464,13 @@ clients:
         new.rename(self.service.configuration)
 
     def expect_active(self):
-        """What is signed from now on is signed by the key that the file in force says."""
+        """Checks that the gateway signs with the active key of the configuration in force."""
         status, _, answer = self.service.ask("POST", OFFER, BODY, {"Authorization": f"Bearer {self.token}"})
         assert status == 200, answer
         assert json.loads(answer)["keyId"] == self.active
 
     def settle(self):
-        """Back to the first configuration, until what is gone is closed; returns what the process has then."""
+        """Restores the first configuration and waits until old resources are closed. Returns the remaining ones."""
         if isinstance(self.keys, TokenKeys):
             self.keys.sessions = 2
         self.configure(self.text())
@@ -490,7 +490,7 @@ clients:
 
 
 class CertificateChanges:
-    """A TLS gateway whose certificate and trust roots are exchanged under the feet of clients that trust both CAs."""
+    """A TLS gateway whose certificate and trust roots change while clients, which trust both CAs, are connected."""
 
     def __init__(self, binary, directory):
         self.directory = directory
@@ -531,13 +531,13 @@ clients:
 """
 
     def next(self):
-        """A new server certificate, of the other CA."""
+        """A new server certificate from the other CA."""
         self.generation += 1
         self.server = self.authorities[self.generation % 2].server(f"server-{self.generation}")
         return self.server
 
     def _files(self, server):
-        # The trust roots change too, and the clients' CA is always among them.
+        # The trust roots change too, but always include the clients' CA.
         roots = [self.authorities[0]] + ([self.extra] if self.generation % 4 < 2 else [])
         return {
             "server.pem": server.certificate_pem,
@@ -546,7 +546,7 @@ clients:
         }
 
     def lay_out(self, files):
-        """All at once: a new directory behind a link."""
+        """Replaces all files atomically: a new directory behind a symbolic link."""
         place = self.directory / f"tls-{self.generation}"
         place.mkdir()
         for name, content in files.items():
@@ -556,12 +556,12 @@ clients:
         link.rename(self.files)
 
     def change(self, way):
-        """Exchanges certificate and roots; `way`: together, one by one, or together with a reload. Returns when."""
+        """Replaces certificate and roots. `way`: together, one by one, or together with a reload. Returns the time."""
         files = self._files(self.next())
         if way == "one by one":
             for name in sorted(files, reverse=self.generation % 2 == 0):
                 write_secret(self.files / name, files[name])
-                # So that the gateway comes upon files that do not fit together, and not by chance.
+                # So that the gateway certainly sees files that do not match.
                 time.sleep(1.1)
         else:
             self.lay_out(files)
@@ -577,7 +577,7 @@ clients:
 
 
 class TLSClients:
-    """Threads that connect anew all the time, and others that keep their connections."""
+    """Threads that connect again and again, and threads that keep their connections."""
 
     def __init__(self, changes, connecting=2, keeping=2):
         self.changes = changes
@@ -600,7 +600,6 @@ class TLSClients:
         return self.failures
 
     def await_certificate(self, der, seconds):
-        """When it was first seen."""
         with self.lock:
             assert self.lock.wait_for(lambda: der in self.seen, seconds), "nobody has seen the new certificate"
             return self.seen[der]
@@ -657,7 +656,7 @@ class TLSClients:
                     connection.close()
                     connection = None
             except http.client.RemoteDisconnected as error:
-                # Between two requests either side may close (RFC 9112 §9.5); a client then asks again.
+                # Either side may close between two requests (RFC 9112 §9.5); the client then repeats the request.
                 self._reconnect(connection, carried, error)
                 connection = None
             except (OSError, http.client.HTTPException) as error:

@@ -1,4 +1,4 @@
-"""A gateway with a configuration of one's own, and ways to ask it; without pytest, because scripts/soak uses it too."""
+"""A gateway with a given configuration, and functions to query it; without pytest, because scripts/soak uses it too."""
 
 import base64
 import contextlib
@@ -26,7 +26,7 @@ REFUSED_CONFIGURATION = 78  # EX_CONFIG of sysexits.h
 
 
 def mint():
-    """A client's token, made as the documentation says: a second opinion on `privyseal clients mint`."""
+    """A client's token according to the documentation, independent of `privyseal clients mint`."""
     body = "privyseal_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
     rest, checksum = zlib.crc32(body.encode()), ""
     for _ in range(6):
@@ -36,12 +36,11 @@ def mint():
 
 
 def digest(token):
-    """What the configuration holds of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def write_key(path, key=None):
-    """A key as App Store Connect gives it; returns it."""
+    """Writes a key in the format of App Store Connect, and returns it."""
     key = key or ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     write_secret(path, pem)
@@ -49,7 +48,7 @@ def write_key(path, key=None):
 
 
 def write_secret(path, content):
-    """In the place of what is there, at once, and readable by nobody else."""
+    """Replaces the file atomically, readable only by its owner."""
     new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)
     with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
@@ -58,9 +57,9 @@ def write_secret(path, content):
 
 
 class Service:
-    """`privyseal serve` as its service manager sees it: told when it is ready, and when a reload is over."""
+    """`privyseal serve` under a service manager, which it notifies when it is ready and when a reload is complete."""
 
-    # More of the command line.
+    # Further options of the command line.
     options = ()
 
     def __init__(self, binary, directory, configuration, environment=()):
@@ -92,7 +91,6 @@ class Service:
         return self
 
     def stop(self):
-        """Ends it in order; returns its exit status."""
         self.process.terminate()
         try:
             return self.process.wait(timeout=30)
@@ -103,7 +101,7 @@ class Service:
             self._forget()
 
     def kill(self):
-        """Ends it as a crash or the lack of memory does: it can do nothing about it."""
+        """Ends the process with SIGKILL, as the kernel does when memory runs out."""
         self.process.kill()
         self.process.wait(timeout=30)
         self._forget()
@@ -120,7 +118,7 @@ class Service:
         self.stop()
 
     def _await(self, message, seconds):
-        """Returns when the service said this; others that it says before are taken away."""
+        """Returns when the service sends this message; earlier messages are discarded."""
         end = time.monotonic() + seconds
         while (rest := end - time.monotonic()) > 0:
             readable, _, _ = select.select([self.manager, self.exit], [], [], rest)
@@ -132,7 +130,7 @@ class Service:
         raise AssertionError(f"the gateway did not say {message.decode()} within {seconds} s:\n{self.tail()}")
 
     def _find_addresses(self):
-        """The log is a moment behind the service: it is followed until every listener is there."""
+        """Follows the log, which may lag behind the service, until it names every listener."""
         wanted = len(re.findall(r"^ +(?:public|admin|metrics):", self.configuration.read_text(), re.MULTILINE))
         self.addresses = {}
         follow = subprocess.Popen(
@@ -150,10 +148,10 @@ class Service:
     def tail(self, lines=20):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    # Asking it
+    # Requests
 
     def connect(self, listener="public", tls=None, uid=None, session=None):
-        """A connection that is up, with its handshake done; over a Unix socket as another user, if there is one."""
+        """An open connection after its handshake; over a Unix socket, as another user if `uid` is given."""
         address = self.addresses[listener]
         if address.startswith("unix:"):
             channel = connect_as(uid, address.removeprefix("unix:"))
@@ -172,12 +170,12 @@ class Service:
         return connection
 
     def ask(self, method, path, body=None, headers=(), listener="public", **how):
-        """One request on a connection of its own: (status, header, body)."""
+        """One request on its own connection: (status, header, body)."""
         with contextlib.closing(self.connect(listener, **how)) as connection:
             return exchange(connection, method, path, body, headers)
 
     def metric(self, name, **labels):
-        """The sum of all series of this name with these labels, as of now."""
+        """The current sum of all series of this name with these labels."""
         status, _, text = self.ask("GET", "/metrics", listener="metrics")
         assert status == 200, text
         total = 0.0
@@ -188,10 +186,10 @@ class Service:
                     total += float(match[3])
         return total
 
-    # Changing it
+    # Changes
 
     def reload(self, by="admin"):
-        """Has it read its configuration again, and waits for what comes of it: (whether it did, what it says)."""
+        """Lets the gateway reload its configuration, and waits for the result: (whether it was applied, message)."""
         if by == "signal":
             self.process.send_signal(signal.SIGHUP)
             self._await(READY, 60)
@@ -205,7 +203,7 @@ class Service:
             return True, json.loads(body)["outcome"]
         return False, json.loads(body)["detail"]
 
-    # Looking at it from outside
+    # Measurements from outside
 
     def usage(self):
         """Resident memory in KiB, threads and file descriptors."""
@@ -230,7 +228,7 @@ def exchange(connection, method, path, body=None, headers=()):
 
 
 def connect_as(uid, path):
-    """Connected by a process of that user, who only root can be; who uses it afterwards does not matter to the peer."""
+    """A socket that a process of this user connected, which only root can do. Its later users do not count."""
     if uid is None or uid == os.geteuid():
         channel = socket.socket(socket.AF_UNIX)
         channel.settimeout(10)

@@ -1,5 +1,5 @@
-// Sets the wall clock for one program: CLOCK_REALTIME is ahead by as many seconds as the file $STEPPED_CLOCK says, which may be
-// negative. Other clocks are as they are. Loaded with LD_PRELOAD; needs no rights.
+// A library for LD_PRELOAD that sets the wall clock of one program; it needs no privileges. CLOCK_REALTIME is ahead by
+// the number of seconds in the file $STEPPED_CLOCK, which may be negative. Other clocks are unchanged.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-"""What the audit log of a gateway holds after it was used, killed and asked for what it refuses."""
+"""The contents of a gateway's audit log after normal use, after kills, and after refused requests."""
 
 import base64
 import contextlib
@@ -38,7 +38,7 @@ from outages import OUTAGES, Unavailable, run
 from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
-# In the log of requests.
+# Fields in the log of requests.
 ASKED, ASKER = "POST /v1/apps/{bundleId}/{feature}", f"listener=public client=load app={APP} feature=promotional-offer"
 KINDS = {"files": FileKeys, "a token": TokenKeys}
 
@@ -51,7 +51,7 @@ def place():
 
 @pytest.fixture
 def service(place):
-    """Not started."""
+    """A gateway that is not started."""
     return AuditedService(BINARY, place, FileKeys(place))
 
 
@@ -60,15 +60,15 @@ def refusals(service):
 
 
 def told_of(service, request_id):
-    """What the log of requests says of one, but for how long it took."""
+    """The lines about a request in the log of requests, without their durations."""
     lines = re.findall(r" privyseal\.access: (.*)", service.log.read_text())
     return [re.sub(r" durationMs=\S+", "", line) for line in lines if f"requestId={request_id}" in line.split()]
 
 
 def ask_with_an_unfinished_body(service, request_id, framing, then):
-    """Sends what reads like a whole request for a signature, though its framing says that more follows; then does something.
+    """Sends bytes that look like a complete request, although their framing announces more. Then calls `then`.
 
-    Returns status, problem, and whether the connection ends; None when the caller has gone.
+    Returns status, problem, and whether the connection ends; None if the caller has gone.
     """
     head, body = request_bytes(service.token)
     length = f"Content-Length: {len(body)}\r\n".encode()
@@ -93,7 +93,7 @@ def ask_with_an_unfinished_body(service, request_id, framing, then):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_answer_has_its_entry_after_kills_under_load(place, kind):
+def test_every_answer_has_an_entry_after_kills_under_load(place, kind):
     kills = Kills(AuditedService(BINARY, place, KINDS[kind](place)), random.Random(kind))
     for _ in range(5 if kind == "files" else 2):
         kills.one()
@@ -103,7 +103,7 @@ def test_each_answer_has_its_entry_after_kills_under_load(place, kind):
     assert kills.faults() == [] and kills.signed
 
 
-def test_the_second_opinion_sees_what_is_wrong(service):
+def test_the_independent_check_finds_missing_and_extra_entries(service):
     with service:
         load = KeepingLoad(service)
         load.wait_for(50)
@@ -121,7 +121,7 @@ def service_answer(load):
 # Refusals
 
 
-def test_a_flood_of_refusals_costs_an_entry_for_each_client_and_minute(place):
+def test_repeated_refusals_give_one_entry_for_each_client_and_minute(place):
     narrow, slow = mint(), mint()
     others = [allowed("narrow", narrow, apps="[com.example.other]"), allowed("slow", slow, burst=1)]
     others[1] = others[1].replace("perSecond: 100000", "perSecond: 0.001")
@@ -136,7 +136,7 @@ def test_a_flood_of_refusals_costs_an_entry_for_each_client_and_minute(place):
                     assert exchange(connection, "POST", OFFER, body, headers)[0] == expected
     log = AuditCopy(service.database)
     entries = log.of_kind("refusals")
-    # Three who were refused, and the minute may have changed.
+    # Three clients were refused, and the minute may have changed.
     assert 3 <= len(entries) <= 6 and not log.of_kind("refusal")
     counted = {(entry.get("client"), reason): 0 for entry in entries for reason in entry["counts"]}
     for entry in entries:
@@ -145,7 +145,7 @@ def test_a_flood_of_refusals_costs_an_entry_for_each_client_and_minute(place):
     assert counted == {(None, "unauthenticated"): 1000, ("narrow", "forbidden"): 1000, ("slow", "rate-limited"): 1000}
 
 
-def test_other_refusals_are_recorded_one_by_one(service):
+def test_the_gateway_records_other_refusals_individually(service):
     with service:
         status, _, _ = service.sign(body={"productId": "", "offerIdentifier": "winback"}, request_id="empty-product")
         assert status == 422
@@ -157,7 +157,7 @@ def test_other_refusals_are_recorded_one_by_one(service):
     assert [(e["requestId"], e["item"]) for e in log.of_kind("signature")] == [("half-a-batch", 0)]
 
 
-def test_refusals_have_what_is_configured_of_what_was_asked_for(service):
+def test_a_refusal_entry_names_only_the_configured_parts_of_the_request(service):
     with service:
         assert service.sign(f"/v1/apps/{APP}/promotional-offers", request_id="no-feature")[0] == 404
         assert service.sign("/v1/apps/com.example.other/promotional-offer", request_id="no-app")[0] == 404
@@ -180,7 +180,7 @@ def test_refusals_have_what_is_configured_of_what_was_asked_for(service):
     ]
 
 
-def test_a_client_over_its_rate_is_counted_once_for_each_answer(service):
+def test_the_gateway_counts_each_answer_to_a_client_over_its_rate_once(service):
     narrow = mint()
     limited = allowed("limited", narrow, burst=2).replace("perSecond: 100000", "perSecond: 0.001")
     service.configure(extra_clients=[limited])
@@ -195,7 +195,7 @@ def test_a_client_over_its_rate_is_counted_once_for_each_answer(service):
     assert counts == {"unknown-feature": 3, "rate-limited": 1}
 
 
-def test_a_body_that_comes_too_late_is_recorded_as_its_caller_was_answered(service):
+def test_the_entry_of_a_late_body_matches_the_answer_to_its_caller(service):
     service.configure(more="limits: {requestTimeout: 1}\n")
     with service:
         status, said, closes = ask_with_an_unfinished_body(service, "too-late", "a length", lambda channel: None)
@@ -205,7 +205,7 @@ def test_a_body_that_comes_too_late_is_recorded_as_its_caller_was_answered(servi
     assert told_of(service, "too-late") == [f"{ASKED} status=408 {ASKER} problem=request-timeout requestId=too-late"]
 
 
-def test_a_signature_that_came_too_late_for_its_caller_has_the_request_id_of_the_answer(place):
+def test_the_entry_of_a_late_signature_has_the_request_id_of_the_answer(place):
     with OUTAGES["the disk hangs"](place) as outage:
         more = "limits: {requestTimeout: 1}\n"
         service = AuditedService(
@@ -222,7 +222,7 @@ def test_a_signature_that_came_too_late_for_its_caller_has_the_request_id_of_the
 
 
 @pytest.mark.parametrize("framing", ["a length", "chunks"])
-def test_a_body_that_ends_before_its_end_is_not_signed_though_it_reads_like_a_whole_one(service, framing):
+def test_the_gateway_does_not_sign_a_truncated_body_that_is_valid_json(service, framing):
     with service:
         half_close = lambda channel: channel.shutdown(socket.SHUT_WR)
         status, said, closes = ask_with_an_unfinished_body(service, "half-closed", framing, half_close)
@@ -234,7 +234,7 @@ def test_a_body_that_ends_before_its_end_is_not_signed_though_it_reads_like_a_wh
     assert AuditCopy(service.database).of_kind("signature") == []
 
 
-def test_chunks_that_are_none_are_not_signed(service):
+def test_the_gateway_does_not_sign_a_body_with_invalid_chunks(service):
     with service:
         garbage = lambda channel: channel.sendall(b"no chunk\r\n")
         status, said, closes = ask_with_an_unfinished_body(service, "garbage", "chunks", garbage)
@@ -243,10 +243,10 @@ def test_chunks_that_are_none_are_not_signed(service):
     assert AuditCopy(service.database).of_kind("signature") == []
 
 
-# What happens to the gateway
+# Events of the gateway
 
 
-def test_start_stop_reload_and_clients_are_recorded(service):
+def test_the_gateway_records_start_stop_reload_and_client_changes(service):
     with service:
         guest = allowed("guest", mint())
         service.configure(extra_clients=[guest])
@@ -271,7 +271,7 @@ def test_start_stop_reload_and_clients_are_recorded(service):
     assert log.of_kind("reload")[-1]["configuration"] == digest
 
 
-def test_each_of_many_clients_that_come_in_one_reload_is_recorded(service):
+def test_the_gateway_records_each_of_many_clients_added_in_one_reload(service):
     with service:
         service.configure(extra_clients=[allowed(f"guest{number}", mint()) for number in range(2000)])
         assert service.reload() == (True, "applied")
@@ -280,7 +280,7 @@ def test_each_of_many_clients_that_come_in_one_reload_is_recorded(service):
     assert len(log.of_kind("reload")) == 1 and log.of_kind("outage") == []
 
 
-def test_what_is_no_entry_breaks_no_answer_of_the_admin_listener(service):
+def test_an_invalid_entry_does_not_break_the_json_of_the_admin_listener(service):
     with service:
         service.sign()
         with edited(service.database) as database:
@@ -292,7 +292,7 @@ def test_what_is_no_entry_breaks_no_answer_of_the_admin_listener(service):
         assert status == 200 and 77777 not in {entry["index"] for entry in json.loads(body)["entries"]}
 
 
-def test_a_key_whose_token_is_away_and_back_is_recorded(place):
+def test_the_gateway_records_the_loss_and_the_return_of_a_token(place):
     keys = TokenKeys(place)
     tokens, away = keys.directory / "tokens", keys.directory / "away"
     service = AuditedService(BINARY, place, keys)
@@ -304,13 +304,13 @@ def test_a_key_whose_token_is_away_and_back_is_recorded(place):
         await_(lambda: service.sign()[0] == 200, "a token that is back", 30)
         await_(lambda: service.status()["keys"][0]["state"] == "ready", "a key that is ready again")
     log = AuditCopy(service.database)
-    # SoftHSM knows the token still when its directory is gone, and only the key no more.
+    # SoftHSM still finds the token when its directory is gone, but not the key.
     assert log.outcomes("key", "state") == ["ready", "down", "ready"]
     refused = [entry["reason"] for entry in log.of_kind("refusal")]
     assert refused and set(refused) == {"key-unavailable"}
 
 
-def test_a_pin_that_is_refused_is_recorded(place):
+def test_the_gateway_records_a_refused_pin(place):
     keys = TokenKeys(place)
     service = AuditedService(BINARY, place, keys)
     with service:
@@ -322,7 +322,7 @@ def test_a_pin_that_is_refused_is_recorded(place):
     assert log.outcomes("key", "state") == ["ready", "refused", "ready"], "the key that goes on signing is ready"
 
 
-def test_a_key_of_a_configuration_that_is_refused_does_not_stay_in_the_log(service):
+def test_the_log_records_the_key_of_a_refused_configuration_as_removed(service):
     with service:
         text = service.configuration.read_text()
         service.configuration.write_text(text.replace("keys: [", "keys: [{keyId: NEWKEY, uri: file:/none.p8}, "))
@@ -336,7 +336,7 @@ def test_a_key_of_a_configuration_that_is_refused_does_not_stay_in_the_log(servi
 # The command line
 
 
-def test_signatures_of_the_command_line_are_recorded_beside_a_gateway_that_signs(service):
+def test_the_command_line_records_its_signatures_beside_a_gateway_that_signs(service):
     arguments = ("sign", "promotional-offer", "--app", APP, "productId=com.example.monthly", "offerIdentifier=cli")
     status, output, error = service.run(*arguments)
     assert status == 0, error
@@ -365,7 +365,7 @@ def test_signatures_of_the_command_line_are_recorded_beside_a_gateway_that_signs
 
 
 class Witness:
-    """Takes checkpoints over HTTP, or refuses them, or keeps them waiting while `goes_on` is not set."""
+    """A server that accepts checkpoints over HTTP, refuses them, or holds them while `goes_on` is not set."""
 
     def __init__(self):
         self.notes, self.strangers, self.status = [], [], 200
@@ -412,11 +412,11 @@ def witnessed(place, witness, more=""):
     {more}""")
 
 
-def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up_nothing(place):
+def test_an_idle_gateway_sends_checkpoints_to_every_destination_even_if_one_fails(place):
     with Witness() as witness:
         service = witnessed(place, witness, "output: stdout")
         with service:
-            # Nobody asks for anything meanwhile.
+            # No client sends a request meanwhile.
             await_(lambda: len(witness.notes) >= 3, "three checkpoints")
             witness.status = 500
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
@@ -431,7 +431,7 @@ def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up
     sizes = [example.check_note(note, keys)[1] for note in witness.notes]
     assert witness.strangers == [] and sizes == sorted(set(sizes)) and len(sizes) >= 4
     filed, printed = notes_in(service.checkpoints), service.logs.decode()
-    # The file has those, too, that the witness refused.
+    # The file also has the checkpoints that the witness refused.
     assert set(witness.notes) < set(filed) and all(note in printed for note in filed)
     log = AuditCopy(service.database)
     assert log.faults(public_key(service.database), [*filed, *witness.notes]) == []
@@ -439,7 +439,7 @@ def test_checkpoints_go_to_every_place_when_idle_too_and_one_that_fails_holds_up
     assert witness.token not in printed
 
 
-def test_a_place_that_hangs_delays_no_other(place):
+def test_a_hanging_checkpoint_destination_does_not_delay_the_others(place):
     with Witness() as witness:
         service = witnessed(place, witness)
         with service:
@@ -447,7 +447,7 @@ def test_a_place_that_hangs_delays_no_other(place):
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
             assert "has not taken the checkpoint before" in complaint
             asked, filed = len(witness.notes), len(notes_in(service.checkpoints))
-            # Less than half of the time for which one post may hang.
+            # Less than half of the time for which a POST may hang.
             await_(lambda: len(notes_in(service.checkpoints)) >= filed + 3, "checkpoints in the file", seconds=7)
             assert len(witness.notes) == asked
             witness.goes_on.set()
@@ -455,7 +455,7 @@ def test_a_place_that_hangs_delays_no_other(place):
             await_(lambda: len(witness.notes) > asked, "the next checkpoint")
 
 
-def test_the_last_checkpoint_waits_for_a_place_that_takes_another(place):
+def test_the_last_checkpoint_waits_for_a_destination_that_still_receives_another(place):
     with Witness() as witness:
         service = witnessed(place, witness)
         service.start()
@@ -470,7 +470,7 @@ def test_the_last_checkpoint_waits_for_a_place_that_takes_another(place):
         assert service.process.returncode == 0 and witness.notes[-1].split("\n")[1] == str(size)
 
 
-def test_a_token_that_is_no_header_is_not_repeated(place):
+def test_the_complaint_about_an_invalid_destination_token_does_not_repeat_it(place):
     with Witness() as witness:
         service = witnessed(place, witness)
         write_secret(place / "witness.token", b"sesame4711\nsesame4712\n")
@@ -480,7 +480,7 @@ def test_a_token_that_is_no_header_is_not_repeated(place):
         assert b"sesame" not in service.logs and witness.strangers == []
 
 
-def test_checkpoints_in_the_system_log_are_missed_while_nobody_listens_there(place):
+def test_the_gateway_complains_while_nothing_listens_at_the_system_log_socket(place):
     with SystemLog(place) as log:
         service = AuditedService(log.binary, place, FileKeys(place), f"""checkpoints:
     interval: 1
@@ -497,7 +497,7 @@ def test_checkpoints_in_the_system_log_are_missed_while_nobody_listens_there(pla
 
 
 class SystemLog:
-    """A place for a system's log that only `binary` sees, in a mount namespace of its own."""
+    """A directory for the system log's socket that only `binary` sees, in its own mount namespace."""
 
     def __init__(self, place):
         self.devices, self.path, self.binary = place / "dev", place / "system-log", place / "privyseal"
@@ -530,7 +530,7 @@ exec unshare --mount "$0" within "$@"
         self.socket.bind(str(self.path))
 
     def take(self):
-        """The first checkpoint that came, as a note."""
+        """The first checkpoint received, as a note."""
         line = self.socket.recv(65536).decode()
         return line[line.index("checkpoint ") + len("checkpoint ") :].replace("|", "\n")
 
@@ -542,7 +542,7 @@ def destination(service, name):
     return next(place for place in service.status()["audit"]["destinations"] if place["name"] == name)
 
 
-# Starts that are refused
+# Refused starts
 
 
 def used(service):
@@ -572,7 +572,7 @@ def old_again(service):
 
 
 def larger_behind(service):
-    """Checkpoints of this log over ever more entries, which its key did not sign."""
+    """Adds checkpoints of this log with growing sizes, which its key did not sign."""
     text, signatures = service.checkpoints.read_text().split("\n\n")[:2]
     origin, _, *rest = text.split("\n")
     with open(service.checkpoints, "a") as file:
@@ -624,7 +624,7 @@ def without_a_head(service):
         ("another log's key", lambda s: another_key(used(s)), "audit"),
     ],
 )
-def test_a_log_that_is_not_what_it_was_is_not_gone_on_with(service, name, spoil, says):
+def test_the_gateway_and_the_command_line_refuse_a_changed_log(service, name, spoil, says):
     spoil(service)
     before = service.database.read_bytes() if service.database.exists() else None
     status, said = service.refuses_to_start()
@@ -637,14 +637,14 @@ def test_a_log_that_is_not_what_it_was_is_not_gone_on_with(service, name, spoil,
         assert service.database.read_bytes() == before, "it was written to all the same"
 
 
-def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belongs_to(service):
-    """After a crash the newest entries are there alone."""
+def test_a_refused_start_with_an_older_database_keeps_the_write_ahead_log_intact(service):
+    """After a crash, the newest entries are only in the write-ahead log."""
     older, right = service.directory / "older.db", service.directory / "right.db"
     service.start()
     load = KeepingLoad(service)
     load.wait_for(50)
     back_up(service.database, older)
-    # Until the write-ahead log has been copied and begun anew, with other salts in its header.
+    # Wait until the write-ahead log has been checkpointed and restarted, with other salts in its header.
     begun = salts(service)
     await_(lambda: salts(service) != begun, "a write-ahead log that begins anew", seconds=120)
     load.wait_for(len(load.signed) + 100)
@@ -655,7 +655,7 @@ def test_a_refused_start_leaves_the_write_ahead_log_to_the_database_that_it_belo
     status, said = service.refuses_to_start()
     assert status == REFUSED_CONFIGURATION, said
     service.run("audit", "verify", "--quiet")
-    # What readers and writers made beside the copy may be there; the right files are put back over it.
+    # Readers and writers may have created files next to the copy; the right files replace them.
     right.rename(service.database)
     with service:
         assert service.sign(request_id="after")[0] == 200
@@ -683,7 +683,7 @@ TRANSACTION, REFERENCE = "2000000812345678", "f55df048-4cd8-4261-b404-b6f813ff70
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_identifier_of_a_user_no_signature_and_no_secret_is_written_anywhere(place, kind):
+def test_the_gateway_writes_no_user_identifier_no_signature_and_no_secret(place, kind):
     keys = KINDS[kind](place)
     stranger = mint()
     old_app = mint()
@@ -692,7 +692,7 @@ def test_no_identifier_of_a_user_no_signature_and_no_secret_is_written_anywhere(
     with service:
         signatures = ask_for_everything(service, old_app)
         service.sign(token=stranger)
-        # A segment, so that there is a search index.
+        # A full segment, so that there is a search index.
         batch = {"requests": [offer(applicationUsername=USERNAME)] * 100}
         while service.metric("privyseal_audit_size") < SEGMENT + 100:
             status, _, body = service.sign(LEGACY + "/batch", batch)
@@ -711,14 +711,14 @@ def test_no_identifier_of_a_user_no_signature_and_no_secret_is_written_anywhere(
     searched |= {shape for signature in signatures for shape in shapes_of_bytes(signature)}
     searched |= {log_key.encode(), *shapes_of_bytes(base64.b64decode(log_key)[1:])}
     assert {"audit.db-wal", "audit.index.db", "audit.db.key.pub"} <= files.keys() and len(signatures) > 10
-    # What is allowed to be there is found: so would be what is not.
+    # An allowed text is found, so the search would also find a forbidden one.
     assert b"com.example.monthly" in files["audit.db, later"]
     found = [(name, shape) for name, content in files.items() for shape in searched if shape in content]
     assert found == []
 
 
 def everything_in(place):
-    """The content of each file but the log's secret key; some come and go."""
+    """The contents of all files except the log's secret key; files may disappear meanwhile."""
     files = {}
     for path in place.iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -732,7 +732,7 @@ def offer(**more):
 
 
 def ask_for_everything(service, old_app):
-    """One of each that names a user, and some that are refused for it; returns the signatures."""
+    """Sends one request of each kind that names a user, and some refused ones. Returns the signatures."""
     commerce = {
         "operation": "REACTIVATE_SUBSCRIPTION",
         "version": "1",

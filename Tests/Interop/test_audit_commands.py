@@ -1,4 +1,4 @@
-"""`privyseal audit` on the log of a gateway that runs, and on copies of it that somebody has changed."""
+"""`privyseal audit` on the log of a running gateway, and on modified copies of it."""
 
 import base64
 import contextlib
@@ -34,7 +34,7 @@ WRONG_CALL, WRONG_CONFIGURATION = 64, 78
 
 
 class AuditedGateway:
-    """A gateway with a log, and the command line beside it."""
+    """A gateway with an audit log, and the command line on the same machine."""
 
     def __init__(self, place):
         self.place = place
@@ -68,7 +68,7 @@ audit:
 """
 
     def sign(self, products, offer="winback"):
-        """One batch; gives its request ID."""
+        """Signs one batch; returns its request ID."""
         requests = [
             {"productId": product, "offerIdentifier": offer, "transactionId": self.user} for product in products
         ]
@@ -81,14 +81,14 @@ audit:
         return json.loads(body).get("requestId") or header["X-Request-Id"]
 
     def run(self, *arguments, on=("--config",), status=0):
-        """Gives standard output; `on` names the log."""
+        """Returns standard output; `on` names the log."""
         log = [*on, self.service.configuration] if on == ("--config",) else on
         result = run("audit", *arguments, *log)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout
 
     def read(self, path, status=200):
-        """From the admin listener: (header, body)."""
+        """Reads from the admin listener: (header, body)."""
         answered, headers, body = self.service.ask("GET", f"/v1/audit/{path}", listener="admin")
         assert answered == status, body
         return headers, body.decode()
@@ -98,8 +98,7 @@ audit:
         return [json.loads(line) for line in lines]
 
     def copy(self, name="copy.db"):
-        """Of all that is in the log now."""
-        # Before the database: a checkpoint that comes meanwhile covers more than the copy holds.
+        # Copy the checkpoints first: a later checkpoint may cover more entries than the copy.
         shutil.copy(self.checkpoints, self.checkpoints_then)
         source = sqlite3.connect(f"file:{self.place}/audit.db?mode=ro", uri=True)
         target = self.place / name
@@ -125,7 +124,7 @@ def gateway():
             yield gateway
 
 
-# Looking
+# tail and search
 
 
 def test_tail_shows_the_last_entries_in_order(gateway):
@@ -138,14 +137,14 @@ def test_tail_shows_the_last_entries_in_order(gateway):
 
 def test_tail_follows_until_it_is_interrupted(gateway):
     command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.service.configuration]
-    # Whoever runs the tests in the background has the signal ignored, and its children inherit that.
+    # A background test run ignores SIGINT, and its children inherit that.
     heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heed) as follow:
-        # Whoever hangs here has found a fault.
+        # Ends the process if the test hangs.
         watchdog = threading.Timer(60, follow.kill)
         watchdog.daemon = True
         watchdog.start()
-        # A checkpoint is asked for each second, and an idle log gets an entry for it.
+        # Each second a checkpoint is due, and an idle log gets an entry for it.
         assert "  idle" in follow.stdout.readline()
         gateway.sign(["com.example.followed"])
         assert any("com.example.followed/winback" in line for line in follow.stdout)
@@ -155,7 +154,7 @@ def test_tail_follows_until_it_is_interrupted(gateway):
     assert follow.returncode in (0, -signal.SIGINT, 130)
 
 
-def test_search_finds_what_was_signed_and_nothing_else(gateway):
+def test_search_finds_exactly_the_matching_signatures(gateway):
     request = gateway.sign(["com.example.searched", "com.example.monthly"], offer="spring")
     found = gateway.entries("search", "--product", "com.example.searched")
     assert len(found) == 1
@@ -172,12 +171,12 @@ def test_search_finds_what_was_signed_and_nothing_else(gateway):
 
 
 @pytest.mark.parametrize("command", ["search", "stats", "export"])
-def test_the_logs_public_key_is_no_key_to_look_for(gateway, command):
+def test_a_query_refuses_the_public_key_of_the_log_as_a_key_id(gateway, command):
     answer = run("audit", command, "--key", gateway.key, "--config", gateway.service.configuration)
     assert answer.returncode == 64 and answer.stdout == "" and "the ID of the key that signed" in answer.stderr
 
 
-def test_search_says_what_its_limit_left_out(gateway):
+def test_search_reports_how_many_matches_its_limit_omits(gateway):
     arguments = ["audit", "search", "--kind", "signature", "--config", gateway.service.configuration]
     total = int(run(*arguments, "--count").stdout)
     cut = run(*arguments, "--limit", "2")
@@ -187,7 +186,7 @@ def test_search_says_what_its_limit_left_out(gateway):
     assert len(every.stdout.splitlines()) == total and "more" not in every.stderr
 
 
-def test_show_prints_an_entry_whose_leaf_anybody_can_compute(gateway):
+def test_show_prints_an_entry_and_its_leaf_hash(gateway):
     index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     result = subprocess.run(
         [BINARY, "audit", "show", str(index), "--raw", "--config", gateway.service.configuration], capture_output=True
@@ -209,7 +208,7 @@ def test_stats_count_by_client(gateway):
     assert json.loads(gateway.run("stats", "--client", "nobody", "--format", "json"))["counts"] == []
 
 
-def test_export_is_the_leaves_themselves(gateway):
+def test_export_writes_the_leaves_byte_for_byte(gateway):
     copy = gateway.copy()
     lines = gateway.place / "log.jsonl"
     lines.unlink(missing_ok=True)
@@ -218,7 +217,7 @@ def test_export_is_the_leaves_themselves(gateway):
     note = gateway.run("checkpoint", on=("--database", copy)).splitlines()
     assert note[:2] == [ORIGIN, str(len(bodies))]
     assert base64.b64encode(root([hashlib.sha256(b"\x00" + body).digest() for body in bodies])).decode() == note[2]
-    # Never over a file that is there.
+    # An existing file is never overwritten.
     gateway.run("export", "--out", lines, on=("--database", copy), status=WRONG_CALL)
     table = list(csv.DictReader(io.StringIO(gateway.run("export", "--format", "csv", on=("--database", copy)))))
     assert [int(row["index"]) for row in table] == list(range(len(bodies)))
@@ -232,10 +231,10 @@ def root(leaves):
     return hashlib.sha256(b"\x01" + root(leaves[:middle]) + root(leaves[middle:])).digest()
 
 
-# Verifying
+# verify
 
 
-def test_verify_says_that_a_whole_log_is_intact(gateway):
+def test_verify_reports_an_intact_log(gateway):
     answer = json.loads(gateway.run("verify", "--format", "json"))
     assert answer["intact"] and answer["origin"] == ORIGIN and answer["faults"] == []
     assert answer["checkpoints"]["given"] > 0, "the configured file of checkpoints is used"
@@ -251,7 +250,7 @@ def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
     assert not list(gateway.place.glob("copy.db-*")), "nothing is written beside a copy"
 
 
-def test_verify_takes_the_cosigner_too(gateway):
+def test_verify_accepts_the_key_of_the_cosigner(gateway):
     keys = gateway.place / "keys"
     keys.write_text(gateway.run("keys", "--open-cosigner"))
     assert len(keys.read_text().splitlines()) == 2
@@ -269,7 +268,7 @@ def test_verify_takes_the_cosigner_too(gateway):
         ("DELETE FROM entry WHERE idx >= {signed}", "missing"),
     ],
 )
-def test_verify_names_what_was_changed(gateway, change, sentence):
+def test_verify_names_each_change(gateway, change, sentence):
     signed = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     copy = gateway.copy("changed.db")
     database = sqlite3.connect(copy)
@@ -285,7 +284,7 @@ def test_verify_names_what_was_changed(gateway, change, sentence):
     assert "No checkpoint proves" in answer["caution"]
 
 
-def test_verify_tells_an_older_copy_by_a_checkpoint_from_elsewhere(gateway):
+def test_verify_finds_an_older_copy_with_an_external_checkpoint(gateway):
     old = gateway.copy("old.db")
     gateway.sign(["com.example.later"])
     checkpoint = gateway.place / "later"
@@ -295,7 +294,7 @@ def test_verify_tells_an_older_copy_by_a_checkpoint_from_elsewhere(gateway):
     assert "older copy was put back" in gateway.run("verify", on=(*on, "--checkpoints", checkpoint), status=1)
 
 
-def test_verify_wants_a_key_and_a_log(gateway, tmp_path):
+def test_verify_requires_a_public_key_and_an_existing_log(gateway, tmp_path):
     copy = gateway.copy()
     gateway.run("verify", on=("--database", copy), status=WRONG_CALL)
     gateway.run("verify", on=(), status=WRONG_CALL)
@@ -308,10 +307,10 @@ def test_verify_wants_a_key_and_a_log(gateway, tmp_path):
     assert run("audit", "verify", "--config", other).returncode == WRONG_CONFIGURATION
 
 
-# Proving
+# prove
 
 
-def test_a_proof_of_an_entry_is_checked_with_the_public_key_alone(gateway, tmp_path):
+def test_check_proof_needs_only_the_public_key(gateway, tmp_path):
     index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     proof = tmp_path / "proof"
     gateway.run("prove", index, "--out", proof)
@@ -324,7 +323,7 @@ def test_a_proof_of_an_entry_is_checked_with_the_public_key_alone(gateway, tmp_p
     assert refused.returncode == 1 and json.loads(refused.stdout)["valid"] is False
 
 
-def test_a_proof_of_growth_joins_two_checkpoints(gateway, tmp_path):
+def test_prove_between_proves_the_consistency_of_two_checkpoints(gateway, tmp_path):
     sizes = sorted({int(note.split("\n")[1]) for note in notes_in(gateway.run("checkpoint", "--all"))})
     assert len(sizes) >= 2
     proof = tmp_path / "proof"
@@ -337,12 +336,12 @@ def test_a_proof_of_growth_joins_two_checkpoints(gateway, tmp_path):
 
 
 def notes_in(text):
-    """Notes one after the other: each is two parts, and an empty line is between all of them."""
+    """The notes in a text: each has two parts, and empty lines separate all parts."""
     parts = text.strip("\n").split("\n\n")
     return ["\n\n".join(parts[index : index + 2]) for index in range(0, len(parts), 2)]
 
 
-# Archiving
+# archive
 
 
 def assert_search_tells_the_index(gateway):
@@ -366,7 +365,7 @@ def assert_search_tells_the_index(gateway):
 
 
 def assert_export_reads_every_entry(gateway):
-    """Also those that a changed index leaves out."""
+    """The export includes entries that a modified index omits."""
     wanted = ("audit", "export", "--product", "com.example.product7", "--database", gateway.place / "audit.db")
     before = run(*wanted)
     with contextlib.closing(sqlite3.connect(gateway.place / "audit.index.db")) as index, index:
@@ -375,7 +374,7 @@ def assert_export_reads_every_entry(gateway):
     assert before.stdout and run(*wanted).stdout == before.stdout
 
 
-def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
+def test_a_log_with_archived_segments_still_verifies(tmp_path):
     gateway = AuditedGateway(tmp_path)
     archive = tmp_path / "archive"
     archive.mkdir()
@@ -383,7 +382,7 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         requests = [
             gateway.sign([f"com.example.product{item}" for item in range(100)]) for _ in range(SEGMENT // 100 + 1)
         ]
-        # Until a checkpoint covers the segment: the file is written when it does.
+        # Wait until a checkpoint covers the segment; the file of checkpoints grows then.
         follow = subprocess.Popen(["tail", "--follow", "--lines=+1", gateway.checkpoints], stdout=subprocess.PIPE)
         for line in follow.stdout:
             if line.strip().isdigit() and int(line) >= SEGMENT:
@@ -410,7 +409,7 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         assert (answer["intact"], answer["archivedChecked"]) == (True, SEGMENT)
         gateway.run("prove", 5, status=1)
         gateway.run("prove", 5, "--archive", archive)
-        # Who asks over HTTP learns what is not among the answers.
+        # Answers over HTTP state which entries are missing.
         answer = json.loads(gateway.read("entries?product=com.example.product5")[1])
         assert (answer["complete"], answer["archivedBefore"]) == (False, SEGMENT)
         assert json.loads(gateway.read("stats")[1])["archivedBefore"] == SEGMENT
@@ -424,15 +423,15 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
         assert result.returncode == 0 and f"Entries 0 to {SEGMENT - 1} were archived" in result.stderr
         file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))
         gateway.run("verify", "--archive", archive, status=1)
-        # From a pipe nothing would come, for ever.
+        # A read from a pipe without a writer would wait forever.
         file.unlink()
         os.mkfifo(file)
         gateway.run("verify", "--archive", archive, status=1)
-    # It goes on with what is left, also where the last checkpoint that is known lies among what was archived.
+    # The gateway continues with the remaining entries, even if the last known checkpoint is in the archive.
     notes = gateway.checkpoints.read_text().split("\n\n")
     gateway.checkpoints.write_text("\n\n".join(notes[:2]) + "\n\n")
     assert int(notes[0].split("\n")[1]) < SEGMENT
-    # As the page says how to be rid of what SQLite leaves of dropped entries.
+    # The documentation's step to erase SQLite's remains of dropped entries.
     with contextlib.closing(sqlite3.connect(tmp_path / "audit.db")) as database:
         database.execute("VACUUM")
     assert [path.name for path in tmp_path.glob("audit.db-*")] == []
@@ -441,7 +440,7 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     with gateway.service:
         gateway.sign(["com.example.again"])
         gateway.run("verify")
-    # The entry that tells where the key stands is in the archive. The log's head knows all the same.
+    # The entry about the key's state is in the archive, but the log's head covers the register.
     with edited(tmp_path / "audit.db") as database:
         (value,) = database.execute("SELECT value FROM register WHERE name LIKE 'key/%'").fetchone()
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value.replace(b"active", b"staged"),))
@@ -453,21 +452,21 @@ def test_archived_segments_leave_a_log_that_still_verifies(tmp_path):
     gateway.run("verify")
 
 
-# What could not be printed
+# Failed output
 
 
 @pytest.mark.parametrize(
     "arguments",
     ["tail", "search", "search --count", "show 0", "stats", "export", "verify", "keys", "prove 0", "checkpoint"],
 )
-def test_output_that_cannot_be_written_is_a_failure(gateway, arguments):
+def test_a_command_fails_if_it_cannot_write_its_output(gateway, arguments):
     command = [BINARY, "audit", *arguments.split(), "--config", gateway.service.configuration]
     with open("/dev/full", "w") as full:
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert result.returncode == 1 and "Standard output cannot be written: No space left" in result.stderr
 
 
-def test_who_has_read_enough_is_told_nothing(gateway):
+def test_a_closed_pipe_ends_search_without_a_message(gateway):
     command = [BINARY, "audit", "search", "--limit", "0", "--config", gateway.service.configuration]
     reading, writing = os.pipe()
     os.close(reading)
@@ -477,7 +476,7 @@ def test_who_has_read_enough_is_told_nothing(gateway):
 
 
 @pytest.mark.parametrize("arguments", ["export", "export --format csv", "search --limit 0", "search --count", "tail -n 100"])
-def test_entries_that_are_missing_are_told_of_by_what_should_print_them(gateway, arguments):
+def test_a_command_reports_missing_entries_in_its_range(gateway, arguments):
     copy = gateway.copy("gaps.db")
     with edited(copy) as database:
         database.execute("DELETE FROM entry WHERE idx IN (2, 3)")
@@ -485,7 +484,7 @@ def test_entries_that_are_missing_are_told_of_by_what_should_print_them(gateway,
     assert result.returncode == 1 and "2 entries are missing in the log, the first is 2: run privyseal audit verify." in result.stderr
 
 
-# What somebody put there
+# Unreadable checkpoints and modified copies
 
 
 @pytest.mark.parametrize(
@@ -496,20 +495,20 @@ def test_entries_that_are_missing_are_told_of_by_what_should_print_them(gateway,
         lambda text: "",
         lambda text: text + text.split("\n\n")[0][:-3],
     ],
-    ids=["other signatures", "other line ends", "nothing", "the beginning of one more"],
+    ids=["other signatures", "other line ends", "an empty file", "a truncated checkpoint"],
 )
-def test_checkpoints_that_cannot_be_read_are_not_passed_over(gateway, spoil):
+def test_verify_fails_on_unreadable_checkpoints(gateway, spoil):
     copy, file = gateway.copy(), gateway.place / "spoilt"
     file.write_bytes(spoil(gateway.checkpoints_then.read_text()).encode())
     on = ("--database", copy, "--key", gateway.key, "--checkpoints", file)
     assert run("audit", "verify", *on).returncode in (1, WRONG_CALL)
 
 
-def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows_its_key(gateway):
+def test_verify_with_the_cosigner_key_refuses_a_log_without_co_signatures(gateway):
     keys, alone = gateway.place / "keys", gateway.place / "alone"
     keys.write_text(gateway.run("keys", "--open-cosigner"))
     copy = gateway.copy()
-    # Each note without its last line, which is the cosigner's.
+    # Each note without its last line, the cosigner's signature.
     notes = gateway.checkpoints_then.read_text().split("\n\n")
     alone.write_text("\n\n".join(part.rsplit("\n", 1)[0] if part[:1] == "\u2014" else part for part in notes))
     with edited(copy) as database:
@@ -517,11 +516,11 @@ def test_a_log_that_was_signed_without_the_cosigner_is_not_believed_by_who_knows
     gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
     text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
     assert "No checkpoint that could be compared bears a signature of a cosigner" in text
-    # Nor without any checkpoint that could lack it.
+    # Without any checkpoint to compare, it fails too.
     gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
 
 
-def test_checkpoints_beside_the_log_are_not_taken_for_a_second_place(gateway):
+def test_verify_does_not_count_checkpoints_beside_the_log_as_a_second_place(gateway):
     text = gateway.run("verify")
     assert ": intact" in text and "lie beside the log" in text and "its key was not given" in text
     elsewhere, keys = gateway.place / "elsewhere", gateway.place / "all-keys"
@@ -532,7 +531,7 @@ def test_checkpoints_beside_the_log_are_not_taken_for_a_second_place(gateway):
     assert "lie beside the log" not in text and "its key was not given" not in text
 
 
-def test_values_that_no_log_can_have_are_told_and_end_nothing(gateway):
+def test_commands_report_impossible_values_in_a_log_without_a_crash(gateway):
     copy = gateway.copy("beyond.db")
     with edited(copy) as database:
         database.execute("UPDATE head SET size = -9223372036854775808")
@@ -546,7 +545,7 @@ def test_values_that_no_log_can_have_are_told_and_end_nothing(gateway):
     assert result.returncode == 1 and "is damaged at or after entry" in result.stdout, result.stdout + result.stderr
 
 
-def test_counts_that_miss_entries_say_so(gateway):
+def test_stats_reports_missing_entries(gateway):
     copy = gateway.copy("missing.db")
     with edited(copy) as database:
         database.execute("DELETE FROM entry WHERE idx = 1")
@@ -554,7 +553,7 @@ def test_counts_that_miss_entries_say_so(gateway):
     assert result.returncode == 1 and "missing" in result.stderr and "COUNT" in result.stdout
 
 
-def test_an_export_that_is_stopped_leaves_nothing_that_looks_whole(gateway):
+def test_an_interrupted_export_leaves_no_file_that_looks_complete(gateway):
     out, feed = gateway.place / "export.jsonl", gateway.place / "slow.db"
     shutil.copy(gateway.copy(), feed)
     with edited(feed) as database:
@@ -567,7 +566,7 @@ def test_an_export_that_is_stopped_leaves_nothing_that_looks_whole(gateway):
         pass
     process.kill()
     assert process.wait() == -signal.SIGKILL and part.exists() and not out.exists()
-    # What is left is in nobody's way.
+    # The remaining part file does not disturb the next export.
     gateway.run("export", "--out", out)
     assert out.exists() and not part.exists()
     before = out.read_bytes()
@@ -575,7 +574,7 @@ def test_an_export_that_is_stopped_leaves_nothing_that_looks_whole(gateway):
     assert out.read_bytes() == before
 
 
-def test_one_archiving_at_a_time(gateway):
+def test_archive_refuses_to_run_twice_at_once(gateway):
     held = os.open(gateway.place, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
     arguments = ("archive", "--segments", 1, "--to", gateway.place, "--config", gateway.service.configuration)
@@ -586,7 +585,7 @@ def test_one_archiving_at_a_time(gateway):
     assert result.returncode == 0 and "no segment that is full" in result.stdout
 
 
-def test_a_value_cannot_be_taken_for_columns_of_its_line(gateway):
+def test_search_quotes_a_value_that_looks_like_columns(gateway):
     forged = "com.example.monthly/winback  OTHERKEY01  forbidden  4QO6HTrz"
     gateway.sign([forged])
     line = gateway.run("search", "--product", forged).strip()
@@ -595,7 +594,7 @@ def test_a_value_cannot_be_taken_for_columns_of_its_line(gateway):
     assert json.loads(line[line.index('"') : line.rindex('"') + 1]) == forged
 
 
-def test_a_reader_over_http_goes_on_where_an_answer_ended(gateway):
+def test_a_reader_over_http_continues_where_an_answer_ended(gateway):
     gateway.sign([f"com.example.page{number}" for number in range(30)])
     seen, after = [], -1
     while True:
@@ -611,7 +610,7 @@ def test_a_reader_over_http_goes_on_where_an_answer_ended(gateway):
         gateway.read(wrong, status=400)
 
 
-def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
+def test_verify_uses_checkpoints_from_a_pipe_like_those_from_a_file(gateway):
     copy = gateway.copy("piped.db")
     gateway.sign(["com.example.later"])
     on = ("audit", "verify", "--database", copy, "--key", gateway.key, "--checkpoints", "/dev/stdin")
@@ -622,15 +621,15 @@ def test_checkpoints_from_a_pipe_count_as_much_as_those_from_a_file(gateway):
 
 
 def with_checkpoints(gateway, file):
-    """A copy of the configuration that names another file of checkpoints."""
+    """A copy of the configuration with another file of checkpoints."""
     configuration = gateway.place / "other-checkpoints.yaml"
     text = gateway.service.configuration.read_text()
     configuration.write_text(text.replace("checkpoints: {interval: 1,", f'checkpoints: {{interval: 1, file: "{file}",'))
     return configuration
 
 
-def test_a_pipe_that_is_configured_for_checkpoints_is_refused(gateway):
-    """Nothing would ever come from it."""
+def test_a_pipe_as_configured_checkpoint_file_is_refused(gateway):
+    """A read from it would wait forever."""
     pipe = gateway.place / "checkpoints.pipe"
     os.mkfifo(pipe)
     configuration = with_checkpoints(gateway, pipe)
@@ -640,7 +639,7 @@ def test_a_pipe_that_is_configured_for_checkpoints_is_refused(gateway):
         assert f"{pipe} is not a regular file" in ended.stdout + ended.stderr
 
 
-def test_checkpoints_in_memory_are_no_second_place(gateway):
+def test_the_report_does_not_count_checkpoints_in_memory_as_a_second_place(gateway):
     kind = subprocess.run(["stat", "-f", "-c", "%T", "/dev/shm"], capture_output=True, text=True).stdout.strip()
     if kind != "tmpfs":
         pytest.skip("/dev/shm is not a tmpfs here")
@@ -654,7 +653,7 @@ def test_checkpoints_in_memory_are_no_second_place(gateway):
     assert check["result"] == "fail" and check["value"].endswith("compared, on tmpfs")
 
 
-def test_a_proof_is_read_from_standard_input_that_cannot_be_opened_by_name(gateway):
+def test_check_proof_reads_a_socket_as_standard_input(gateway):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall(gateway.run("prove", 0).encode())
@@ -665,7 +664,7 @@ def test_a_proof_is_read_from_standard_input_that_cannot_be_opened_by_name(gatew
     assert checked.returncode == 0 and checked.stdout.startswith("valid: "), checked.stderr
 
 
-def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway):
+def test_prove_accepts_any_checkpoint_in_the_configured_file(gateway):
     sizes = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.checkpoints.read_text())}
     kept = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.run("checkpoint", "--all"))}
     assert sizes
@@ -678,8 +677,8 @@ def test_a_proof_is_made_against_any_checkpoint_in_the_gateways_own_file(gateway
 
 
 @pytest.mark.parametrize("view_name", ["log", "entry", "head", "Log", "ENTRY", "heaD", "Checkpoint", "Segment"])
-def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, view_name):
-    # To SQLite, they are the same name.
+def test_every_command_refuses_a_log_with_a_view_in_place_of_a_table(gateway, view_name):
+    # To SQLite, the names are equal.
     table = view_name.lower()
     copy = gateway.copy("view.db")
     view = sqlite3.connect(copy)
@@ -697,7 +696,7 @@ def test_a_view_in_place_of_a_table_ends_every_look_at_once(gateway, view_name):
         assert run("audit", *command, "--database", copy).returncode == 1
 
 
-def test_what_is_nested_deeply_is_shown_as_it_is(gateway):
+def test_commands_show_a_deeply_nested_entry_without_a_crash(gateway):
     copy = gateway.copy("nested.db")
     body = b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b',"kind":"idle","time":"2026-11-22T00:00:00.000Z","v":1}'
     with edited(copy) as database:
@@ -707,7 +706,7 @@ def test_what_is_nested_deeply_is_shown_as_it_is(gateway):
         assert run("audit", *command, "--database", copy, preexec_fn=limited).returncode == 0
 
 
-def test_an_export_of_everything_passes_over_nothing(gateway):
+def test_a_full_export_fails_on_an_invalid_entry(gateway):
     copy = gateway.copy("damaged.db")
     with edited(copy) as database:
         database.execute("UPDATE entry SET body = ? WHERE idx = 1", (b"garbage",))
@@ -716,7 +715,7 @@ def test_an_export_of_everything_passes_over_nothing(gateway):
     assert run("audit", "tail", "-n", 100_000, "--database", copy).returncode == 0
 
 
-def test_a_rollback_journal_beside_a_log_is_refused_and_not_played_back(gateway):
+def test_verify_refuses_a_rollback_journal_beside_a_log(gateway):
     copy = gateway.copy("journal.db")
     copy.with_name("journal.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(1000))
     result = run("audit", "verify", "--database", copy, "--key", gateway.key)
@@ -730,12 +729,12 @@ def test_a_rollback_journal_beside_a_log_is_refused_and_not_played_back(gateway)
         (["search", "--kind", "signatur"], "is no kind of entry: give one of signature, refusal"),
     ],
 )
-def test_what_cannot_be_meant_is_said(gateway, arguments, sentence):
+def test_a_command_refuses_an_invalid_argument_with_an_explanation(gateway, arguments, sentence):
     result = run("audit", *arguments, "--config", gateway.service.configuration)
     assert result.returncode == WRONG_CALL and sentence in result.stderr
 
 
-def test_a_checkpoint_beyond_all_numbers_is_refused(gateway):
+def test_prove_refuses_a_checkpoint_of_the_largest_size(gateway):
     huge = gateway.place / "huge"
     text = gateway.checkpoints.read_text()
     size = text.split("\n")[1]
@@ -748,10 +747,10 @@ def test_a_checkpoint_beyond_all_numbers_is_refused(gateway):
     assert result.returncode in (1, WRONG_CALL), result
 
 
-# The last: what it appends is in the way of others.
+# The last test, because the checkpoint that it appends would affect others.
 
 
-def test_the_admin_listener_tells_of_checkpoints_that_cannot_be_read(gateway):
+def test_the_admin_listener_counts_unreadable_checkpoints(gateway):
     with open(gateway.checkpoints, "a") as file:
         file.write("garbage\nmore\n\n")
     answered, _, body = gateway.service.ask("POST", "/v1/audit/verification", listener="admin")

@@ -1,4 +1,4 @@
-"""A hundred edits of a log's database: `privyseal audit verify` finds every one that changes anything."""
+"""A hundred edits of a log's database: `privyseal audit verify` finds every edit that changes anything."""
 
 import pathlib
 import random
@@ -10,7 +10,7 @@ from conftest import BINARY
 from edits import EDITS, EditRun, Victim
 from running import FileKeys
 
-# The same edits everywhere; scripts/soak has other seeds.
+# The same edits in every run; scripts/soak uses other seeds.
 SEED, COUNT = 4, 100
 
 
@@ -20,7 +20,7 @@ def victim():
         yield Victim(BINARY, pathlib.Path(place), FileKeys(pathlib.Path(place)))
 
 
-def test_the_untouched_log_is_intact(victim):
+def test_verify_accepts_the_unchanged_log(victim):
     status, report = victim.verify(victim.database)
     assert status == 0, report
     log = AuditCopy(victim.database)
@@ -28,12 +28,12 @@ def test_the_untouched_log_is_intact(victim):
     assert log.faults(victim.key) == []
 
 
-def test_every_edit_is_found(victim):
+def test_verify_finds_every_random_edit(victim):
     run = EditRun(victim, random.Random(SEED))
     run.run(COUNT)
     print("\n".join(run.lines))
     assert run.surprises == []
     assert sum(count for count, _, _ in run.table.values()) == COUNT
-    # Only a byte of the file may be one that nothing is read from.
+    # Only the edit of a byte may change nothing, because SQLite does not read every byte.
     assert [kind for kind, (_, _, void) in run.table.items() if void and kind != "a byte of the file"] == []
     assert all(found for _, found, _ in run.table.values()) and len(run.table) == len(EDITS)

@@ -1,4 +1,4 @@
-"""The example of docs/audit-format.md, run on the files beside it, and on what a liar would make of them."""
+"""The example of docs/audit-format.md, run on the files next to it and on forged versions of them."""
 
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ def check(kind, path, keys=EXAMPLE / "log.pub"):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_takes_what_is_right(kind):
+def test_the_example_accepts_each_valid_file(kind):
     answer = check(kind, EXAMPLE / FILES[kind])
     assert answer.returncode == 0, answer.stdout
     assert answer.stdout.count("\n") == 1 and "example.com/privyseal/shop-1" in answer.stdout
@@ -41,7 +41,7 @@ def test_takes_what_is_right(kind):
         ("note", "— example.com/privyseal/shop-1", "— example.com/privyseal/shop-2"),
     ],
 )
-def test_refuses_what_was_changed(tmp_path, kind, part, other):
+def test_the_example_refuses_a_changed_file(tmp_path, kind, part, other):
     text = (EXAMPLE / FILES[kind]).read_text(encoding="utf-8")
     assert part in text
     (tmp_path / "file").write_text(text.replace(part, other), encoding="utf-8")
@@ -50,7 +50,7 @@ def test_refuses_what_was_changed(tmp_path, kind, part, other):
     assert answer.stdout.startswith("Refused: ") and answer.stdout.count("\n") == 1
 
 
-def test_refuses_another_key(tmp_path):
+def test_the_example_refuses_another_key(tmp_path):
     key = (EXAMPLE / "log.pub").read_text(encoding="utf-8")
     (tmp_path / "keys").write_text(key.replace("86994de6", "86994de7"), encoding="utf-8")
     assert check("note", EXAMPLE / "checkpoint.txt", tmp_path / "keys").returncode == 1

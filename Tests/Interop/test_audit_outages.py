@@ -1,4 +1,4 @@
-"""What happens to signatures while their record cannot be written: none leaves, and afterwards it goes on by itself."""
+"""Signatures while their entries cannot be written: none is released, and signing resumes by itself afterwards."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ def outage(request, place):
     outage.clean_up()
 
 
-def test_an_outage_lets_no_signature_out_and_ends_by_itself(place, outage):
+def test_an_outage_stops_all_signatures_and_ends_without_a_restart(place, outage):
     audit = f"writeTimeout: {outage.write_timeout}"
     service = AuditedService(BINARY, place, FileKeys(place), audit, environment=outage.environment)
     with service:
@@ -45,13 +45,13 @@ def test_an_outage_lets_no_signature_out_and_ends_by_itself(place, outage):
     assert service.process.returncode == 0
     assert everything_wrong(service, load.signed, () if outage.is_exact else load.refused) == []
     if run.until_refused is not None:
-        # A write that hangs counts as one after its limit, and the limit is looked at ten times a second.
+        # A write counts as hung after its limit, which is checked ten times a second.
         assert run.until_refused < outage.write_timeout + 1
-        # It is tried again twice a second.
+        # The gateway tries to write twice a second.
         assert run.until_back < 3
 
 
-def test_an_outage_is_one_entry_however_often_it_was_tried(place):
+def test_an_outage_gives_one_entry_despite_many_attempts(place):
     with OUTAGES["the files are read-only"](place) as outage:
         with AuditedService(BINARY, place, FileKeys(place)) as service:
             load = KeepingLoad(service, pause=0.01)
@@ -59,7 +59,7 @@ def test_an_outage_is_one_entry_however_often_it_was_tried(place):
             run.run()
             load.stop()
     outages = AuditCopy(service.database).of_kind("outage")
-    # Of those that came while it ended, with the entry on its way, a second one may tell.
+    # A second entry may report requests that arrived while the first entry was being written.
     assert len(outages) <= 2
     assert sum(outage["refused"] for outage in outages) == len(load.refused) + run.refused
     assert 800 < outages[0]["milliseconds"] < 3000 and "read-only" in outages[0]["reason"]
@@ -79,8 +79,8 @@ def test_a_gateway_whose_disk_hangs_can_be_stopped(place):
 
 
 @pytest.mark.parametrize("size", [0, 5000])
-def test_nothing_is_signed_after_the_write_ahead_log_was_cut_off(place, size):
-    """What stood only there is lost; what is signed afterwards would be, too, and nobody would notice before a restart."""
+def test_the_gateway_stops_signing_after_the_write_ahead_log_is_truncated(place, size):
+    """Entries that were only there are lost. Later ones would be too, and remain unnoticed until a restart."""
     service = AuditedService(BINARY, place, FileKeys(place))
     with service:
         load = KeepingLoad(service, pause=0.001)
@@ -94,11 +94,11 @@ def test_nothing_is_signed_after_the_write_ahead_log_was_cut_off(place, size):
         status, _, body = service.ask("GET", "/readyz")
         assert status == 503 and b"audit" in body
     assert "audit.db-wal was cut off while it was in use" in service.log.read_text()
-    # Of what was left nothing was copied into the database.
+    # The gateway copied nothing of the remaining file into the database.
     assert sqlite3.connect(f"file:{service.database}?immutable=1", uri=True).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_a_write_ahead_log_that_sqlite_empties_is_gone_on_with(place):
+def test_the_gateway_continues_after_sqlite_resets_the_write_ahead_log(place):
     service = AuditedService(BINARY, place, FileKeys(place))
 
     def empty():
@@ -127,7 +127,7 @@ def test_a_write_ahead_log_that_sqlite_empties_is_gone_on_with(place):
 
 
 def test_a_second_gateway_with_the_same_log_does_not_start(place):
-    """It would not see which keys an administrator stops at the first."""
+    """It would not see which keys an administrator stops on the first gateway."""
     (place / "second").mkdir()
     first = AuditedService(BINARY, place, FileKeys(place))
     second = AuditedService(BINARY, place / "second", FileKeys(place / "second"), place=first.place)
@@ -142,11 +142,11 @@ def test_a_second_gateway_with_the_same_log_does_not_start(place):
     assert everything_wrong(first, load.signed) == []
 
 
-def test_a_checkpoint_that_a_full_disk_cut_off_spoils_none_that_follow(place):
+def test_a_truncated_checkpoint_does_not_damage_later_ones(place):
     service = AuditedService(BINARY, place, FileKeys(place))
     with service:
         service.sign()
-    # In the middle of the signature's dash, which has three bytes: nobody is promised a whole character either.
+    # Truncate within the three bytes of the signature's dash: a crash may also split a character.
     whole = service.checkpoints.read_bytes()
     service.checkpoints.write_bytes(whole + whole[: whole.index(b"\xe2\x80\x94") + 1])
     for _ in range(2):

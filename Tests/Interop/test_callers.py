@@ -1,4 +1,4 @@
-"""Who may have what: callers of every kind against real gateways, each with the answer that it gets."""
+"""Authorization: callers of every kind against real gateways, each with the expected answer."""
 
 import base64
 import json
@@ -327,7 +327,7 @@ def sentence(row):
 
 @pytest.fixture(scope="module")
 def world():
-    # Short, because of sockets' paths, and open to other users, because of their tests.
+    # A short path, because of the sockets, and open to other users for the tests with their IDs.
     with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
         os.chmod(place, 0o711)
         world = World(BINARY, pathlib.Path(place))
@@ -340,7 +340,7 @@ def world():
 
 
 def outcome(world, row):
-    """What a row got; it is asked once, however often one looks."""
+    """The outcome of a row; its request is sent only once."""
     if row not in world.outcomes:
         world.outcomes[row] = perform(world, row)
         world.signed[row.gateway, row.client] += row.before + row.count
@@ -348,7 +348,7 @@ def outcome(world, row):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=sentence)
-def test_a_caller_gets_its_answer(world, row):
+def test_each_caller_gets_the_expected_answer(world, row):
     status, headers, body = outcome(world, row)
     assert status == row.expect, body.decode()
     if status == HANDSHAKE:
@@ -381,7 +381,7 @@ def without_request_id(headers, body):
 
 
 def signatures(world, row, answer):
-    """How many signatures an answer holds, each of them by the key that it should be."""
+    """The number of signatures in an answer. Each must be by the right key."""
     results = (
         [r["response"] for r in answer.get("results", ()) if r["status"] == 200] if "results" in answer else [answer]
     )
@@ -396,15 +396,15 @@ def signatures(world, row, answer):
     return len(results)
 
 
-# What is true of all of them together
+# Checks of all rows together
 
 
-def test_the_table_has_forty_rows_or_more_and_no_two_are_the_same():
+def test_the_table_has_at_least_forty_different_rows():
     assert len(ROWS) >= 40
     assert len(set(map(sentence, ROWS))) == len(ROWS)
 
 
-def test_keys_signed_for_those_rows_only_that_got_200(world):
+def test_the_keys_sign_only_for_the_rows_with_status_200(world):
     for name, service in world.services.items():
         expected = {client: count for (gateway, client), count in world.signed.items() if gateway == name and client}
         for client, count in expected.items():
@@ -413,19 +413,19 @@ def test_keys_signed_for_those_rows_only_that_got_200(world):
         assert service.metric("privyseal_requests_total", outcome="unsigned") == 0
 
 
-def test_every_401_is_the_same_but_for_its_request_id(world):
+def test_all_401_answers_are_equal_except_for_the_request_id(world):
     assert len(set(world.strangers)) <= 1, set(world.strangers)
 
 
-def test_no_log_has_a_token_or_a_payload(world):
+def test_the_logs_contain_no_token_and_no_payload(world):
     for service in world.services.values():
         log = service.log.read_text()
         assert not [name for name, token in world.tokens.items() if token in log or token[10:53] in log]
         assert "winback" not in log
 
 
-def test_the_table_of_what_each_caller_got(world):
-    """`pytest -s -k table_of` prints it: what was answered, and what should have been where that is something else."""
+def test_the_table_of_answers_matches_the_expected_answers(world):
+    """`pytest -s -k table_of` prints the answers, and the expected answers where they differ."""
     lines = ["| gateway | caller | request | got | problem | should get |", "|---|---|---|---|---|---|"]
     where = {"front": "TLS, certificate optional", "strict": "TLS, certificate required", "socket": "Unix socket"}
     where |= {"elsewhere": "Unix socket, others' uids", "open": "anonymous, loopback"}
@@ -443,11 +443,11 @@ def test_the_table_of_what_each_caller_got(world):
     assert wrong == 0, f"{wrong} of {len(ROWS)} rows are not as they should be"
 
 
-# What does not get as far as a caller
+# Configurations that are refused at start
 
 
 def refused(directory, listeners, rest=""):
-    """What `serve` says of a configuration that it does not start with."""
+    """The message of `serve` for a configuration that it refuses."""
     write_key(directory / "AuthKey.p8")
     configuration = f"""
 {listeners}
@@ -469,14 +469,14 @@ SHOP = f'clients: [{{name: shop, tokens: [{{sha256: "{digest("x")}"}}]}}]'
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", '"[::]:0"', "10.1.2.3:8443", "signer.example.com:8443"])
-def test_an_address_that_others_reach_is_refused_without_tls(tmp_path, address):
+def test_the_gateway_refuses_a_remotely_reachable_address_without_tls(tmp_path, address):
     said = refused(tmp_path, f"listen: {address}", SHOP)
     assert "can be reached from other machines without TLS" in said
     for cure in ("listeners.public.tls", "behindProxy: true", "127.0.0.1"):
         assert cure in said
 
 
-def test_a_gateway_without_clients_is_refused(tmp_path):
+def test_the_gateway_refuses_a_configuration_without_clients(tmp_path):
     said = refused(tmp_path, "listen: 127.0.0.1:0")
     assert "clients: is missing" in said
     for cure in ("privyseal clients mint", "anonymous: true"):
@@ -484,12 +484,12 @@ def test_a_gateway_without_clients_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("more", ["", ", behindProxy: true"])
-def test_anonymous_access_is_refused_where_others_reach_the_listener(tmp_path, more):
+def test_the_gateway_refuses_anonymous_access_on_a_remotely_reachable_listener(tmp_path, more):
     said = refused(tmp_path, f"listeners: {{public: {{address: 0.0.0.0:0{more}}}}}", "anonymous: true")
     assert "lets everybody have everything" in said
     assert "127.0.0.1" in said or "clients" in said
 
 
-def test_an_admin_listener_that_others_reach_is_refused_without_certificates(tmp_path):
+def test_the_gateway_refuses_a_remote_admin_listener_without_client_certificates(tmp_path):
     said = refused(tmp_path, "listeners: {admin: {address: 0.0.0.0:0, behindProxy: true}}", SHOP)
     assert "clientCertificates: required" in said

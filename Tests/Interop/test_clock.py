@@ -1,4 +1,4 @@
-"""The clock of the machine is set while a gateway runs, or between two runs."""
+"""The machine's clock is set while a gateway runs, or between two runs."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ class Clock:
         self.environment = {"LD_PRELOAD": str(library), "STEPPED_CLOCK": str(self.path)}
 
     def set(self, seconds):
-        """That many seconds from the right time."""
+        """Sets the offset from the right time."""
         new = self.path.with_suffix(".new")
         new.write_text(str(seconds))
         os.replace(new, self.path)
@@ -47,11 +47,11 @@ def service(tmp_path, clock):
 
 
 def steps(service):
-    """How far each step in the log is, in seconds."""
+    """The size of each clock step in the log, in seconds."""
     return [round(entry["milliseconds"] / 1000) for entry in AuditCopy(service.database).of_kind("clock")]
 
 
-def test_a_step_of_the_clock_retires_no_key_and_is_reported(service, clock):
+def test_a_clock_step_is_reported_and_retires_no_key(service, clock):
     service.activate(NEW, OLD, overlap=HOUR)
     assert service.metric("privyseal_clock_steps_total") == 0
     clock.set(25 * HOUR)
@@ -74,14 +74,14 @@ def test_a_step_of_the_clock_retires_no_key_and_is_reported(service, clock):
     service.stop()
     log = service.log.read_text()
     assert "critical privyseal.clock: The clock of this machine was set 90000" in log
-    # Wherever the time of the entries goes back, the entry before or at that place says so.
+    # Where the time of the entries goes back, the entry before or after the step reports it.
     entries = AuditCopy(service.database).entries
     for before, after in zip(entries, entries[1:]):
         if (moment(before["time"]) - moment(after["time"])).total_seconds() > 1:
             assert "clock" in (before["kind"], after["kind"]), (before, after)
 
 
-def test_a_key_retires_in_time_after_a_clock_was_set_forward_and_back(service, clock):
+def test_a_key_retires_on_time_after_the_clock_is_set_forward_and_back(service, clock):
     service.activate(NEW, OLD, overlap=6)
     clock.set(25 * HOUR)
     await_(lambda: service.metric("privyseal_clock_steps_total") == 1, "a step")
@@ -90,7 +90,7 @@ def test_a_key_retires_in_time_after_a_clock_was_set_forward_and_back(service, c
     assert len(AuditCopy(service.database).of_kind("clock")) >= 1
 
 
-def test_a_gateway_that_starts_before_its_last_entry_says_so(service, clock):
+def test_a_gateway_that_starts_with_a_clock_before_its_last_entry_records_it(service, clock):
     assert service.sign()[0] == 200
     service.stop()
     last = AuditCopy(service.database).entries[-1]
@@ -104,7 +104,7 @@ def test_a_gateway_that_starts_before_its_last_entry_says_so(service, clock):
     assert status == 0 and b"before=" in output
 
 
-def test_a_gateway_without_an_audit_log_reports_a_step_as_well(tmp_path, clock):
+def test_a_gateway_without_an_audit_log_reports_a_clock_step(tmp_path, clock):
     keys = KeysInFiles(tmp_path)
     keys.environment = clock.environment
     service = KeyService(BINARY, tmp_path, keys)

@@ -1,4 +1,4 @@
-"""`privyseal compliance`: what it says of keys in a token and in a file, and whether its report can be believed."""
+"""`privyseal compliance`: its results for keys in a token and in a file, and the integrity of its report."""
 
 import datetime
 import json
@@ -31,35 +31,34 @@ def compliance(beside, *arguments):
 
 @pytest.fixture(scope="module")
 def report(beside):
-    """(the report's file, what is in it)."""
+    """(path of the report, its contents)."""
     out = beside.directory / "reports"
     made = compliance(beside, "report", "--config", beside.service.configuration, "--out", out)
-    # Software that plays a token is no hardware.
+    # A software token does not pass as hardware.
     assert made.returncode == 1 and "custody" in made.stdout, made.stdout + made.stderr
     (path,) = out.glob("*.json")
     return path, json.loads(path.read_text())
 
 
 def verdicts(report, key_id):
-    """By the check's ID."""
     checks = next(key["checks"] for key in report["report"]["keys"] if key["keyId"] == key_id)
     return {check["id"]: check["result"] for check in checks}
 
 
-def test_a_key_in_a_token_is_judged_by_its_attributes_and_by_what_the_token_refuses(report):
+def test_the_report_checks_a_token_key_by_its_attributes_and_by_probes(report):
     results = verdicts(report[1], NEW)
     assert results["attribute.CKA_EXTRACTABLE"] == "pass" and results["attribute.CKA_SENSITIVE"] == "pass"
     assert results["probe.wrap"] == "pass" and results["usage.signOnly"] == "pass"
     assert results["custody"] == "fail" and results["ceremony.record"] == "pass"
-    # PKCS #11 leaves an imported key no other value: there is nothing to pass.
+    # PKCS #11 allows an imported key no other value, so the check does not apply.
     assert results["attribute.CKA_LOCAL"] == results["attribute.CKA_NEVER_EXTRACTABLE"] == "notApplicable"
 
 
-def test_a_key_in_a_file_is_told_as_software(report):
+def test_the_report_counts_a_key_in_a_file_as_software(report):
     assert verdicts(report[1], keys_first())["custody"] == "fail"
 
 
-def test_a_report_can_be_checked_and_a_changed_one_is_refused(beside, report):
+def test_verify_accepts_the_report_and_refuses_a_changed_one(beside, report):
     path, _ = report
     key = f"{beside.service.database}.key.pub"
     page = path.with_suffix(".html")
@@ -71,13 +70,13 @@ def test_a_report_can_be_checked_and_a_changed_one_is_refused(beside, report):
     assert refused.returncode == 1 and "changed after it was signed" in refused.stderr, refused.stderr
 
 
-def test_that_it_was_made_stands_in_the_log(beside, report):
+def test_the_log_has_an_entry_of_the_report(beside, report):
     entries = AuditCopy(beside.service.database).of_kind("report")
     assert [(entry["subject"], entry["outcome"]) for entry in entries] == [("compliance", "failed")]
     assert entries[0]["id"] in report[0].name
 
 
-def test_a_report_stands_in_the_log_also_when_it_cannot_be_printed(beside, tmp_path):
+def test_the_log_has_an_entry_of_a_report_that_cannot_be_printed(beside, tmp_path):
     command = [BINARY, "compliance", "report", "--config", beside.service.configuration, "--out", tmp_path]
     with open("/dev/full", "w") as full:
         made = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env={**os.environ, **beside.environment}, timeout=120)
@@ -86,11 +85,10 @@ def test_a_report_stands_in_the_log_also_when_it_cannot_be_printed(beside, tmp_p
     assert any(entry["id"] in path.name for entry in AuditCopy(beside.service.database).of_kind("report"))
 
 
-# What the report says of drills and of the second place
+# Drills and the second place of checkpoints
 
 
 def installation(report):
-    """Checks of the installation, by ID."""
     return {check["id"]: check for section in report["report"]["sections"] for check in section["checks"]}
 
 
@@ -99,7 +97,7 @@ def report_now(beside):
     return installation(json.loads(made.stdout))
 
 
-def test_checkpoints_on_the_disk_of_the_log_fail(report):
+def test_checkpoints_on_the_file_system_of_the_log_fail(report):
     check = installation(report[1])["audit.secondPlace"]
     assert check["result"] == "fail" and "on the file system of the log" in check["value"]
 
@@ -111,7 +109,7 @@ def drills(beside):
     return directory
 
 
-def test_a_drill_record_that_was_made_by_hand_does_not_count(beside, drills):
+def test_a_handmade_drill_record_does_not_count(beside, drills):
     end = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     name = "20261121T120000Z-token-loss"
     head = {"version": 1, "id": name, "scenario": "token-loss", "ended": end, "verdict": "passed"}
@@ -123,7 +121,7 @@ def test_a_drill_record_that_was_made_by_hand_does_not_count(beside, drills):
     (drills / f"{name}.json").unlink()
 
 
-def test_a_drill_counts_while_its_record_is_the_one_that_the_log_has_the_digest_of(beside, drills):
+def test_a_drill_counts_only_while_its_record_matches_the_digest_in_the_log(beside, drills):
     command = [BINARY, "drill", "run", "compromise", "--throw-away", "--config", beside.service.configuration]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr

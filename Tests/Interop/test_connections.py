@@ -1,4 +1,4 @@
-"""How long a connection may be used, what it may hold, and how it ends."""
+"""The lifetime of connections, their limits, and their ends."""
 
 import contextlib
 import json
@@ -57,7 +57,7 @@ def until(condition, seconds=10):
 
 
 def is_closed(connected, seconds=5):
-    """Whether the peer closes without an answer within this time."""
+    """Whether the peer closes the connection within this time, without an answer."""
     connected.settimeout(seconds)
     try:
         return connected.recv(65536) == b""
@@ -71,7 +71,7 @@ def is_closed(connected, seconds=5):
 
 
 class CertificateWorld:
-    """A gateway that asks for client certificates, and whose trust roots change."""
+    """A gateway that requests client certificates, with trust roots that change."""
 
     def __init__(self, place, certificates="optional", limits="{}"):
         self.authority, self.other = Authority(place, "authority"), Authority(place, "other-authority")
@@ -102,7 +102,7 @@ def offer(connection, token=None):
 
 
 class Handshake:
-    """A TLS client whose bytes are handed over by the test."""
+    """A TLS client whose bytes the test sends itself."""
 
     def __init__(self, service, context):
         self.connected = channel(service)
@@ -110,7 +110,7 @@ class Handshake:
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname="localhost")
 
     def step(self, action, *arguments):
-        """Does this, and reads what it needs. What is to be sent stays in `outgoing`."""
+        """Calls the action, and reads what it needs. Bytes to send stay in `outgoing`."""
         while True:
             try:
                 return action(*arguments)
@@ -126,12 +126,12 @@ class Handshake:
             self.connected.sendall(data)
 
 
-def test_a_handshake_that_outlasts_its_trust_roots_gets_nothing(place):
+def test_a_handshake_that_ends_after_a_change_of_trust_roots_gets_no_answer(place):
     world = CertificateWorld(place)
     shop = world.other.issue("shop", dns=["shop.example.com"])
     with world.service as service:
         client = Handshake(service, world.context(shop, V13))
-        # In TLS 1.3 the client's certificate goes with its last message: that is held back.
+        # In TLS 1.3, the client's certificate is in its last flight, which the test holds back.
         client.step(client.tls.do_handshake)
         held = client.outgoing.read()
         assert held
@@ -150,7 +150,7 @@ def test_a_handshake_that_outlasts_its_trust_roots_gets_nothing(place):
         assert b"HTTP/1.1 200" not in answer
 
 
-def test_a_handshake_that_is_not_finished_ends_when_the_trust_roots_change(place):
+def test_a_change_of_trust_roots_closes_unfinished_handshakes(place):
     world = CertificateWorld(place, limits="{handshakeTimeout: 60}")
     with world.service as service:
         client = Handshake(service, world.context(version=V13))
@@ -158,19 +158,18 @@ def test_a_handshake_that_is_not_finished_ends_when_the_trust_roots_change(place
             client.tls.do_handshake()
         client.flush()
         kept = service.connect(tls=world.context())
-        # Its handshake is done behind the other one's first bytes.
+        # This handshake completes after the other client's first bytes.
         assert offer(kept, world.token) == 200
         world.trust(world.authority)
         assert service.reload()[0]
-        # What the server has said stays to be read.
+        # The server's pending bytes can still be read.
         until(lambda: client.connected.recv(65536) == b"")
         client.connected.close()
-        # Connections without a certificate go on.
         assert offer(kept, world.token) == 200
         kept.close()
 
 
-def test_connections_without_a_certificate_end_when_one_becomes_required(place):
+def test_requiring_certificates_closes_connections_without_one(place):
     world = CertificateWorld(place)
     with world.service as service, contextlib.closing(service.connect(tls=world.context())) as kept:
         assert offer(kept, world.token) == 200
@@ -182,7 +181,7 @@ def test_connections_without_a_certificate_end_when_one_becomes_required(place):
 
 @pytest.mark.parametrize("version", [V12, V13])
 @pytest.mark.parametrize("certificates", ["optional", "required"])
-def test_no_session_is_resumed_where_certificates_are_asked_for(place, certificates, version):
+def test_a_listener_that_asks_for_certificates_resumes_no_tls_session(place, certificates, version):
     world = CertificateWorld(place, certificates)
     context = world.context(world.authority.issue("shop", dns=["shop.example.com"]), version)
     with world.service as service:
@@ -195,7 +194,7 @@ def test_no_session_is_resumed_where_certificates_are_asked_for(place, certifica
 
 
 @pytest.mark.parametrize("version", [V12, V13])
-def test_a_certificate_that_expires_lets_no_request_in(place, version):
+def test_the_gateway_refuses_requests_after_the_client_certificate_expires(place, version):
     world = CertificateWorld(place)
     with contextlib.ExitStack() as stack:
         service = stack.enter_context(world.service)
@@ -208,17 +207,17 @@ def test_a_certificate_that_expires_lets_no_request_in(place, version):
         time.sleep(max(0, end + 1.1 - time.time()))
         assert offer(kept) == 401
         assert offer(kept, world.token) == 401
-        # Nor does a new connection, with the session of the old one.
+        # A new connection with the session of the old one fails too.
         with pytest.raises((ssl.SSLError, ConnectionError)):
             with contextlib.closing(service.connect(tls=context, session=session)) as second:
                 assert offer(second) != 200
                 raise ConnectionError
 
 
-def test_a_certificate_lets_no_request_in_behind_the_end_of_its_trust_root(place):
+def test_the_gateway_refuses_requests_after_the_trust_root_of_the_client_expires(place):
     world = CertificateWorld(place)
     with world.service as service:
-        # Made here, because it is valid for a few seconds only.
+        # Issued here, because it is valid only for a few seconds.
         short = Authority(place, "short", seconds=6)
         shop = short.issue("shop", dns=["shop.example.com"])
         world.trust(world.authority, short)
@@ -230,7 +229,7 @@ def test_a_certificate_lets_no_request_in_behind_the_end_of_its_trust_root(place
             assert offer(kept) == 401
 
 
-def test_at_most_64_different_trust_roots_are_taken(place):
+def test_a_listener_accepts_at_most_64_different_trust_roots(place):
     world = CertificateWorld(place)
     with world.service as service:
         more = [Authority(place, f"authority-{index}") for index in range(63)]
@@ -242,7 +241,7 @@ def test_at_most_64_different_trust_roots_are_taken(place):
         assert "roots.pem holds 65 different certificates, and at most 64 may vouch for clients" in said
 
 
-def test_a_certificate_that_becomes_a_fifo_blocks_nothing(place):
+def test_a_certificate_file_replaced_by_a_fifo_does_not_block_the_gateway(place):
     world = CertificateWorld(place)
     with world.service as service:
         fifo = place / "fifo"
@@ -255,7 +254,7 @@ def test_a_certificate_that_becomes_a_fifo_blocks_nothing(place):
     assert service.process.returncode == 0
 
 
-def test_a_configuration_that_becomes_a_fifo_is_refused_and_blocks_nothing(place):
+def test_a_configuration_file_replaced_by_a_fifo_is_refused_without_blocking(place):
     with Service(BINARY, place, configuration(place, allowed("load", mint()))) as service:
         fifo = place / "fifo"
         os.mkfifo(fifo)
@@ -270,7 +269,7 @@ def test_a_configuration_that_becomes_a_fifo_is_refused_and_blocks_nothing(place
 # Age
 
 
-def test_a_connection_ends_with_an_answer_when_it_is_old(place):
+def test_a_connection_closes_with_an_answer_at_its_age_limit(place):
     token = mint()
     with Service(BINARY, place, configuration(place, allowed("load", token), limits="{connectionAge: 2}")) as service:
         head, body = request_bytes(token)
@@ -288,12 +287,12 @@ def test_a_connection_ends_with_an_answer_when_it_is_old(place):
                 time.sleep(0.05)
             assert 1.5 < time.monotonic() - begun and answered > 5
             assert reader.next() is None
-        # One that is silent ends by itself.
+        # A silent connection ends by itself.
         with channel(service) as connected:
             assert is_closed(connected, 8)
 
 
-def test_a_connection_with_requests_ahead_ends_when_it_is_old(place):
+def test_a_connection_with_pipelined_requests_closes_at_its_age_limit(place):
     token = mint()
     with Service(BINARY, place, configuration(place, allowed("load", token), limits="{connectionAge: 1}")) as service:
         request = b"".join(request_bytes(token))
@@ -310,7 +309,7 @@ def test_a_connection_with_requests_ahead_ends_when_it_is_old(place):
             assert 0.5 < time.monotonic() - begun
 
 
-# Bytes in flight
+# Request bodies in memory
 
 
 def unfinished(token, length, path=OFFER + "/batch", sent=None):
@@ -321,7 +320,7 @@ def unfinished(token, length, path=OFFER + "/batch", sent=None):
     return head + b" " * (length - 1 if sent is None else sent)
 
 
-def test_a_client_without_a_request_left_has_no_body_read(place):
+def test_the_gateway_reads_no_body_of_a_client_over_its_rate(place):
     token = mint()
     clients = allowed("load", token).replace("perSecond: 100000, burst: 1000000", "perSecond: 0.001, burst: 2")
     with Service(BINARY, place, configuration(place, clients)) as service:
@@ -329,7 +328,7 @@ def test_a_client_without_a_request_left_has_no_body_read(place):
             opened = [stack.enter_context(channel(service)) for _ in range(3)]
             for connected in opened[:2]:
                 connected.sendall(unfinished(token, 4096))
-            # Both have been taken from the rate; in which order the gateway reads connections is not said.
+            # Both requests count for the rate. The order in which the gateway reads connections is undefined.
             until(lambda: remaining(service) == 0)
             opened[2].sendall(unfinished(token, 4096))
             status, fields, body = Answers(opened[2]).next()
@@ -342,7 +341,7 @@ def remaining(service):
     return json.loads(body)["clients"][0]["rate"]["remaining"]
 
 
-def test_a_batch_takes_its_whole_count_once(place):
+def test_a_batch_takes_its_number_of_requests_from_the_rate_once(place):
     token = mint()
     clients = allowed("load", token).replace("perSecond: 100000, burst: 1000000", "perSecond: 0.001, burst: 10")
     with Service(BINARY, place, configuration(place, clients)) as service:
@@ -355,7 +354,7 @@ def test_a_batch_takes_its_whole_count_once(place):
 
 
 @pytest.mark.parametrize("way", ["declared", "in chunks"])
-def test_the_bytes_of_bodies_that_a_client_has_in_flight_are_bounded(place, way):
+def test_the_gateway_limits_the_body_bytes_in_flight_of_each_client(place, way):
     first, second = mint(), mint()
     clients = allowed("first", first) + "\n" + allowed("second", second)
     limits = "{batchBodyBytes: 65536, clientBodyBytes: 131072, totalBodyBytes: 196608}"
@@ -377,7 +376,7 @@ def test_the_bytes_of_bodies_that_a_client_has_in_flight_are_bounded(place, way)
             held = [send(first), send(first)]
             until(lambda: in_flight(service) >= 131072 - 2)
             refused(first, "The client first has")
-            # Others have room until all of it is taken.
+            # Other clients have room until the total is used up.
             held.append(send(second))
             until(lambda: in_flight(service) >= 196608 - 3)
             refused(second, "All clients together")
@@ -400,7 +399,7 @@ def in_flight(service):
     return service.metric("privyseal_body_bytes")
 
 
-def test_the_unit_bounds_memory_above_what_the_default_limits_allow():
+def test_the_systemd_unit_allows_the_memory_that_the_default_limits_need():
     unit = (ROOT / "packaging" / "systemd" / "privyseal.service").read_text()
     gigabytes = int(re.search(r"^MemoryMax=(\d+)G$", unit, re.MULTILINE)[1])
     limits = yaml.safe_load(
@@ -410,11 +409,11 @@ def test_the_unit_bounds_memory_above_what_the_default_limits_allow():
     assert gigabytes << 30 > 2 * (limits["connections"] * (90 << 10) + limits["totalBodyBytes"])
 
 
-# The end
+# Shutdown
 
 
 class BusyClient(threading.Thread):
-    """Asks without a pause on one connection, and on another one only after it was told that this one closes."""
+    """Sends requests without a pause on one connection; opens another one only after the answer announces its close."""
 
     def __init__(self, service, token):
         super().__init__(daemon=True)
@@ -438,7 +437,7 @@ class BusyClient(threading.Thread):
 
 
 @pytest.mark.parametrize("delay", [0, 1])
-def test_no_request_of_a_busy_connection_is_lost_at_the_stop(place, delay):
+def test_a_stop_loses_no_request_of_a_busy_connection(place, delay):
     token = mint()
     text = configuration(place, allowed("load", token)).replace("drainDelay: 0", f"drainDelay: {delay}")
     service = Service(BINARY, place, text).start()
@@ -453,7 +452,7 @@ def test_no_request_of_a_busy_connection_is_lost_at_the_stop(place, delay):
     assert all(client.closed for client in busy)
 
 
-def test_a_request_that_is_on_its_way_at_the_stop_is_answered(place):
+def test_a_request_in_transit_during_a_stop_is_answered(place):
     token = mint()
     service = Service(BINARY, place, configuration(place, allowed("load", token))).start()
     with channel(service) as connected, channel(service) as silent:
@@ -462,7 +461,6 @@ def test_a_request_that_is_on_its_way_at_the_stop_is_answered(place):
         assert reader.next()[0] == 200
         stopping = threading.Thread(target=service.stop)
         stopping.start()
-        # The listener is closed, and the connection is not.
         until(lambda: refuses(service))
         connected.sendall(request)
         status, fields, _ = reader.next()

@@ -1,4 +1,4 @@
-"""The gateway keeps its contract: the OpenAPI document, the problem pages, and what http-api.md promises besides."""
+"""The gateway keeps its contract: the OpenAPI document, the problem pages, and the promises of http-api.md."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def response_examples():
                 yield pytest.param(media["schema"], example["value"], id=f"{name}-{title}")
 
 
-# The document by itself
+# The document
 
 
 def test_the_document_is_valid_openapi():
@@ -47,12 +47,12 @@ def test_the_document_is_valid_openapi():
     assert contract.document()["openapi"].startswith("3.1.")
 
 
-def test_the_json_is_what_the_yaml_makes():
+def test_the_json_document_matches_the_yaml_document():
     result = subprocess.run([sys.executable, ROOT / "scripts" / "openapi", "--check"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
-def test_every_operation_has_an_id_of_its_own_and_a_summary():
+def test_every_operation_has_a_unique_id_and_a_summary():
     ids = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len(set(ids)) == len(ids)
     assert all(operation["summary"] for _, _, operation in OPERATIONS)
@@ -67,16 +67,16 @@ def test_every_component_is_used():
 
 
 @pytest.mark.parametrize("path, operation, value", list(body_examples()))
-def test_a_request_example_keeps_its_schema(path, operation, value):
+def test_each_request_example_matches_its_schema(path, operation, value):
     assert contract.faults(operation["requestBody"]["content"]["application/json"]["schema"], value) == []
 
 
 @pytest.mark.parametrize("schema, value", list(response_examples()))
-def test_an_answer_example_keeps_its_schema(schema, value):
+def test_each_response_example_matches_its_schema(schema, value):
     assert contract.faults(schema, value) == []
 
 
-# The pages of problems
+# Problem pages
 
 
 def kinds():
@@ -84,7 +84,7 @@ def kinds():
     return [urn.removeprefix("urn:privyseal:problem:") for urn in urns]
 
 
-# Below the contract: bytes that are no request, or none that is implemented; and the admin listener's own.
+# Outside the contract: invalid HTTP, HTTP that is not implemented, and problems of the admin listener.
 BESIDE = {"malformed-request", "not-implemented", "reload-refused", "change-refused"}
 
 
@@ -95,15 +95,15 @@ def test_every_problem_has_a_page_and_every_page_a_problem():
     assert sorted(listed) == sorted(set(kinds()) | BESIDE)
 
 
-def test_every_problem_is_an_answer_of_some_operation():
+def test_every_problem_is_a_response_of_an_operation():
     schemas = json.dumps([schema for name, schema in contract.document()["components"]["schemas"].items() if name != "ProblemType"])
     missing = {kind for kind in kinds() if f'"urn:privyseal:problem:{kind}"' not in schemas}
-    # An operation is a path with a method that it has.
+    # An operation has only methods that exist.
     assert missing == {"method-not-allowed"}
 
 
 @pytest.mark.parametrize("kind", kinds())
-def test_the_example_of_a_problem_page_is_a_document_of_that_problem(kind):
+def test_the_example_of_a_problem_page_matches_the_problem(kind):
     text = (PROBLEMS / f"{kind}.md").read_text()
     example = json.loads(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
     assert contract.faults({"$ref": "#/components/schemas/Problem"}, example) == []
@@ -115,7 +115,7 @@ def test_the_example_of_a_problem_page_is_a_document_of_that_problem(kind):
 
 
 @pytest.mark.parametrize("name, media_type", [("openapi.yaml", "application/yaml"), ("openapi.json", "application/json")])
-def test_the_document_is_served_as_it_is(gateway, name, media_type):
+def test_the_gateway_serves_the_document_unchanged(gateway, name, media_type):
     answer = requests.get(f"{gateway.url}/{name}", timeout=10)
     assert answer.content == (contract.FOLDER / name).read_bytes()
     assert answer.headers["Content-Type"] == media_type
@@ -124,7 +124,7 @@ def test_the_document_is_served_as_it_is(gateway, name, media_type):
 
 
 @pytest.mark.parametrize("path, operation, value", list(body_examples()))
-def test_an_example_is_answered_as_documented(gateway, path, operation, value):
+def test_the_gateway_answers_each_example_as_documented(gateway, path, operation, value):
     answer = gateway.http.post(gateway.url + contract.path_of(path), json=value, timeout=10)
     assert answer.status_code == 200, answer.text
     contract.expect_as_documented(operation, answer)
@@ -132,7 +132,7 @@ def test_an_example_is_answered_as_documented(gateway, path, operation, value):
         assert [result["status"] for result in answer.json()["results"]] == [200] * len(value["requests"])
 
 
-def test_the_compatibility_call_is_answered_as_documented(gateway):
+def test_the_gateway_answers_the_compatibility_call_as_documented(gateway):
     operation = contract.document()["paths"]["/"]["get"]
     first = {p["name"]: next(iter(p["examples"].values()))["value"] for p in operation["parameters"]}
     for name in ("user", "nobody"):
@@ -143,7 +143,7 @@ def test_the_compatibility_call_is_answered_as_documented(gateway):
 
 
 @pytest.mark.parametrize("path, method, operation", OPERATIONS, ids=label)
-def test_every_route_of_the_document_is_there(gateway, path, method, operation):
+def test_the_gateway_has_every_route_of_the_document(gateway, path, method, operation):
     answer = gateway.http.request(method, gateway.url + contract.path_of(path), timeout=10)
     expected = {"/": 400}.get(path, 200 if operation.get("security") == [] else 415)
     assert answer.status_code == expected, answer.text
@@ -151,7 +151,7 @@ def test_every_route_of_the_document_is_there(gateway, path, method, operation):
 
 
 @pytest.mark.parametrize("path", contract.document()["paths"])
-def test_every_other_method_gets_405_and_learns_those_that_there_are(gateway, path):
+def test_every_other_method_gets_405_with_the_allowed_methods(gateway, path):
     methods = {method.upper() for other, method, _ in OPERATIONS if other == path}
     for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"} - methods:
         answer = gateway.http.request(method, gateway.url + contract.path_of(path), timeout=10)
@@ -162,26 +162,26 @@ def test_every_other_method_gets_405_and_learns_those_that_there_are(gateway, pa
             assert contract.faults({"$ref": "#/components/schemas/Problem"}, answer.json()) == []
 
 
-def test_a_path_that_is_not_there_is_a_problem(gateway):
+def test_an_unknown_path_gets_a_problem_document(gateway):
     for path in ("/nothing", "/v1", "/v1/apps", f"/v1/apps/{BUNDLE_ID}", f"{OFFER}/batch/more", "/openapi", "/metrics"):
         answer = gateway.http.get(gateway.url + path, timeout=10)
         assert (answer.status_code, answer.json()["type"]) == (404, "urn:privyseal:problem:not-found"), path
 
 
-# Who calls
+# Authentication
 
 
-def test_the_open_routes_ask_nobody_who_calls(gateway):
+def test_the_open_routes_require_no_authentication(gateway):
     for path, method, operation in OPERATIONS:
         if operation.get("security") == []:
             answer = requests.request(method, gateway.url + path, timeout=10)
             assert answer.status_code == 200, path
-            # Nor do they look at a token that is there.
+            # They do not check a token either.
             wrong = requests.request(method, gateway.url + path, headers={"Authorization": "Bearer x"}, timeout=10)
             assert wrong.status_code == 200, path
 
 
-def test_everything_else_asks_and_never_says_what_was_wrong(gateway):
+def test_all_other_routes_require_authentication_and_give_no_reason(gateway):
     changed = gateway.token[:-1] + ("a" if gateway.token[-1] != "a" else "b")
     wrong = [
         None, "", "Bearer", "Bearer ", f"Basic {gateway.token}", gateway.token, f"Bearer {mint()}", f"Bearer {changed}",
@@ -204,11 +204,11 @@ def test_everything_else_asks_and_never_says_what_was_wrong(gateway):
     assert len(bodies) == 1
 
 
-# What every answer carries
+# Headers of every answer
 
 
 @pytest.mark.parametrize("value", ["a", "checkout-8f14e45f", "~!#$%&()*+,-./:;<=>?@[]^_`{|}", "x" * 128])
-def test_an_acceptable_request_id_comes_back(gateway, value):
+def test_the_gateway_returns_an_acceptable_request_id(gateway, value):
     for headers, status in [({**JSON, "X-Request-Id": value}, 200), ({"X-Request-Id": value}, 415)]:
         answer = gateway.http.post(gateway.url + OFFER, data=json.dumps(GOOD), headers=headers, timeout=10)
         assert answer.status_code == status
@@ -218,7 +218,7 @@ def test_an_acceptable_request_id_comes_back(gateway, value):
 
 
 @pytest.mark.parametrize("value", ["", "x" * 129, "a b", 'a"b', "ä", "a\tb", None])
-def test_another_request_id_is_replaced(gateway, value):
+def test_the_gateway_replaces_any_other_request_id(gateway, value):
     headers = {} if value is None else {"X-Request-Id": value.encode("latin-1")}
     seen = set()
     for _ in range(3):
@@ -230,7 +230,7 @@ def test_another_request_id_is_replaced(gateway, value):
     assert len(seen) == 3
 
 
-def test_a_trace_goes_on_and_a_broken_one_does_not(gateway):
+def test_the_gateway_continues_a_valid_trace_and_no_invalid_one(gateway):
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     answer = gateway.http.get(
         f"{gateway.url}/livez", headers={"traceparent": f"00-{trace}-00f067aa0ba902b7-01"}, timeout=10
@@ -241,7 +241,7 @@ def test_a_trace_goes_on_and_a_broken_one_does_not(gateway):
         assert trace not in answer.headers.get("traceparent", ""), broken
 
 
-def test_a_client_with_a_rate_sees_how_it_stands(gateway):
+def test_a_client_with_a_rate_gets_ratelimit_headers(gateway):
     answer = gateway.http.post(gateway.url + OFFER, json=GOOD, timeout=10)
     assert int(answer.headers["RateLimit-Limit"]) == 100000
     assert 0 <= int(answer.headers["RateLimit-Remaining"]) < 100000
@@ -256,7 +256,7 @@ def batch(gateway, body, **keywords):
     return gateway.http.post(f"{gateway.url}{OFFER}/batch", data=data, headers=JSON, timeout=60, **keywords)
 
 
-def test_a_batch_answers_in_order_each_with_its_own_success_or_problem(gateway):
+def test_a_batch_returns_each_success_or_problem_in_order(gateway):
     wanted = [GOOD, {**GOOD, "productId": ""}, 7, {"request": GOOD}, {**GOOD, "productId": "last"}]
     answer = batch(gateway, {"requests": wanted})
     assert answer.status_code == 200
@@ -270,7 +270,7 @@ def test_a_batch_answers_in_order_each_with_its_own_success_or_problem(gateway):
     assert len({result["response"]["nonce"] for result in (results[0], results[4])}) == 2
 
 
-def test_a_batch_has_up_to_a_hundred_requests(gateway):
+def test_a_batch_accepts_a_hundred_requests(gateway):
     results = batch(gateway, {"requests": [{**GOOD, "productId": f"p{index}"} for index in range(100)]}).json()["results"]
     assert len({result["response"]["nonce"] for result in results}) == 100
 
@@ -295,7 +295,7 @@ def test_a_batch_has_up_to_a_hundred_requests(gateway):
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_a_batch_that_is_none_is_refused_as_a_whole(gateway, body, status, kind, field):
+def test_an_invalid_batch_is_refused_as_a_whole(gateway, body, status, kind, field):
     answer = batch(gateway, body)
     assert (answer.status_code, answer.json()["type"]) == (status, f"urn:privyseal:problem:{kind}"), answer.text
     assert answer.json().get("field") == field
@@ -311,8 +311,8 @@ def test_a_batch_may_be_larger_than_a_single_request(gateway):
 
 
 @pytest.mark.parametrize("gateway", [file_gateway], ids=["file"], indirect=True)
-def test_schemathesis_finds_nothing(gateway, tmp_path, capsys):
-    """Every check that schemathesis has, in all its phases; schemathesis.toml says what it should know."""
+def test_schemathesis_finds_no_failure(gateway, tmp_path, capsys):
+    """All checks of schemathesis in all its phases; schemathesis.toml has the rules for them."""
     report = tmp_path / "report.json"
     command = [
         sys.executable, "-m", "schemathesis.cli", "run", contract.FOLDER / "openapi.json", "--url", gateway.url,
@@ -329,7 +329,7 @@ def test_schemathesis_finds_nothing(gateway, tmp_path, capsys):
     assert found["complete"] and {phase["status"] for phase in found["phases"].values()} == {"success"}
     assert found["operations"]["tested"] == len(OPERATIONS)
     assert {name: warnings for name, warnings in found["warnings"].items() if warnings} == {}
-    # It did not only knock: every operation was also asked for what it gives, and gave it.
+    # Every operation was also called successfully.
     for operation, phases in found["valid_rates"].items():
         assert sum(rates["accepted"] for rates in phases.values()) > 0, operation
     with capsys.disabled():

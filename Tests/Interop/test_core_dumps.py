@@ -1,4 +1,4 @@
-"""No command leaves a core dump: it may hold a PIN or a key."""
+"""No command leaves a core dump, which could contain a PIN or a key."""
 
 import os
 import resource
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import BINARY
 
-# In the place of libc's: what the process may leave behind when it ends.
+# Replaces libc's _exit and prints the core-dump limits at the end of the process.
 END = r"""
 #define _GNU_SOURCE
 #include <stdio.h>

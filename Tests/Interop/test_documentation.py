@@ -1,5 +1,5 @@
-"""Every code block of the documentation: Swift is compiled or found in the sources, commands and their options exist,
-configurations are taken, JSON is JSON."""
+"""Every code block of the documentation: Swift compiles or is in the sources, commands and their options exist,
+configurations are valid, JSON is valid."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ import pytest
 import yaml
 from conftest import BINARY, ISSUER_ID, ROOT
 
-# Decisions are not changed afterwards, so they may show what is no more.
+# Decisions and the change log are not updated, so they may show what no longer exists.
 HISTORY = ("docs/adr/", "CHANGELOG.md")
 MODULES = pathlib.Path(BINARY).resolve().parent / "Modules"
 
@@ -37,12 +37,12 @@ BLOCKS = list(blocks())
 
 
 def of(*languages):
-    """For parametrize: the blocks of these languages, named by their place."""
+    """For parametrize: the blocks of these languages, identified by file and line."""
     chosen = [block for block in BLOCKS if block.language in languages]
     return pytest.mark.parametrize("block", chosen, ids=[block.place for block in chosen])
 
 
-def test_every_block_has_a_language_that_is_checked():
+def test_every_code_block_has_a_known_language():
     known = {"bash", "console", "ini", "json", "sh", "sql", "swift", "text", "yaml", ""}
     assert {block.language for block in BLOCKS} <= known
     assert len(BLOCKS) > 100
@@ -52,7 +52,7 @@ def test_every_block_has_a_language_that_is_checked():
 
 
 @of("swift")
-def test_swift_is_a_program_that_compiles_or_stands_in_the_sources(block, tmp_path, sources):
+def test_swift_blocks_compile_or_appear_in_the_sources(block, tmp_path, sources):
     if is_program(block):
         compile_program(block.text, tmp_path)
         return
@@ -91,7 +91,7 @@ def compile_program(text, directory):
 def swiftc(*arguments):
     assert MODULES.is_dir(), f"the modules that {BINARY} was built from are not beside it, in {MODULES}"
     maps = [
-        *ROOT.glob("Sources/C*/module.modulemap"),
+        *ROOT.glob("Sources/System/C*/module.modulemap"),
         *ROOT.glob(".build/checkouts/*/Sources/*/include/module.modulemap"),
         *MODULES.parent.glob("*.build/module.modulemap"),
     ]
@@ -106,7 +106,7 @@ def swiftc(*arguments):
 
 
 def scripts(block):
-    """What a shell would get: of a transcript, the lines behind a prompt with those that continue them."""
+    """The commands for a shell: of a transcript, the lines after a prompt and their continuation lines."""
     if block.language in ("sh", "bash"):
         return [block.text]
     if block.language == "console" or re.match(r"[$#] \w", block.text):
@@ -146,7 +146,7 @@ def test_every_command_of_privyseal_exists_with_its_options(block, program):
 
 
 def invocations(script):
-    """The words behind each `privyseal` that is run."""
+    """The arguments of each call of `privyseal`."""
     for line in re.sub(r"\\\n", " ", script).splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
         lexer.whitespace_split = True
@@ -162,7 +162,7 @@ def invocations(script):
 
 
 class Loader(yaml.SafeLoader):
-    """A moment stays the text that it is."""
+    """Reads a timestamp as a string."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -186,10 +186,10 @@ clients:
 
 
 @of("yaml")
-def test_a_configuration_is_taken(block, tmp_path):
+def test_check_accepts_each_configuration(block, tmp_path):
     shown = yaml.load(filled(block.text), Loader)
     if "scrape_configs" in shown:
-        # Prometheus's own configuration.
+        # A configuration of Prometheus.
         return
     base = yaml.safe_load(BASE)
     if "listen" in shown:
@@ -200,27 +200,27 @@ def test_a_configuration_is_taken(block, tmp_path):
         shown["accounts"] = [{**base["accounts"][0], **account} for account in shown["accounts"]]
     configuration = tmp_path / "gateway.yaml"
     configuration.write_text(yaml.safe_dump({**base, "audit": {"database": f"{tmp_path}/audit.db"}, **shown}))
-    # Its keys are not on this machine: 1 where it is taken, 78 where not.
+    # The keys do not exist on this machine: the status is 1 for a valid configuration, 78 for an invalid one.
     ended = subprocess.run([BINARY, "check", "--config", configuration], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1, ended.stderr
 
 
 def filled(text):
-    """With values in the place of "…", each another one."""
+    """The text with a different value for each "…"."""
     numbers = iter(range(1, 100))
     text = text.replace("issuerId: …", f"issuerId: {ISSUER_ID}")
     return re.sub('"…"', lambda _: f'"{next(numbers):064x}"', text)
 
 
-# The rest
+# Other languages
 
 
 @of("json")
-def test_json_is_json(block):
+def test_json_blocks_are_valid_json(block):
     try:
         json.loads(block.text)
     except json.JSONDecodeError:
-        # Several answers, one in each line or behind the other.
+        # Several JSON values, on separate lines or in sequence.
         decoder, rest = json.JSONDecoder(), block.text.strip()
         while rest:
             _, end = decoder.raw_decode(rest)
@@ -228,11 +228,11 @@ def test_json_is_json(block):
 
 
 @of("sql")
-def test_sql_can_be_executed(block):
+def test_sqlite_executes_the_sql_blocks(block):
     sqlite3.connect(":memory:").executescript(block.text)
 
 
 @of("ini")
-def test_a_unit_of_systemd_has_sections_and_assignments(block):
+def test_systemd_units_have_only_sections_and_assignments(block):
     for line in block.text.splitlines():
         assert not line or re.match(r"#|\[\w+\]$|\w+=", line), line

@@ -1,4 +1,4 @@
-"""Drills on gateways that they make themselves, and their records against the audit log that is kept beside them."""
+"""Drills on gateways that the drills start themselves, and their records compared with the audit log."""
 
 import base64
 import datetime
@@ -31,7 +31,7 @@ CLIENT = "drill"
 
 
 class Drill:
-    """What `privyseal drill run` left behind."""
+    """The results of `privyseal drill run`."""
 
     def __init__(self, scenario, directory):
         temporary = directory / "tmp"
@@ -56,7 +56,7 @@ class Drill:
 
 
 def short(directory):
-    """A path that leaves room for a socket's name (unix(7))."""
+    """A path that is short enough for a socket in it (unix(7))."""
     return str(directory) if len(str(directory)) < 70 else "/tmp"
 
 
@@ -74,7 +74,7 @@ def drill(request, shelf):
     return Drill(request.param, shelf)
 
 
-def test_it_passes_and_nothing_is_wrongly_signed(drill):
+def test_each_drill_passes_without_a_wrong_signature(drill):
     record = drill.record
     assert (drill.status, record["verdict"]) == (0, "passed"), drill.said
     assert all(step["verdict"] == "passed" for step in record["steps"]), record["steps"]
@@ -82,7 +82,7 @@ def test_it_passes_and_nothing_is_wrongly_signed(drill):
     assert record["load"]["served"] > 0
 
 
-def test_its_files_are_there_and_the_record_is_what_was_printed(drill):
+def test_each_drill_writes_its_files_and_prints_its_record(drill):
     file = drill.directory / f"{drill.record['id']}.json"
     assert json.loads(file.read_text()) == drill.record
     page = (drill.directory / f"{drill.record['id']}.html").read_text()
@@ -91,7 +91,7 @@ def test_its_files_are_there_and_the_record_is_what_was_printed(drill):
     assert "http://" not in page and "https://" not in page and "<script" not in page
 
 
-def test_its_page_shows_the_digest_of_the_record_and_the_log_has_an_entry_of_it(drill):
+def test_the_page_and_the_log_contain_the_digest_of_the_record(drill):
     file = drill.directory / f"{drill.record['id']}.json"
     digest = hashlib.sha256(file.read_bytes())
     assert digest.hexdigest() in (drill.directory / f"{drill.record['id']}.html").read_text()
@@ -109,15 +109,15 @@ def test_its_page_shows_the_digest_of_the_record_and_the_log_has_an_entry_of_it(
     assert json.loads(json.loads(checked.stdout)["entry"]) == entry
 
 
-def test_its_log_is_whole(drill):
+def test_the_audit_log_of_each_drill_is_intact(drill):
     database = drill.evidence / "audit.db"
     assert drill.log.faults(public_key(database), [drill.record["audit"]["checkpoint"]]) == []
     status, report = verify(BINARY, database, public_key(database), [])
     assert status == 0, report
 
 
-def test_its_log_has_every_request_that_was_served(drill):
-    """No more and no less, besides those by name: they are not part of the load."""
+def test_the_audit_log_contains_every_served_request(drill):
+    """Exactly those of the load, besides requests by key name, which are not part of the load."""
     load, audit = drill.record["load"], drill.record["audit"]
     entries = drill.log.entries[audit["first"] : audit["last"] + 1]
     tokens = [entry for entry in entries if entry["kind"] == "signature" and entry["client"] == CLIENT]
@@ -130,7 +130,7 @@ def test_its_log_has_every_request_that_was_served(drill):
         assert load["byKey"][key] <= signed <= load["byKey"][key] + by_name
 
 
-def test_its_numbers_agree_with_each_other(drill):
+def test_the_numbers_of_each_record_are_consistent(drill):
     load = drill.record["load"]
     assert sum(load["byKey"].values()) == load["served"]
     assert sum(load["byReason"].values()) == load["failed"]
@@ -141,7 +141,7 @@ def test_its_numbers_agree_with_each_other(drill):
         assert begun <= moment(step["begun"]) <= moment(step["ended"]) <= ended
 
 
-def test_nothing_is_left_of_the_gateway(drill):
+def test_no_file_and_no_process_of_the_gateway_remains(drill):
     socket = drill.record["gateway"]["address"].removeprefix("unix:")
     assert not pathlib.Path(socket).parent.exists()
     running = [path.read_bytes() for path in processes()]
@@ -157,13 +157,13 @@ def processes():
         yield path
 
 
-def test_no_secret_is_in_the_record_or_the_log(drill):
+def test_the_record_and_the_log_contain_no_secret(drill):
     texts = [drill.said, json.dumps(drill.record), (drill.evidence / "gateway.log").read_text()]
     for text in texts:
         assert "PRIVATE KEY" not in text and "pin-source" not in text and "privyseal_" not in text
 
 
-def test_each_scenario_says_what_it_is_for(drill):
+def test_each_scenario_records_its_expected_result(drill):
     record, timings = drill.record, drill.record["timings"]
     match record["scenario"]:
         case "scheduled-rotation":
@@ -196,14 +196,14 @@ def test_each_scenario_says_what_it_is_for(drill):
         case "restore-from-backup-token":
             assert record["load"]["byKey"].keys() == {OLD, "DRILLKEY03"}
             assert "active, down" in [span["state"] for span in record["keys"]["states"]]
-            # A module that had no token left is started anew some time later: the drill has to say that it took so long.
+            # A module without a token is initialized again some time later; the drill must report the delay.
             slow = timings["restoration"] > 5000
             assert slow == any("Restoration took" in sentence for sentence in record["deviations"])
             tried = "after" in drill.step("Point the gateway")["actual"]
             assert tried == any("refused the new configuration" in sentence for sentence in record["deviations"])
 
 
-def test_list_show_and_compare(shelf, drill):
+def test_list_show_and_compare_print_the_archived_drills(shelf, drill):
     run = lambda *arguments: subprocess.run(
         [BINARY, "drill", *arguments, "--directory", shelf], capture_output=True, text=True, timeout=60
     )
@@ -216,7 +216,7 @@ def test_list_show_and_compare(shelf, drill):
     assert first.returncode == 1 and "first drill of its scenario" in first.stderr
 
 
-def test_a_record_that_was_changed_by_hand_does_not_reach_the_terminal_as_it_is(shelf, drill, tmp_path):
+def test_show_escapes_control_characters_of_a_record(shelf, drill, tmp_path):
     record = {**drill.record, "participants": [{"name": "\x1b[2J", "role": "none"}]}
     (tmp_path / f"{record['id']}.json").write_text(json.dumps(record))
     shown = subprocess.run(
@@ -225,7 +225,7 @@ def test_a_record_that_was_changed_by_hand_does_not_reach_the_terminal_as_it_is(
     assert "\\u{1b}[2J" in shown.stdout and "\x1b" not in shown.stdout
 
 
-def test_a_directory_that_cannot_be_written_is_refused_before_the_drill():
+def test_run_refuses_an_unwritable_directory_before_the_drill():
     ended = subprocess.run(
         [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", "/proc/nope"],
         capture_output=True,
@@ -236,7 +236,7 @@ def test_a_directory_that_cannot_be_written_is_refused_before_the_drill():
     assert ended.stderr == "privyseal: /proc/nope cannot be made: No such file or directory.\n"
 
 
-def test_a_record_that_cannot_be_kept_is_printed_and_is_not_in_the_log(tmp_path):
+def test_a_record_that_cannot_be_kept_is_printed_and_not_logged(tmp_path):
     temporary, directory = tmp_path / "tmp", tmp_path / "drills"
     temporary.mkdir()
     process = subprocess.Popen(
@@ -257,7 +257,7 @@ def test_a_record_that_cannot_be_kept_is_printed_and_is_not_in_the_log(tmp_path)
     assert ".json cannot be written: Not a directory." in said and "The record is" not in said
 
 
-def test_a_drill_is_shown_beside_the_last_one(tmp_path):
+def test_compare_shows_a_drill_beside_the_previous_one(tmp_path):
     directory = tmp_path / "d"
     directory.mkdir()
     first = Drill("compromise", directory)
@@ -273,7 +273,7 @@ def test_a_drill_is_shown_beside_the_last_one(tmp_path):
     assert "Beside the last one" in (directory / f"{second.record['id']}.html").read_text()
 
 
-def test_a_drill_that_is_interrupted_leaves_no_gateway(tmp_path):
+def test_an_interrupted_drill_leaves_no_gateway(tmp_path):
     temporary = pathlib.Path(short(tmp_path))
     before = set(temporary.glob("privyseal-drill-*"))
     process = subprocess.Popen(
@@ -295,7 +295,7 @@ def test_a_drill_that_is_interrupted_leaves_no_gateway(tmp_path):
     assert set(temporary.glob("privyseal-drill-*")) - before == set()
 
 
-def test_without_softhsm_it_says_what_is_missing(tmp_path):
+def test_run_reports_that_softhsm_is_missing(tmp_path):
     ended = subprocess.run(
         [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],
         capture_output=True,
@@ -307,7 +307,7 @@ def test_without_softhsm_it_says_what_is_missing(tmp_path):
     assert "SoftHSM is not installed" in ended.stderr and "apt: softhsm2" in ended.stderr
 
 
-# On a gateway that runs
+# Drills on a running gateway
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def service(tmp_path):
 
 
 def drill_on(service, scenario, *more):
-    """(status, record or None, what was said)."""
+    """(status, record or None, standard error)."""
     command = [BINARY, "drill", "run", scenario, "--config", service.configuration, "--format", "json", "--app", APP]
     command += ["--public", f"http://{service.addresses['public']}", "--new", STAGED, "--overlap", "2s"]
     command += ["--client-token-file", service.directory / "load.token", *more]
@@ -327,7 +327,7 @@ def drill_on(service, scenario, *more):
     return ended.returncode, json.loads(ended.stdout) if ended.stdout else None, ended.stderr
 
 
-def test_it_asks_before_it_changes_keys_of_a_gateway_that_runs(service):
+def test_run_requires_yes_before_it_changes_keys_of_a_running_gateway(service):
     before = service.states()
     status, record, said = drill_on(service, "compromise")
     assert (status, record) == (64, None)
@@ -336,7 +336,7 @@ def test_it_asks_before_it_changes_keys_of_a_gateway_that_runs(service):
 
 
 @pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "wrong-key-imported", "operator-mistake"])
-def test_without_a_staged_key_it_is_not_begun(scenario):
+def test_run_refuses_to_begin_without_a_new_key(scenario):
     command = [BINARY, "drill", "run", scenario, "--config", "/nowhere/gateway.yaml", "--app", APP, "--yes"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout) == (64, "")
@@ -344,7 +344,7 @@ def test_without_a_staged_key_it_is_not_begun(scenario):
 
 
 @pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "operator-mistake"])
-def test_a_client_that_may_not_name_the_keys_is_refused_before_anything_is_changed(service, scenario):
+def test_run_refuses_a_client_that_may_not_name_keys_before_any_change(service, scenario):
     text = service.configuration.read_text()
     service.configuration.write_text(text.replace(', keyIds: ["*"]', ""))
     done, said = service.reload()
@@ -354,16 +354,16 @@ def test_a_client_that_may_not_name_the_keys_is_refused_before_anything_is_chang
     assert (status, record) == (1, None)
     assert "Refused with 403: The client load may not name the key" in said
     assert service.states() == before
-    # There is no record either: it would take the place of an earlier drill that passed.
+    # No record either: it would replace an earlier drill that passed.
     assert list((service.database.parent / "drills").iterdir()) == []
 
 
 @pytest.mark.parametrize("scenario", ["scheduled-rotation", "compromise", "operator-mistake"])
-def test_it_does_a_drill_on_a_gateway_that_runs(service, scenario):
+def test_run_performs_a_drill_on_a_running_gateway(service, scenario):
     status, record, said = drill_on(service, scenario, "--yes")
     assert status == 0, said
     assert record["gateway"]["throwAway"] is False
-    # Beside the log's database, where nothing else is said.
+    # By default, next to the log's database.
     assert (service.database.parent / "drills" / f"{record['id']}.html").exists()
     assert (record["deviations"] == []) == (scenario != "operator-mistake")
     made = subprocess.run(
@@ -377,13 +377,13 @@ def test_it_does_a_drill_on_a_gateway_that_runs(service, scenario):
     assert (check["result"], check["value"]) == ("pass", "passed 0 days ago, on the gateway that serves"), check
 
 
-def test_a_wrong_key_that_is_the_right_one_fails_the_drill_and_stays_staged(service):
+def test_the_wrong_key_drill_fails_with_the_right_key_and_leaves_it_staged(service):
     status, record, _ = drill_on(service, "wrong-key-imported", "--yes")
     assert (status, record["verdict"]) == (1, "failed")
     assert service.states()[STAGED] == "staged"
 
 
-def test_a_person_who_takes_some_time_to_put_a_token_back_is_no_deviation(tmp_path):
+def test_a_slow_return_of_the_token_is_not_a_deviation(tmp_path):
     keys = TokenKeys(tmp_path)
     tokens, away = keys.directory / "tokens", keys.directory / "away"
     service = KeyService(BINARY, tmp_path, keys).start()
@@ -397,7 +397,7 @@ def test_a_person_who_takes_some_time_to_put_a_token_back_is_no_deviation(tmp_pa
             if "Take the token away now" in line:
                 tokens.rename(away)
             if "Put the token back now" in line:
-                # More than a restoration may take.
+                # Longer than a restoration may take.
                 time.sleep(5.5)
                 away.rename(tokens)
                 break
@@ -409,7 +409,7 @@ def test_a_person_who_takes_some_time_to_put_a_token_back_is_no_deviation(tmp_pa
     assert record["deviations"] == [] and record["timings"]["recovery"] > 5500
 
 
-def test_what_needs_a_throw_away_token_is_said(service):
+def test_run_refuses_a_scenario_that_needs_a_throw_away_token(service):
     status, record, said = drill_on(service, "restore-from-backup-token", "--yes")
     assert (status, record) == (64, None)
     assert "--throw-away" in said

@@ -1,4 +1,4 @@
-"""Where a request begins and ends: RFC 9112, to the letter, on every listener."""
+"""The beginning and end of a request (RFC 9112), on every listener."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ LISTENERS = ("public", "admin", "metrics", "TLS")
 
 
 class World:
-    """A gateway with a listener of each kind, and one with TLS."""
+    """A gateway with a listener of each kind, and a gateway with TLS."""
 
     def __init__(self, place):
         self.token = mint()
@@ -59,7 +59,7 @@ clients:
         return channel(self.services[0], listener)
 
     def answers(self, data, listener="public"):
-        """All answers to these bytes, up to the end of the connection; each fails the test when it takes too long."""
+        """All answers to these bytes until the connection ends. The test fails if an answer takes too long."""
         with self.connect(listener) as connected:
             connected.settimeout(5)
             connected.sendall(data)
@@ -86,7 +86,7 @@ def kind(answer):
 
 
 def refused(world, data, listener="public"):
-    """The one answer to these bytes, after which the connection is closed."""
+    """The only answer to these bytes; the connection is closed afterwards."""
     answers = world.answers(data, listener)
     assert len(answers) == 1, answers
     assert answers[0][1]["connection"] == "close"
@@ -124,7 +124,7 @@ NEXT = lines(GET, HOST)
         ([GET, HOST, "Transfer-Encoding: identity, chunked"], UNKNOWN),
         ([GET, HOST, "Transfer-Encoding: chunked, chunked"], MALFORMED),
         ([GET, HOST, "Transfer-Encoding: gzip"], UNKNOWN),
-        # U+212A KELVIN SIGN, in UTF-8: Unicode has "k" as its lower case.
+        # U+212A KELVIN SIGN in UTF-8: its Unicode lower case is "k".
         ([GET, HOST, "Transfer-Encoding: chun\u00e2\u0084\u00aaed"], UNKNOWN),
         ([GET, HOST, "Transfer-Encoding: identity"], UNKNOWN),
         ([GET, HOST, "Transfer-Encoding:"], UNKNOWN),
@@ -153,8 +153,8 @@ NEXT = lines(GET, HOST)
     ],
     ids=lambda value: ", ".join(value[:6]).replace("\x16\x03\x01", "TLS") if isinstance(value, list) else "",
 )
-def test_a_head_that_two_servers_could_read_differently_ends_the_connection(world, listener, head, expected):
-    # What follows looks like a body in chunks and like another request.
+def test_an_ambiguous_head_ends_the_connection(world, listener, head, expected):
+    # The bytes after the head look like a chunked body and another request.
     assert refused(world, lines(*head, body=b"0\r\n\r\n" + NEXT), listener) == expected
 
 
@@ -176,25 +176,25 @@ def test_a_head_that_two_servers_could_read_differently_ends_the_connection(worl
     ],
     ids=lambda value: ", ".join(value) if isinstance(value, list) else "",
 )
-def test_a_head_that_is_right_is_answered_and_close_closes(world, listener, head, body):
+def test_a_valid_head_gets_an_answer_and_close_ends_the_connection(world, listener, head, body):
     answers = world.answers(lines(*head, body=body), listener)
     assert [status for status, _, _ in answers] == [200]
     assert answers[0][1]["connection"] == "close"
 
 
-def test_a_good_request_before_a_refused_one_is_answered(world):
+def test_a_valid_request_before_a_refused_one_is_answered(world):
     first, second = world.answers(NEXT + lines(GET) + NEXT)
     assert first[0] == 200
     assert kind(second) == MALFORMED
 
 
-def test_requests_one_behind_the_other_are_answered_in_turn(world):
+def test_pipelined_requests_are_answered_in_order(world):
     answers = world.answers(NEXT * 3 + lines(GET, HOST, "Connection: close") + NEXT)
     assert [status for status, _, _ in answers] == [200] * 4
     assert ["connection" in fields for _, fields, _ in answers] == [False, False, False, True]
 
 
-def test_a_raw_number_sign_does_not_cut_a_name_that_is_signed(world):
+def test_a_raw_number_sign_in_a_query_is_refused(world):
     query = f"appBundleID={APP}&keyIdentifier={KEY_IDS[0]}&productIdentifier=p&offerIdentifier=o"
     head = [HOST, f"Authorization: Bearer {world.token}"]
     assert refused(world, lines(f"GET /?{query}&applicationUsername=Alice#1 HTTP/1.1", *head)) == MALFORMED
@@ -216,7 +216,7 @@ def test_a_raw_number_sign_does_not_cut_a_name_that_is_signed(world):
         ("GET", "//"),
     ],
 )
-def test_a_path_with_an_empty_segment_is_not_there(world, method, path):
+def test_a_path_with_an_empty_segment_is_not_found(world, method, path):
     head = [HOST, f"Authorization: Bearer {world.token}", "Content-Type: application/json", "Connection: close"]
     (answer,) = world.answers(lines(f"{method} {path} HTTP/1.1", *head, f"Content-Length: {len(BODY)}", body=BODY))
     assert kind(answer) == (404, "not-found")
@@ -227,7 +227,7 @@ UPGRADE = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Setting
 
 @pytest.mark.parametrize("listener", LISTENERS)
 @pytest.mark.parametrize("head", [[GET, HOST, *UPGRADE], ["CONNECT localhost:443 HTTP/1.1", "Host: localhost:443"]])
-def test_what_follows_an_upgrade_or_a_tunnel_is_not_kept(world, listener, head):
+def test_the_gateway_does_not_keep_the_bytes_after_an_upgrade_or_a_tunnel(world, listener, head):
     service = world.service(listener)
     before = service.usage()["memory"]
     with world.connect(listener) as connected:
@@ -239,14 +239,14 @@ def test_what_follows_an_upgrade_or_a_tunnel_is_not_kept(world, listener, head):
     assert grown < 48 << 10, f"{grown} KiB more"
 
 
-def test_a_request_with_an_upgrade_is_answered_and_the_connection_closed(world):
+def test_a_request_with_an_upgrade_is_answered_and_ends_the_connection(world):
     head = [f"POST {OFFER} HTTP/1.1", HOST, *UPGRADE, f"Authorization: Bearer {world.token}"]
     head += ["Content-Type: application/json", f"Content-Length: {len(BODY)}"]
-    # The next request is not answered: the connection says that it closes.
+    # The next request is not answered, because the connection closes.
     answers = world.answers(lines(*head, body=BODY) + NEXT)
     assert [status for status, _, _ in answers] == [200]
     assert answers[0][1]["connection"] == "close"
 
 
-def test_an_upgrade_without_its_connection_option_ends_the_connection_too(world):
+def test_an_upgrade_without_its_connection_option_ends_the_connection(world):
     assert [status for status, _, _ in world.answers(lines(GET, HOST, "Upgrade: h2c") + NEXT)] == [200]

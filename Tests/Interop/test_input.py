@@ -1,4 +1,4 @@
-"""What a gateway takes and refuses: names, white space, null, words for nothing; and that its messages repeat no secret."""
+"""Accepted and refused input: names, white space, null, empty values; and messages that repeat no secret."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ from service import REFUSED_CONFIGURATION, Service, digest, mint, write_key
 REFERENCE = "11aa22bb-33cc-44dd-88ee-55ff66aa77bb"
 NULL_INFO = {"appAccountToken": None, "consistencyToken": None, "requestReferenceId": REFERENCE}
 ITEM = {"SKU": "s", "description": "d", "displayName": "n", "price": 1990}
-# As Apple's Java library writes them: null for each optional member that is not set.
+# Requests as Apple's Java library writes them: null for each optional member that is not set.
 JAVA_REQUESTS = [
     {
         "operation": "CREATE_ONE_TIME_CHARGE", "version": "1", "requestInfo": NULL_INFO, "currency": "USD", "item": ITEM,
@@ -53,7 +53,7 @@ def post(gateway, feature, body):
 
 
 @pytest.mark.parametrize("request_", JAVA_REQUESTS, ids=lambda request: request["operation"])
-def test_null_in_optional_members_is_signed_as_it_came(gateway, request_):
+def test_null_in_optional_members_is_signed_unchanged(gateway, request_):
     text = json.dumps(request_, separators=(",", ":"))
     assert contract.faults({"$ref": "#/components/schemas/AdvancedCommerceInAppRequest"}, request_) == []
     answer = post(gateway, "advanced-commerce-api", '{"request":' + text + "}")
@@ -120,7 +120,7 @@ def test_an_empty_app_account_token_means_none(gateway, user, text):
     "word",
     ["undefined", "null", "(null)", "(undefined)", "<null>", "NULL", "nil", "None", "[object Object]"],
 )
-def test_a_word_for_nothing_is_refused_in_the_compatibility_call(gateway, name, word):
+def test_the_compatibility_call_refuses_a_word_such_as_null(gateway, name, word):
     answer = gateway.http.get(gateway.url, params={**QUERY, name: word}, timeout=10)
     problem = answer.json()
     assert (answer.status_code, problem["field"]) == (422, name), problem
@@ -202,7 +202,7 @@ def test_no_message_repeats_the_uri_of_a_key(tmp_path):
         assert result.returncode == REFUSED_CONFIGURATION, (uri, result)
         assert ".uri: " in result.stderr
         assert SECRET not in result.stdout + result.stderr, uri
-    # Root and the gateway's own user are administrators there.
+    # Root and the gateway's own user are administrators on this socket.
     admin = f'  admin: {{address: "unix:{tmp_path}/admin.sock"}}'
     with Service(BINARY, tmp_path, configuration(f"file:{path}", admin=admin)) as service:
         for uri in unusable_uris(path):
@@ -215,7 +215,7 @@ def test_no_message_repeats_the_uri_of_a_key(tmp_path):
         assert SECRET not in service.log.read_text()
 
 
-def test_forty_thousand_uids_or_repeated_keys_are_refused_soon(tmp_path):
+def test_forty_thousand_uids_or_repeated_keys_are_refused_quickly(tmp_path):
     path = tmp_path / "k.p8"
     write_key(path)
     token = digest(mint())
@@ -234,5 +234,5 @@ def test_forty_thousand_uids_or_repeated_keys_are_refused_soon(tmp_path):
         result = subprocess.run([BINARY, "check", "--config", file], capture_output=True, text=True, timeout=120)
         assert result.returncode == REFUSED_CONFIGURATION
         assert sentence in result.stderr, result.stderr[:500]
-        # It takes a second on an idle machine, and took 40 when it was quadratic.
+        # About one second on an idle machine; 40 s when the time was quadratic.
         assert time.monotonic() - begun < 20

@@ -1,4 +1,4 @@
-"""The three JWS: equal to Apple's for the same input, and valid."""
+"""The three kinds of JWS equal Apple's for the same input, and are valid."""
 
 import base64
 import json
@@ -29,7 +29,7 @@ def sign(gateway, feature, request):
 
 
 def read(gateway, answer, audience):
-    """Checks the signature over the published keys; returns the header and the claims."""
+    """Verifies the signature with the published keys; returns the header and the claims."""
     keys = jwt.PyJWKSet.from_dict(gateway.http.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).json())
     header = jwt.get_unverified_header(answer["jws"])
     claims = jwt.decode(answer["jws"], keys[header["kid"]].key, algorithms=["ES256"], audience=audience)
@@ -56,9 +56,9 @@ def expect_as_apples(gateway, answer, apples_token, audience):
         }
 
 
-@pytest.mark.parametrize("transaction", [{"transactionId": "1000011859217"}, {}], ids=["with", "without"])
-@pytest.mark.parametrize("product", ["com.example.monthly", 'quoted "ü" \\ / 日本'], ids=["plain", "awkward"])
-def test_a_promotional_offer_equals_apples(gateway, product, transaction):
+@pytest.mark.parametrize("transaction", [{"transactionId": "1000011859217"}, {}], ids=["transaction", "no transaction"])
+@pytest.mark.parametrize("product", ["com.example.monthly", 'quoted "ü" \\ / 日本'], ids=["plain", "special characters"])
+def test_a_promotional_offer_matches_apples_library(gateway, product, transaction):
     request = {"productId": product, "offerIdentifier": "winback", **transaction}
     answer = sign(gateway, "promotional-offer", request)
     assert answer.keys() == {"jws", "keyId", "nonce", "issuedAt"}
@@ -66,21 +66,21 @@ def test_a_promotional_offer_equals_apples(gateway, product, transaction):
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_an_introductory_offer_eligibility_equals_apples(gateway, allowed):
+def test_an_introductory_offer_eligibility_matches_apples_library(gateway, allowed):
     request = {"productId": "com.example.monthly", "allowIntroductoryOffer": allowed, "transactionId": "1"}
     answer = sign(gateway, "introductory-offer-eligibility", request)
     token = apple.introductory_offer_eligibility(gateway.pem, request)
     expect_as_apples(gateway, answer, token, "introductory-offer-eligibility")
 
 
-def test_an_advanced_commerce_request_equals_apples(gateway):
+def test_an_advanced_commerce_request_matches_apples_library(gateway):
     answer = sign(gateway, "advanced-commerce-api", {"request": REACTIVATION})
     expect_as_apples(gateway, answer, apple.reactivation(gateway.pem, REACTIVATION), "advanced-commerce-api")
     data = json.loads(base64.b64decode(answer["advancedCommerceData"], validate=True))
     assert data == {"signatureInfo": {"token": answer["jws"]}}
 
 
-def test_the_bytes_of_an_advanced_commerce_request_are_signed_as_they_came(gateway):
+def test_the_bytes_of_an_advanced_commerce_request_are_signed_unchanged(gateway):
     text = json.dumps(REACTIVATION, indent=3).replace('"USA"', '"\\u0055SA"')
     path = f"{gateway.url}/v1/apps/{BUNDLE_ID}/advanced-commerce-api"
     headers = {"Content-Type": "application/json"}
@@ -92,8 +92,8 @@ def test_the_bytes_of_an_advanced_commerce_request_are_signed_as_they_came(gatew
     assert read(gateway, answer, "advanced-commerce-api")[1]["request"] == encoded
 
 
-def test_many_signatures_are_valid_and_no_nonce_comes_twice(gateway):
-    """r and s with leading zeros come about once in 128."""
+def test_many_signatures_are_valid_and_have_unique_nonces(gateway):
+    """About one signature in 128 has an r or s with leading zeros."""
     session, nonces = gateway.http, set()
     key = gateway.private_key.public_key()
     for index in range(600):
@@ -112,7 +112,7 @@ def test_many_signatures_are_valid_and_no_nonce_comes_twice(gateway):
         ("advanced-commerce-api", {"request": REACTIVATION}),
     ],
 )
-def test_the_command_line_signs_as_http_does(gateway, feature, request_):
+def test_the_command_line_signs_like_http(gateway, feature, request_):
     status, output = gateway.run(
         "sign", feature, "--config", gateway.configuration, "--app", BUNDLE_ID, "--input", "-",
         input=json.dumps(request_).encode(),

@@ -1,5 +1,5 @@
-"""Keys that go into a token and out of it, by the command line beside a gateway that runs; and kills in the middle, after which
-token and register are of one mind or `privyseal check` says what to do."""
+"""Import and destruction of token keys on the command line, next to a running gateway, with kills in between. After a
+kill, token and register agree, or `privyseal check` says what to do."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
 
 
 class TokenBeside:
-    """An empty SoftHSM token beside a gateway with a key in a file."""
+    """An empty SoftHSM token, and a gateway with a key in a file."""
 
     def __init__(self, directory, module=MODULE):
         self.directory = directory
@@ -47,20 +47,19 @@ class TokenBeside:
         return f"pkcs11:token=store;object={NEW}?module-path={self.module}&pin-source=file:{self.token}/pin"
 
     def tool(self, *arguments):
-        """Another program's view of the token."""
         pin = (self.token / "pin").read_text().strip()
         command = ["pkcs11-tool", "--module", MODULE, "--token-label", "store", "--login", "--pin", "env:PIN", *arguments]
         environment = {**os.environ, **self.environment, "PIN": pin}
         return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
 
     def objects(self):
-        """Kinds of the objects that bear the key's label."""
+        """The kinds of the objects with the key's label."""
         kinds, kind = [], None
         for _ in range(5):
             listed = self.tool("--list-objects")
             if listed.returncode == 0:
                 break
-            # SoftHSM does not see a token whose files somebody is about to replace, and stumbles over those that a kill left empty.
+            # SoftHSM fails while the files of a token are being replaced, and on files that a kill left empty.
             time.sleep(0.2)
         assert listed.returncode == 0, listed.stderr
         for line in listed.stdout.splitlines():
@@ -80,8 +79,8 @@ class TokenBeside:
         )
 
     def killed(self, after, *arguments):
-        """Runs a command, and kills it."""
-        # SoftHSM writes this file anew with each login. A kill between the emptying and the writing of it would end the token.
+        """Starts a command and kills it after this time in seconds."""
+        # SoftHSM rewrites this file at each login. A kill between truncation and write would destroy the token.
         (description,) = (self.token / "tokens").glob("*/token.object")
         whole = description.read_bytes()
         with subprocess.Popen(
@@ -127,20 +126,20 @@ def took(beside, *arguments):
 
 
 def declare(beside):
-    """Into the configuration, where a destruction finds it."""
+    """Adds the key to the configuration, as a destruction requires."""
     beside.service.uris[NEW] = beside.uri
     beside.service.configure(keys=(keys_first(), NEW))
     done, said = beside.service.reload()
     assert done, said
-    # The gateway looks, and ends the work itself.
+    # The gateway finds the key and ends the job.
     auditing.await_(lambda: beside.open_work() == [], "the end of the import")
     assert beside.service.states()[NEW] == "staged"
 
 
-def test_a_key_goes_in_and_out_and_the_log_tells_it(beside):
+def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
     took(beside, *beside.import_())
     assert beside.objects() == ["Private", "Public"]
-    # The gateway has no PIN for that token before the configuration names a key on it.
+    # The gateway has no PIN for that token until the configuration names a key on it.
     assert NEW not in beside.service.states()
     declare(beside)
     entries = [entry for _, entry in life(AuditCopy(beside.service.database)) if entry["action"] == "import"]
@@ -157,7 +156,7 @@ def test_a_key_goes_in_and_out_and_the_log_tells_it(beside):
     assert beside.open_work() == []
 
 
-def test_an_import_into_a_token_that_stores_no_public_key_ends_while_a_gateway_runs(tmp_path):
+def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway(tmp_path):
     faulty = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     beside = TokenBeside(tmp_path, faulty)
     try:
@@ -166,7 +165,7 @@ def test_an_import_into_a_token_that_stores_no_public_key_ends_while_a_gateway_r
         rules, file = tmp_path / "rules", tmp_path / "third.p8"
         rules.write_text("C_CreateObject rv=0x13\n")
         public = write_key(file).public_key()
-        # For the commands alone: the gateway has its own environment.
+        # Only for the commands: the gateway has its own environment.
         beside.environment["FAULTY_PKCS11_RULES"] = str(rules)
         into = beside.uri.replace(f"object={NEW}", f"object={THIRD}")
         ended = beside.run("import", file, "--into", into, "--key-id", THIRD, "--reason", "a test")
@@ -174,13 +173,13 @@ def test_an_import_into_a_token_that_stores_no_public_key_ends_while_a_gateway_r
         assert (beside.service.states()[THIRD], beside.open_work()) == ("staged", [])
         pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
         assert pem.strip() in ended.stdout and "publicKeyFile: " in ended.stdout
-        # It was there before the register was told.
+        # The command printed it before it reported to the register.
         assert pem.strip() in ended.stderr
     finally:
         beside.service.stop()
 
 
-def test_a_key_that_still_signs_is_not_destroyed(beside):
+def test_destroy_refuses_a_key_that_still_signs(beside):
     took(beside, *beside.import_())
     declare(beside)
     beside.service.activate(NEW, keys_first())
@@ -189,7 +188,7 @@ def test_a_key_that_still_signs_is_not_destroyed(beside):
     assert beside.objects() == ["Private", "Public"]
 
 
-def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_register_of_one_mind(beside):
+def test_token_and_register_agree_after_kills_during_imports_and_destructions(beside):
     chance = random.Random(7)
     whole = took(beside, *beside.import_())
     declare(beside)
@@ -197,12 +196,12 @@ def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_registe
     found = {"import": set(), "destroy": set()}
     for _ in range(KILLS):
         for action, arguments in (("import", beside.import_()), ("destroy", beside.destroy())):
-            # The moment of a kill is not an event.
+            # A random time, because the kill must not depend on an event.
             beside.killed(chance.uniform(0, whole * 1.2), *arguments)
             status, seen = beside.service.check()
             work = beside.open_work()
             if work:
-                # It is known what was begun, and what to do.
+                # The register has the job that began, and `check` names the next command.
                 assert work == [(action, NEW)]
                 assert status == 1 and f"privyseal keys {action}" in json.dumps(seen), seen
                 found[action].add("begun")
@@ -212,26 +211,25 @@ def test_kills_in_the_middle_of_imports_and_destructions_leave_token_and_registe
                 assert state in expected
                 assert (beside.objects() != []) == (state == "staged"), (action, state, beside.open_work(), seen)
                 found[action].add(state)
-            # The same command again ends it.
             ended = beside.run(*arguments)
             for _ in range(3):
-                # The kill may have left empty files in SoftHSM's directory, over which it stumbles now and then. What fails is
-                # told as failed, and tried again. While the gateway looks for its key again, its SoftHSM may list a new private
-                # key and not yet the public key beside it.
+                # SoftHSM sometimes fails on empty files that the kill left. The command then reports the failure and is
+                # repeated. While the gateway searches for its key, its SoftHSM may list a private key before its public
+                # key.
                 if ended.returncode == 0 or "already" in ended.stderr:
                     break
                 assert "CKR_" in ended.stderr or "neither a public key" in ended.stderr, ended.stderr
                 found[action].add("stumbled")
                 ended = beside.run(*arguments)
             assert ended.returncode == 0 or "already" in ended.stderr, ended.stdout + ended.stderr
-            # The gateway may notice a moment later that the key is back.
+            # The gateway may notice the key a moment later.
             auditing.await_(lambda: beside.open_work() == [], "the end of the work")
             assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]
             assert beside.objects() == (["Private", "Public"] if action == "import" else [])
     print(found)
 
 
-def test_nobody_ends_a_destruction_whose_key_is_still_there(beside):
+def test_a_destruction_cannot_end_while_its_key_exists(beside):
     took(beside, *beside.import_())
     declare(beside)
     order = {"action": "destroy", "issuerId": ISSUER_ID, "keyId": NEW, "reason": "a test"}
@@ -250,7 +248,7 @@ def test_nobody_ends_a_destruction_whose_key_is_still_there(beside):
     assert (beside.service.states()[NEW], beside.open_work()) == ("destroyed", [])
 
 
-def test_a_key_that_only_got_another_name_is_not_destroyed(beside):
+def test_a_destruction_cannot_end_if_the_key_only_has_another_name(beside):
     made = beside.tool("--keypairgen", "--key-type", "EC:prime256v1", "--label", NEW, "--id", "01", "--usage-sign")
     assert made.returncode == 0, made.stderr
     declare(beside)
@@ -275,7 +273,7 @@ def test_a_key_that_only_got_another_name_is_not_destroyed(beside):
     assert (evidence["seenBy"], evidence["reported.objectsLeft"]) == ("the gateway", "0")
 
 
-def test_a_key_that_its_token_did_not_make_is_no_generation(beside):
+def test_a_generation_cannot_end_with_an_imported_key(beside):
     order = {"action": "generate", "issuerId": ISSUER_ID, "keyId": NEW, "reason": "a test"}
     status, begun = beside.service.admin("POST", "/v1/ceremonies", order | {"uri": beside.uri.split("&pin-source")[0]})
     assert status == 200, begun

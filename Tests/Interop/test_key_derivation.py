@@ -1,4 +1,4 @@
-"""What a key file may cost before it is open: its derivation cannot be stopped once it has begun."""
+"""Limits of a key file's derivation, which cannot be interrupted."""
 
 import subprocess
 import time
@@ -28,7 +28,7 @@ def element(tag, *contents):
 
 
 def encrypted_key(iterations):
-    """EncryptedPrivateKeyInfo under PBES2 (RFC 8018): a passphrase would have to be stretched so often to try it."""
+    """EncryptedPrivateKeyInfo under PBES2 (RFC 8018) with this number of PBKDF2 iterations."""
     number = iterations.to_bytes(iterations.bit_length() // 8 + 1, "big")
     derivation = element(
         0x30,
@@ -55,7 +55,7 @@ def test_a_key_file_with_a_billion_iterations_is_refused_at_once(configuration, 
 
 
 @pytest.mark.parametrize("iterations", [5_000_000, 10**9])
-def test_sigterm_ends_a_gateway_within_its_grace_while_it_opens_an_expensive_key(configuration, tmp_path, iterations):
+def test_sigterm_ends_a_gateway_in_its_grace_period_while_it_opens_a_costly_key(configuration, tmp_path, iterations):
     write_secret(tmp_path / "AuthKey.p8", encrypted_key(iterations))
     with subprocess.Popen([BINARY, "serve", "--config", configuration], stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -67,6 +67,6 @@ def test_sigterm_ends_a_gateway_within_its_grace_while_it_opens_an_expensive_key
             process.communicate(timeout=30)
         finally:
             process.kill()
-    # Either the signal or the key, which its passphrase does not open, ends the process.
+    # The process ends by the signal, or because the passphrase does not decrypt the key.
     assert process.returncode in (0, 78)
     assert time.monotonic() - begin < 20

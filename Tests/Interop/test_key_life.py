@@ -1,5 +1,5 @@
-"""The life of keys on a gateway that runs: every change that is refused, two administrators, rotation under load, and
-kills in the middle. Over the admin listener, by the command line, and by what the log says afterwards."""
+"""Key lifecycle on a running gateway: every refused change, two administrators, rotation under load, and kills. The
+tests use the admin listener and the command line, and then check the log."""
 
 import json
 import os
@@ -47,7 +47,6 @@ def service(tmp_path):
 
 @pytest.fixture
 def two(tmp_path):
-    """Where two administrators are wanted."""
     service = KeyService(BINARY, tmp_path, dual_control=True).start_with_staged_keys()
     yield service
     service.stop()
@@ -59,10 +58,10 @@ def done(answer):
     return body
 
 
-# Where keys begin
+# First states
 
 
-def test_the_first_keys_are_adopted_and_later_ones_are_staged(service):
+def test_the_gateway_adopts_the_first_keys_and_stages_later_ones(service):
     assert service.states() == {OLD: "active", NEW: "staged", THIRD: "staged"}
     assert service.signer() == OLD
     adopted = await_(
@@ -71,20 +70,20 @@ def test_the_first_keys_are_adopted_and_later_ones_are_staged(service):
     assert [(entry["action"], entry["to"], entry["actor"]) for entry in adopted] == [("adopt", "staged", "gateway")]
 
 
-def test_a_staged_key_signs_nothing_but_proofs(service):
+def test_a_staged_key_signs_only_proofs(service):
     status, answer = service.sign_by_name(NEW)
     assert (status, answer["type"]) == (409, NOT_IN_USE)
     assert done(service.admin("POST", f"/v1/keys/{NEW}/prove", {}))["fingerprint"].startswith("sha256:")
     assert [entry["event"] for _, entry in life(AuditCopy(service.database))][-1] == "proved"
 
 
-# Refusals: what went before, what is tried, and what is said
+# Refusals: preparation, attempt, and message
 
 ACTIVATION = {"retiring": OLD, "overlap": 3600}
 
 REFUSALS = {
-    "a key that there is not": ([], ("suspend", "0A0A0A0A0A"), {}, "There is no key 0A0A0A0A0A."),
-    "the key that is active": ([], ("activate", OLD), {"retiring": OLD, "overlap": 60}, f"{OLD} is active already."),
+    "an unknown key": ([], ("suspend", "0A0A0A0A0A"), {}, "There is no key 0A0A0A0A0A."),
+    "the active key": ([], ("activate", OLD), {"retiring": OLD, "overlap": 60}, f"{OLD} is active already."),
     "activation that names no old key": ([], ("activate", NEW), {}, f"{OLD} is active. Say that it makes room"),
     "activation that names another old key": (
         [],
@@ -112,7 +111,7 @@ REFUSALS = {
         ACTIVATION,
         f"The key {NEW} is retired, which is for good",
     ),
-    "an old key to retire where none is active": (
+    "a key to retire while none is active": (
         [("suspend", OLD)],
         ("activate", NEW),
         ACTIVATION,
@@ -150,12 +149,12 @@ REFUSALS = {
         f"The key {NEW} is compromised, and signs no proofs",
     ),
     "no reason": ([], ("suspend", NEW), {"reason": " "}, "Give a reason"),
-    "a reason without end": ([], ("suspend", NEW), {"reason": "a" * 501}, "longer than 500 bytes"),
+    "a reason that is too long": ([], ("suspend", NEW), {"reason": "a" * 501}, "longer than 500 bytes"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-def test_what_is_against_the_rules_is_refused_and_changes_nothing(service, name):
+def test_a_forbidden_change_is_refused_and_changes_nothing(service, name):
     before, (action, key_id), more, sentence = REFUSALS[name]
     for earlier in before:
         done(service.change(*earlier))
@@ -171,7 +170,7 @@ def test_what_is_against_the_rules_is_refused_and_changes_nothing(service, name)
     print(f"{name}: {answer['detail']}")
 
 
-def test_the_command_line_says_the_same_sentence(service):
+def test_the_command_line_prints_the_refusal_of_the_gateway(service):
     status, output, errors = service.keys_command("retire", OLD, "--reason", "a try", "--yes")
     assert (status, output) == (1, "")
     assert f"The key {OLD} is the only active key of its account." in errors
@@ -187,7 +186,7 @@ def test_a_key_that_cannot_sign_a_proof_is_not_activated(service):
     assert service.signer() == OLD
 
 
-def test_another_key_under_a_known_name_is_not_activated(service):
+def test_another_key_under_a_known_id_is_not_activated(service):
     done(service.admin("POST", f"/v1/keys/{NEW}/prove", {}))
     service.stop()
     shutil.copy(service.keys.path(THIRD), service.keys.path(NEW))
@@ -197,7 +196,7 @@ def test_another_key_under_a_known_name_is_not_activated(service):
     assert "is another one than the register knows" in answer["detail"]
 
 
-def test_two_activations_at_once_are_one_and_a_refusal(service):
+def test_one_of_two_concurrent_activations_is_refused(service):
     answers, ready = [], threading.Barrier(2)
 
     def activate(key_id):
@@ -218,7 +217,7 @@ def test_two_activations_at_once_are_one_and_a_refusal(service):
         service.activate(OLD, new)
 
 
-def test_who_is_no_administrator_changes_nothing(service):
+def test_a_client_that_is_not_an_administrator_cannot_change_keys(service):
     status, answer = service.change("suspend", OLD, by=service.token)
     assert status == 403, answer
     assert service.signer() == OLD
@@ -227,7 +226,7 @@ def test_who_is_no_administrator_changes_nothing(service):
 # Two administrators
 
 
-def test_one_person_cannot_be_two(two):
+def test_the_proposer_of_a_change_cannot_approve_it(two):
     status, answer = two.change("activate", NEW, by="ann", **ACTIVATION)
     assert (status, answer["outcome"]) == (202, "proposed")
     proposal = answer["proposal"]["id"]
@@ -263,7 +262,7 @@ def test_one_person_cannot_be_two(two):
     assert f"There is no proposal {proposal}" in refused["detail"]
 
 
-def test_stopping_a_key_needs_nobody_else(two):
+def test_one_administrator_can_stop_a_key(two):
     done(two.change("suspend", OLD, by="ann"))
     assert two.signer() == NONE_IN_USE
     done(two.change("resume", OLD, by="ann"))
@@ -272,7 +271,7 @@ def test_stopping_a_key_needs_nobody_else(two):
     assert (status, answer["outcome"]) == (202, "proposed")
 
 
-def test_a_proposal_that_is_rejected_is_gone(two):
+def test_a_rejected_proposal_cannot_be_approved(two):
     proposal = two.change("activate", NEW, by="ann", **ACTIVATION)[1]["proposal"]["id"]
     status, _ = two.admin("POST", f"/v1/proposals/{proposal}/reject", {}, by="ben")
     assert status in (200, 204)
@@ -298,13 +297,12 @@ def order(action="import", key_id="5A8U7LAJ67", **more):
 END = {"succeeded": True, "evidence": {"method": "C_UnwrapKey"}}
 
 
-def test_a_job_begins_when_it_is_approved_and_ends_when_the_gateway_sees_the_key(two):
+def test_a_job_begins_after_its_approval_and_ends_when_the_gateway_sees_the_key(two):
     status, answer = two.admin("POST", "/v1/ceremonies", order(), by="ann")
     assert (status, answer["outcome"]) == (202, "proposed")
     proposal = answer["proposal"]
     assert proposal["details"] == {"uri": order()["uri"], "fingerprint": FINGERPRINT}
     assert two.approve(proposal["id"], by="ben")[0] in (200, 202)
-    # The approver may not carry it out.
     status, refused = two.admin("POST", "/v1/ceremonies", order(), by="ben")
     assert (status, "may not carry it out" in refused["detail"]) == (409, True)
     status, answer = two.admin("POST", "/v1/ceremonies", order(), by="ann")
@@ -313,7 +311,7 @@ def test_a_job_begins_when_it_is_approved_and_ends_when_the_gateway_sees_the_key
     job = answer["ceremony"]["id"]
     status, refused = two.admin("POST", f"/v1/ceremonies/{job}/finish", END, by="ben")
     assert (status, "ann does this work" in refused["detail"]) == (409, True)
-    # Nothing of the configuration is on that token, so the gateway cannot look.
+    # The configuration names no key on that token, so the gateway cannot check it.
     status, answer = two.admin("POST", f"/v1/ceremonies/{job}/finish", END, by="ann")
     assert (status, answer["outcome"]) == (202, "waiting")
     assert "5A8U7LAJ67" not in two.states()
@@ -321,7 +319,7 @@ def test_a_job_begins_when_it_is_approved_and_ends_when_the_gateway_sees_the_key
     assert events == ["proposed", "approved", "begun", "approved", "reported"]
 
 
-def test_a_key_in_a_file_is_neither_made_nor_destroyed_by_an_order(two):
+def test_an_order_cannot_generate_or_destroy_a_key_in_a_file(two):
     for action in ("generate", "destroy"):
         work = order(action, "5A8U7LAJ67" if action == "generate" else NEW, uri=two.keys.uri(KEY_IDS.index(NEW)))
         del work["fingerprint"]
@@ -331,7 +329,7 @@ def test_a_key_in_a_file_is_neither_made_nor_destroyed_by_an_order(two):
     assert (overview["ceremonies"], overview["proposals"]) == ([], [])
 
 
-def test_one_person_with_two_proofs_or_two_names_does_not_pass_dual_control(two):
+def test_one_person_with_two_credentials_or_names_does_not_pass_dual_control(two):
     two.more_of_administrators = {"ann": f", uids: [{os.getuid()}]"}
     two.configure(keys=KEY_IDS)
     assert two.reload()[0]
@@ -358,7 +356,7 @@ def test_a_proposal_of_root_does_not_count_after_the_account_excludes_root(two):
     assert two.signer() == OLD
 
 
-def test_root_is_no_administrator_where_the_account_says_so(tmp_path):
+def test_root_is_not_an_administrator_of_an_account_that_excludes_it(tmp_path):
     service = KeyService(BINARY, tmp_path, dual_control="{operator: false}").start_with_staged_keys()
     try:
         status, refused = service.change("activate", NEW, **ACTIVATION)
@@ -385,7 +383,7 @@ def test_one_administrator_cannot_fill_the_register(two):
     assert len(overview["proposals"]) == 8
 
 
-def test_a_compromise_outlives_the_retirement_of_its_key(service):
+def test_a_compromised_key_stays_unpublished_after_its_retirement(service):
     def published():
         return {key["kid"] for key in json.loads(service.ask("GET", "/.well-known/jwks.json")[2])["keys"]}
 
@@ -403,7 +401,7 @@ def test_a_compromise_outlives_the_retirement_of_its_key(service):
 # The command line
 
 
-def test_a_rotation_by_the_command_line_tells_what_happened_and_what_comes_next(service):
+def test_activate_on_the_command_line_prints_the_result_and_the_next_step(service):
     arguments = ["activate", NEW, "--retire", OLD, "--overlap", "24h", "--watch", "5m", "--reason", "Yearly rotation"]
     status, output, errors = service.keys_command(*arguments)
     assert (status, output) == (64, "")
@@ -437,7 +435,7 @@ def test_a_rotation_by_the_command_line_tells_what_happened_and_what_comes_next(
     assert json.loads(output)["history"][-1]["reason"] == "Yearly rotation"
 
 
-def test_every_simple_change_can_be_made_by_the_command_line(service):
+def test_the_command_line_makes_every_simple_change(service):
     for command, more, state in [
         ("suspend", [], "suspended"),
         ("resume", [], "staged"),
@@ -454,7 +452,7 @@ def test_every_simple_change_can_be_made_by_the_command_line(service):
     assert (status, json.loads(output)["state"]) == (0, "staged")
 
 
-def test_proposals_by_the_command_line(two):
+def test_the_command_line_lists_approves_and_rejects_proposals(two):
     status, output, errors = two.keys_command(
         "activate", NEW, "--retire", OLD, "--overlap", "1h", "--reason", "Rotation", "--yes", by="ann"
     )
@@ -484,7 +482,7 @@ def test_proposals_by_the_command_line(two):
     assert two.keys_command("proposals")[1] == "Nothing is proposed.\n"
 
 
-def test_the_register_is_asked_itself_while_no_gateway_runs(service):
+def test_the_command_line_uses_the_register_directly_while_no_gateway_runs(service):
     service.stop()
     status, output, errors = service.keys_command("suspend", NEW, "--reason", "while nothing runs")
     assert status == 0, errors
@@ -497,7 +495,7 @@ def test_the_register_is_asked_itself_while_no_gateway_runs(service):
 
 
 @pytest.mark.parametrize("span", ["24", "h", "-1h", "1.5h", "24 h", "1w", "99999999d", ""])
-def test_an_overlap_that_is_no_span_is_refused(service, span):
+def test_the_command_line_refuses_an_invalid_overlap(service, span):
     arguments = ["activate", NEW, "--retire", OLD, f"--overlap={span}", "--reason", "a try", "--yes"]
     status, output, errors = service.keys_command(*arguments)
     assert (status, output) == (64, "")
@@ -505,7 +503,7 @@ def test_an_overlap_that_is_no_span_is_refused(service, span):
     assert service.signer() == OLD
 
 
-def test_what_the_command_line_refuses_by_itself(service):
+def test_the_command_line_refuses_incomplete_arguments(service):
     for arguments, sentence in [
         (["suspend", NEW], "--reason"),
         (["suspend", NEW, "--reason", " "], "--reason must say something"),
@@ -522,17 +520,17 @@ def test_what_the_command_line_refuses_by_itself(service):
     assert service.states() == {OLD: "active", NEW: "staged", THIRD: "staged"}
 
 
-def test_a_gateway_that_does_not_run_is_told_from_one_that_refuses(service):
+def test_the_command_line_distinguishes_a_stopped_gateway_from_a_refusal(service):
     service.stop()
     status, _, errors = service.keys_command("states", by="ann")
     assert status == 1
     assert f"unix:{service.directory}/admin.sock: nobody listens there, so the gateway does not run." in errors
 
 
-# What wins
+# Precedence of the register
 
 
-def test_check_says_where_configuration_and_register_differ(service):
+def test_check_reports_where_configuration_and_register_differ(service):
     status, found = service.check()
     assert (status, found["register"]["status"]) == (0, "seen"), found
     service.activate(NEW, OLD)
@@ -550,7 +548,7 @@ def test_check_says_where_configuration_and_register_differ(service):
     assert f"The key {OLD} is retiring in the register" in found["register"]["differences"][0]
 
 
-def test_check_says_what_to_do_about_work_that_did_not_end(service):
+def test_check_names_the_remedy_for_an_unfinished_job(service):
     done(service.admin("POST", "/v1/ceremonies", order(), by="ann"))
     service.kill()
     service.start()
@@ -562,7 +560,7 @@ def test_check_says_what_to_do_about_work_that_did_not_end(service):
     assert "run the same privyseal keys import again" in sentence
 
 
-def test_without_a_log_every_change_is_refused(tmp_path):
+def test_the_gateway_refuses_every_key_change_without_an_audit_log(tmp_path):
     service = KeyService(BINARY, tmp_path)
     service.configure(audit="off", keys=(OLD, NEW))
     with service:
@@ -578,10 +576,10 @@ def test_without_a_log_every_change_is_refused(tmp_path):
         assert service.check()[1]["register"] == {"status": "none"}
 
 
-# The overlap
+# Overlap
 
 
-def test_a_retiring_key_answers_who_names_it_until_its_time_and_then_nobody(service):
+def test_a_retiring_key_signs_by_name_until_its_retirement_time_and_not_after_it(service):
     service.activate(NEW, OLD, overlap=2)
     key = next(k for k in done(service.admin("GET", "/v1/keys"))["accounts"][0]["keys"] if k["keyId"] == OLD)
     retire_at = moment(key["retireAt"]).timestamp()
@@ -606,7 +604,7 @@ def test_a_retiring_key_answers_who_names_it_until_its_time_and_then_nobody(serv
 # Under load
 
 
-def test_rotations_under_load_fail_nothing_and_sign_nothing_wrongly(service):
+def test_rotations_under_load_cause_no_failure_and_no_wrong_signature(service):
     load = KeepingLoad(service, connections=6)
     load.wait_for(50)
     order, times = [NEW, THIRD, OLD] * 3, []
@@ -631,7 +629,7 @@ def test_rotations_under_load_fail_nothing_and_sign_nothing_wrongly(service):
 
 
 @pytest.mark.parametrize("action", ["suspend", "compromise"])
-def test_a_key_that_is_stopped_signs_nothing_any_more(service, action):
+def test_a_stopped_key_signs_nothing(service, action):
     load = KeepingLoad(service, connections=4)
     load.wait_for(50)
     answer = done(service.change(action, OLD))
@@ -641,12 +639,12 @@ def test_a_key_that_is_stopped_signs_nothing_any_more(service, action):
     assert [s for _, s, asked in load.answers if asked > answered and s == 200] == []
     instant = answer["keys"][0]["since"]
     assert service.stop() == 0
-    # What was under way on four connections: of one that asks for a batch, five.
+    # Requests in progress on four connections; a batch has five entries.
     late = late_signatures(AuditCopy(service.database), OLD, instant)
     assert len({entry["requestId"] for entry in late}) <= 4, late
 
 
-def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
+def test_the_old_key_replaces_a_new_key_that_fails(tmp_path):
     token = tmp_path / "token"
     subprocess.run(
         [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "new", "--key-label", NEW],
@@ -662,7 +660,7 @@ def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
         service.activate(NEW, OLD, watch=60)
         assert service.signer() == NEW
         token.rename(tmp_path / "gone")
-        # Somebody has to ask the token before its absence is noticed.
+        # The gateway notices the missing token only at a request.
         end = time.monotonic() + 30
         while service.signer() != OLD:
             assert time.monotonic() < end, service.states()
@@ -678,7 +676,7 @@ def test_a_new_key_that_fails_gives_way_to_the_old_one(tmp_path):
 # Kills
 
 
-def test_a_kill_in_the_middle_of_an_activation_leaves_state_and_log_of_one_mind(service):
+def test_state_and_log_agree_after_a_kill_during_an_activation(service):
     chance = random.Random(5)
     before = {OLD}
     for _ in range(10):
@@ -691,12 +689,12 @@ def test_a_kill_in_the_middle_of_an_activation_leaves_state_and_log_of_one_mind(
                     ask("POST", f"/v1/keys/{new}/activate", {"reason": "a kill", "retiring": active, "overlap": 3600})
                 except OSError:
                     pass
-                except Exception as error:  # An answer that was cut off.
+                except Exception as error:  # A truncated answer.
                     print(repr(error))
 
             thread = threading.Thread(target=activate)
             thread.start()
-            # The moment of a kill is not an event.
+            # A random time, because the kill must not depend on an event.
             time.sleep(chance.uniform(0, 0.02))
             service.kill()
             thread.join()

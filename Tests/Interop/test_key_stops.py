@@ -1,4 +1,4 @@
-"""Stops of keys that meet each other, or a log that cannot be written."""
+"""Concurrent stops of keys, and stops while the log cannot be written."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ def key(service, key_id):
 
 
 @pytest.mark.parametrize("actions", [("compromise", "suspend"), ("suspend", "compromise")], ids="-".join)
-def test_no_stop_is_forgotten_that_could_not_be_recorded(service, disk, actions):
+def test_unrecorded_stops_are_recorded_after_the_outage(service, disk, actions):
     disk.begin()
     for action in actions:
         status, answer = service.change(action, OLD)
@@ -57,7 +57,7 @@ def test_no_stop_is_forgotten_that_could_not_be_recorded(service, disk, actions)
     assert service.states()[OLD] == "compromised"
 
 
-def test_a_stop_that_is_never_recorded_is_told_when_the_gateway_ends(service, disk):
+def test_the_gateway_reports_an_unrecorded_stop_when_it_ends(service, disk):
     disk.begin()
     assert service.change("compromise", OLD)[0] == 503
     service.stop()
@@ -67,7 +67,7 @@ def test_a_stop_that_is_never_recorded_is_told_when_the_gateway_ends(service, di
     assert service.states()[OLD] == "active"
 
 
-def test_a_stop_that_no_gateway_holds_and_that_is_not_recorded_has_not_happened(service, disk):
+def test_an_unrecorded_stop_without_a_running_gateway_has_no_effect(service, disk):
     service.stop()
     disk.begin()
     status, _, errors = service.keys_command("compromise", OLD, "--reason", "a test", "--yes")
@@ -78,7 +78,7 @@ def test_a_stop_that_no_gateway_holds_and_that_is_not_recorded_has_not_happened(
     assert service.states()[OLD] == "active"
 
 
-def test_a_stop_does_not_lift_the_hold_of_another_one(service):
+def test_one_stop_does_not_lift_the_hold_of_another(service):
     load = KeepingLoad(service, connections=8)
     load.wait_for(100)
     for _ in range(20):
@@ -95,7 +95,7 @@ def test_a_stop_does_not_lift_the_hold_of_another_one(service):
 
 
 def order_at_once(service, actions):
-    """Orders that come within a few milliseconds of each other: the status of each."""
+    """Sends orders within a few milliseconds of each other: the status of each."""
     answers, ready = {}, threading.Barrier(len(actions))
 
     def order(number, action):

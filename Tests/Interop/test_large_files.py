@@ -1,4 +1,4 @@
-"""Files that others wrote are read up to a limit, and refused before that much memory is used."""
+"""Files from other programs are read up to a limit, and refused before they use much memory."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ EXAMPLE = ROOT / "docs" / "audit-example"
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """300 MB of NUL, which take no room on the disk."""
+    """A sparse file of 300 MB of NUL."""
     path = tmp_path_factory.mktemp("large") / "large"
     with open(path, "wb") as file:
         file.truncate(SIZE)
@@ -46,8 +46,8 @@ clients:
 """
 
 
-# A process takes over the peak of the one that started it, so a small one starts the command: pytest itself may have grown
-# beyond the limit.
+# A small process starts the command, because a process inherits the peak memory of its parent: pytest may exceed the
+# limit itself.
 LAUNCHER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -59,7 +59,7 @@ with open(sys.argv[1], "w") as file:
 
 
 def run(directory, arguments, feed=None):
-    """The exit status, what was printed, and the most memory that the process had, in bytes."""
+    """The exit status, the output, and the peak memory of the process in bytes."""
     result = directory / "result"
     output = subprocess.run(
         [sys.executable, "-c", LAUNCHER, str(result), BINARY, *arguments],

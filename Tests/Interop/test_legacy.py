@@ -1,4 +1,4 @@
-"""The legacy signature: over the text that Apple's library signs, in DER, as openssl sees it too."""
+"""The legacy signature: over the same text as Apple's library, in DER, and valid for openssl."""
 
 import base64
 import subprocess
@@ -38,7 +38,7 @@ def sign(gateway, **request):
     ],
     ids=["nobody", "account", "username", "empty username"],
 )
-def test_the_signature_is_over_the_seven_fields(gateway, user, text):
+def test_the_signature_covers_the_seven_fields(gateway, user, text):
     answer = sign(gateway, productId="com.example.monthly", offerIdentifier="winback", **user)
     assert answer.keys() == {"keyIdentifier", "nonce", "timestamp", "signature"}
     assert answer["keyIdentifier"] == KEY_ID
@@ -96,7 +96,7 @@ def test_the_call_of_the_reference_example_works(gateway):
     assert (problem.status_code, problem.json()["type"]) == (404, "urn:privyseal:problem:unknown-key")
 
 
-def test_the_command_line_verifies_what_http_signed(gateway, tmp_path):
+def test_the_command_line_verifies_a_signature_from_http(gateway, tmp_path):
     (tmp_path / "jwks.json").write_bytes(gateway.http.get(f"{gateway.url}/.well-known/jwks.json", timeout=10).content)
     answer = gateway.http.post(
         f"{gateway.url}/v1/apps/{BUNDLE_ID}/legacy-promotional-offer",

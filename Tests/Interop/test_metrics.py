@@ -1,4 +1,4 @@
-"""Dashboards, alert rules and documentation speak of the metrics that there are, and of no others."""
+"""Dashboards, alert rules and documentation name only metrics that exist."""
 
 import json
 import pathlib
@@ -9,8 +9,8 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPERATIONS = ROOT / "docs" / "operations"
-CATALOGUE = ROOT / "Sources" / "PrometheusMetrics" / "Catalogue" / "MetricCatalogue.swift"
-# Labels that Prometheus itself adds, and a histogram's.
+CATALOGUE = ROOT / "Sources" / "Observability" / "PrometheusMetrics" / "Catalogue" / "MetricCatalogue.swift"
+# Labels that Prometheus adds, and the label of a histogram's buckets.
 COMMON_LABELS = {"job", "instance", "le"}
 PROMQL = {
     *"absent changes count histogram_quantile increase max min rate sum time topk".split(),
@@ -27,7 +27,7 @@ def catalogue():
 
 
 METRICS = catalogue()
-# What a query may name: a histogram has series of three names.
+# The series that a query may name: a histogram has series with three names.
 SERIES = {
     name + suffix: (kind, labels)
     for name, (kind, labels) in METRICS.items()
@@ -56,7 +56,7 @@ def queries():
 
 
 @pytest.mark.parametrize("origin, query", list(queries()))
-def test_a_query_names_only_metrics_and_labels_that_there_are(origin, query):
+def test_each_query_names_only_existing_metrics_and_labels(origin, query):
     bare = re.sub(r'"[^"]*"', '""', query)
     selectors = re.findall(r"(\w+)\{([^}]*)\}", bare)
     grouped = re.findall(r"\b(?:by|on|group_left)\s*\(([^)]*)\)", bare)
@@ -72,7 +72,7 @@ def test_a_query_names_only_metrics_and_labels_that_there_are(origin, query):
 
 
 @pytest.mark.parametrize("origin, query", list(queries()))
-def test_rates_are_of_what_only_rises(origin, query):
+def test_each_rate_is_of_a_counter_or_histogram(origin, query):
     for name in re.findall(r"\b(?:rate|increase)\((\w+)", query):
         assert SERIES[name][0] in ("counter", "histogram"), origin
     for name in re.findall(r"\bhistogram_quantile\([\d.]+,\s*sum by \([^)]*\ble\b[^)]*\) \(rate\((\w+)", query):
@@ -80,7 +80,7 @@ def test_rates_are_of_what_only_rises(origin, query):
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule["alert"])
-def test_an_alert_says_how_urgent_it_is_and_what_to_do(rule):
+def test_each_alert_has_a_severity_a_summary_and_a_description(rule):
     assert rule["labels"]["severity"] in ("page", "ticket")
     assert rule["annotations"].keys() == {"summary", "description"}
     text = " ".join(rule["annotations"].values())

@@ -1,4 +1,4 @@
-"""What a package is made of: pinned sources, and a bill of materials that names them with their licences."""
+"""The inputs of a package: pinned sources, and a bill of materials that names them with their licences."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import subprocess
 from conftest import BINARY, ROOT
 
 
-# For Apple's platforms, or for a product that is not used.
+# Needed only on Apple's platforms, or by a product that is not used.
 UNUSED = {"swift-http-structured-headers", "swift-nio-transport-services"}
 
 
@@ -50,7 +50,7 @@ def test_the_bill_of_materials_names_every_swift_package_and_debian_library_with
     assert len(set(references)) == len(references)
 
 
-def test_the_bill_of_materials_names_what_packages_carry_of_other_projects():
+def test_the_bill_of_materials_names_other_projects_inside_packages():
     components = json.loads(bill().stdout)["components"]
     carried = {(each["name"], part["name"]): part for each in components for part in each.get("components", [])}
     assert {"BoringSSL", "libyaml", "llhttp", "zlib", "XKCP", "ICU"} <= {name for _, name in carried}
@@ -61,7 +61,7 @@ def test_the_bill_of_materials_names_what_packages_carry_of_other_projects():
         assert part["version"] in part["purl"] and part["licenses"], part
 
 
-def test_c_that_nobody_has_named_stops_the_bill_of_materials(tmp_path):
+def test_unknown_c_code_in_a_package_stops_the_bill_of_materials(tmp_path):
     copied(tmp_path)
     folder = tmp_path / "swift-log" / "Sources" / "CSurprise"
     folder.mkdir(parents=True)
@@ -76,7 +76,7 @@ def test_the_same_program_has_the_same_bill_of_materials():
 
 
 def copied(place):
-    """The packages' licences, without their sources."""
+    """Copies the packages' licences, without their sources."""
     for pin in resolved()["pins"]:
         name = pin["location"].removesuffix(".git").rpartition("/")[2]
         (place / name).mkdir()
@@ -97,7 +97,7 @@ def resolved():
     return json.loads((ROOT / "Package.resolved").read_text())
 
 
-def test_every_package_that_is_linked_in_is_pinned_to_the_version_that_is_resolved():
+def test_every_linked_package_is_pinned_to_its_resolved_version():
     manifest = (ROOT / "Package.swift").read_text()
     pinned = dict(re.findall(r'\.package\(url: "([^"]+?)(?:\.git)?", exact: "([^"]+)"', manifest))
     assert manifest.count(".package(url:") == len(pinned)

@@ -1,4 +1,4 @@
-"""Bad input over the wire, each with its answer."""
+"""Invalid requests over HTTP, each with its answer."""
 
 import pytest
 from conftest import BUNDLE_ID
@@ -72,7 +72,7 @@ def test_a_content_type_may_have_parameters(gateway):
     assert gateway.http.post(url, data=GOOD, headers=headers, timeout=10).status_code == 200
 
 
-def test_health_is_told(gateway):
+def test_the_health_endpoints_report_alive_and_ready(gateway):
     assert gateway.http.get(f"{gateway.url}/livez", timeout=10).json() == {"status": "alive"}
     ready = gateway.http.get(f"{gateway.url}/readyz", timeout=10)
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")

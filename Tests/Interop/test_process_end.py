@@ -1,4 +1,4 @@
-"""A process ends with its own status, whatever the libraries that it has loaded do when a process ends."""
+"""A process exits with its own status, independent of the exit handlers of loaded libraries."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from conftest import BINARY, ISSUER_ID, ROOT
 from real_tokens import await_true
 from service import Service, digest, mint, write_key
 
-# What becomes of a library that is cleaned up while another thread uses it.
+# A library whose destructor aborts, as cleanup during use by another thread can.
 CRASH = "#include <stdlib.h>\n__attribute__((destructor)) static void end(void) { abort(); }\n"
 
 
@@ -36,8 +36,8 @@ def environment(tmp_path):
         (["check", "--config", "/nowhere/gateway.yaml"], 78, "", "privyseal: "),
     ],
 )
-def test_a_command_says_what_it_has_to_say_and_ends_with_its_status(environment, arguments, status, stdout, stderr):
-    # Through pipes: what is printed waits in a buffer until the end.
+def test_a_command_writes_its_output_and_ends_with_its_status(environment, arguments, status, stdout, stderr):
+    # Through pipes, so that output stays in a buffer until the end.
     ended = subprocess.run([BINARY, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
     assert ended.returncode == status
     assert stdout in ended.stdout and bool(stdout) == bool(ended.stdout)
@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) unsigned long C_GetFunctionList(void *lis
 
 @pytest.fixture
 def call(request):
-    """The function by which the module ends the process."""
+    """The function with which the module ends the process."""
     return getattr(request, "param", "exit")
 
 
@@ -102,20 +102,20 @@ def test_a_module_that_calls_exit_0_ends_the_process_with_a_message_and_a_failur
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["help", "verify"], ["clients", "mint", "shop"]], ids=lambda arguments: arguments[0])
-def test_an_answer_that_cannot_be_written_is_a_failure_with_a_message(arguments):
+def test_a_command_fails_with_a_message_if_it_cannot_write_its_output(arguments):
     with open("/dev/full", "wb") as full:
         ended = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert (ended.returncode, "No space left on device" in ended.stderr) == (74, True), ended.stderr
 
 
-def test_an_answer_waits_for_room_in_a_pipe_that_does_not_block():
+def test_a_command_waits_for_space_in_a_nonblocking_pipe():
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     junk = b"x" * fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)
     assert os.write(writer, junk) == len(junk)
     with subprocess.Popen([BINARY, "help", "verify"], stdout=writer, stderr=subprocess.DEVNULL) as process:
         os.close(writer)
-        # It waits for room, or has ended without it.
+        # The process waits for room in the pipe, or has already ended.
         waits = lambda: any("poll" in path.read_text() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
         await_true(lambda: process.poll() is not None or waits(), "the command has something to write")
         with open(reader, "rb") as pipe:
@@ -124,13 +124,13 @@ def test_an_answer_waits_for_room_in_a_pipe_that_does_not_block():
     assert b"USAGE: privyseal verify" in answer[len(junk):]
 
 
-def test_the_service_is_started_again_whatever_its_status_is_except_for_errors_of_the_configuration():
+def test_systemd_restarts_the_service_after_any_status_except_configuration_errors():
     unit = (ROOT / "packaging/systemd/privyseal.service").read_text().splitlines()
     assert "Restart=always" in unit
     assert "RestartPreventExitStatus=64 78" in unit
 
 
-def test_a_gateway_that_is_stopped_has_logged_everything_and_ends_with_0(environment, tmp_path):
+def test_a_stopped_gateway_writes_its_whole_log_and_ends_with_status_0(environment, tmp_path):
     write_key(tmp_path / "AuthKey.p8")
     service = Service(
         BINARY,
@@ -158,8 +158,8 @@ clients:
 ABORTING_MODULE = EXITING_MODULE.replace("END(0)", "abort()")
 
 
-def test_a_module_that_crashes_starts_no_program_that_reads_the_memory(exiting):
-    """Swift's runtime has such a program, and it may outlive the process."""
+def test_a_crash_of_a_module_starts_no_backtracer(exiting):
+    """Swift's runtime has such a program (the backtracer), which may outlive the process."""
     module = exiting.parent / "exiting.so"
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-o", module, "-x", "c", "-"], input=ABORTING_MODULE, text=True, check=True,
@@ -184,7 +184,6 @@ def socket_path():
 
 @pytest.fixture
 def small_gateway(tmp_path, socket_path):
-    """Its configuration."""
     write_key(tmp_path / "key.p8")
     configuration = tmp_path / "gateway.yaml"
     configuration.write_text(
@@ -205,7 +204,7 @@ clients:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_the_service_ends_on_sigterm_whatever_standard_stream_is_closed(small_gateway, socket_path, closed):
+def test_the_service_ends_on_sigterm_with_any_standard_stream_closed(small_gateway, socket_path, closed):
     process = subprocess.Popen(["bash", "-c", f'exec "$0" serve --config "$1" {closed}', BINARY, small_gateway])
     try:
         end = time.monotonic() + 60
@@ -220,12 +219,11 @@ def test_the_service_ends_on_sigterm_whatever_standard_stream_is_closed(small_ga
 
 
 def answers(path):
-    """Whether a process accepts connections there."""
     with socket.socket(socket.AF_UNIX) as channel:
         return channel.connect_ex(str(path)) == 0
 
 
-def test_a_connection_that_comes_while_the_service_ends_does_not_crash_it(small_gateway, socket_path):
+def test_a_connection_during_the_stop_does_not_crash_the_service(small_gateway, socket_path):
     for _ in range(40):
         process = subprocess.Popen([BINARY, "serve", "--config", small_gateway], stderr=subprocess.PIPE, text=True)
         try:
@@ -233,7 +231,7 @@ def test_a_connection_that_comes_while_the_service_ends_does_not_crash_it(small_
             while not answers(socket_path):
                 assert process.poll() is None and time.monotonic() < end
                 time.sleep(0.005)
-            # The connection of the question above may not be handled yet.
+            # The gateway may not have handled the connection of `answers` yet.
             process.send_signal(signal.SIGTERM)
             _, said = process.communicate(timeout=30)
         finally:

@@ -1,4 +1,4 @@
-"""What the metrics listener answers, judged by Prometheus' own tool."""
+"""The metrics listener's answer, checked by Prometheus' own tool."""
 
 import subprocess
 
@@ -14,7 +14,7 @@ def scrape(gateway):
     return answer.text
 
 
-def test_promtool_finds_nothing_wrong_with_the_metrics_of_a_gateway_that_has_signed(gateway):
+def test_promtool_accepts_the_metrics_of_a_gateway_that_has_signed(gateway):
     path = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer"
     assert gateway.http.post(path, json={"productId": "p", "offerIdentifier": "o"}, timeout=10).status_code == 200
     assert gateway.http.post(path, json={}, timeout=10).status_code == 422

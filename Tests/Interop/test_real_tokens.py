@@ -1,4 +1,4 @@
-"""Keys on tokens that others made, and modules that are not as they should be."""
+"""Keys on tokens of other projects, and faulty modules."""
 
 import hashlib
 import json
@@ -43,7 +43,6 @@ class Gateway(Service):
         super().__init__(BINARY, directory, configuration(uris, self.token, settings=settings), environment)
 
     def sign(self):
-        """(status, answer)."""
         headers = {"Authorization": f"Bearer {self.token}"}
         body = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
         status, _, answer = self.ask("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", body, headers)
@@ -64,7 +63,7 @@ def run(environment, *arguments):
 
 
 def check(tmp_path, uri, environment=()):
-    """What `privyseal check` says of one key: (state, reason)."""
+    """The result of `privyseal check` for one key: (state, reason)."""
     path = tmp_path / "check.yaml"
     path.write_text(configuration({KEY_ID: uri}, mint()))
     ended = run(dict(environment), "check", "--config", path, "--format", "json")
@@ -77,16 +76,16 @@ def found(answer):
     return key["state"], key.get("reason", "")
 
 
-# Keys on three real tokens
+# Keys on real tokens
 
 
 @pytest.mark.parametrize("kind", [SoftHSMToken, P11KitServer], ids=["softhsm", "p11-kit-server"])
-def test_a_gateway_signs_with_a_key_that_the_token_made(tmp_path, kind):
+def test_a_gateway_signs_with_a_key_generated_by_the_token(tmp_path, kind):
     with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri("KEY")}, token.environment) as gateway:
         gateway.expect_signature(token.public_key("KEY"))
 
 
-def test_a_gateway_signs_with_a_key_that_a_tpm_made_and_with_one_that_it_imported(tmp_path):
+def test_a_gateway_signs_with_a_generated_and_an_imported_key_of_a_tpm(tmp_path):
     with TPM() as tpm:
         state, reason = check(tmp_path, tpm.uri("IMPORTED"), tpm.environment)
         assert state == "refused" and "CKA_EXTRACTABLE is true" in reason
@@ -98,7 +97,7 @@ def test_a_gateway_signs_with_a_key_that_a_tpm_made_and_with_one_that_it_importe
 
 
 @pytest.mark.parametrize("kind, label", [(TPM, "MADE"), (P11KitServer, "KEY")], ids=["tpm2-abrmd", "p11-kit-server"])
-def test_a_gateway_signs_again_after_the_service_behind_the_module_was_started_again(tmp_path, kind, label):
+def test_a_gateway_signs_again_after_a_restart_of_the_token_service(tmp_path, kind, label):
     with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri(label)}, token.environment) as gateway:
         public_key = token.public_key(label)
         gateway.expect_signature(public_key)
@@ -115,26 +114,26 @@ def test_an_import_into_a_tpm_is_refused_before_anything_is_sent(tmp_path):
         ended = import_key(tmp_path, tpm, "NEW")
         assert ended.returncode == 1, ended.stdout
         assert "cannot take the key wrapped" in ended.stderr and "--allow-clear-import" in ended.stderr, ended.stderr
-        # tpm2-pkcs11 makes no private key from a template.
+        # tpm2-pkcs11 creates no private key from a template.
         ended = import_key(tmp_path, tpm, "NEW", "--allow-clear-import")
         assert ended.returncode == 1 and "C_CreateObject answered" in ended.stderr, ended.stderr
         assert b"NEW" not in tpm.tool("tpm2_ptool", "listobjects", "--label", tpm.label)
 
 
-def test_a_gateway_signs_with_a_module_that_wants_arguments(tmp_path):
-    # NSS makes keys that it would give out.
+def test_a_gateway_signs_with_a_module_that_needs_arguments(tmp_path):
+    # NSS generates extractable keys.
     settings = "backends: {pkcs11: {allowUnprotectedKeys: true}}\n"
     with NSS() as nss, Gateway(tmp_path, {KEY_ID: nss.uri()}, nss.environment, settings) as gateway:
         gateway.expect_signature(nss.made)
 
 
-def test_a_key_is_imported_wrapped_and_signs(tmp_path):
+def test_an_imported_wrapped_key_signs(tmp_path):
     with SoftHSMToken() as token:
         expect_import(tmp_path, token, "unwrapped")
 
 
-def test_a_key_goes_in_the_clear_only_where_that_is_allowed(tmp_path):
-    # p11-kit's protocol knows no mechanism to unwrap with.
+def test_an_import_in_the_clear_requires_allow_clear_import(tmp_path):
+    # p11-kit's protocol has no mechanism for unwrapping.
     with P11KitServer() as token:
         ended = import_key(tmp_path, token, "NEW")
         assert ended.returncode == 1, ended.stdout
@@ -150,14 +149,14 @@ def expect_import(tmp_path, token, method, *more):
         gateway.expect_signature(public_key(tmp_path / "new.p8"))
 
 
-def test_a_package_for_a_token_with_sha_256_is_wrapped_with_it(tmp_path):
+def test_a_package_for_a_token_with_sha_256_uses_sha_256(tmp_path):
     with NSS() as nss:
         wrapping, package, source = tmp_path / "wrapping.pem", tmp_path / "new.wrapped", tmp_path / "new.p8"
         write_key(source)
         made = run({}, "keys", "wrapping-key", "--into", nss.uri("WRAPPING"), "--out", wrapping, "--format", "json")
         assert made.returncode == 0, made.stderr
         assert json.loads(made.stdout)["hash"] == "SHA-256"
-        # What others read of the file is the key alone.
+        # Other programs read only the key from the file.
         der = serialization.load_pem_public_key(wrapping.read_bytes()).public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -181,13 +180,13 @@ def fingerprint(path):
 
 
 def import_key(tmp_path, token, label, *more, wrapped=None):
-    """`privyseal keys import` beside a gateway that does not run."""
+    """`privyseal keys import` while the gateway does not run."""
     first, source, path = tmp_path / "first.p8", tmp_path / "new.p8", tmp_path / "import.yaml"
     for file in (first, source):
         if not file.exists():
             write_key(file)
     path.write_text(configuration({OTHER_KEY_ID: f"file:{first}"}, mint(), tmp_path))
-    # The gateway makes the log and takes its keys into it.
+    # The gateway creates the log and adopts its keys.
     if not (tmp_path / "audit.db").exists():
         Service(BINARY, tmp_path, path.read_text()).start().stop()
     what = ["--wrapped", wrapped] if wrapped else [source]
@@ -197,10 +196,10 @@ def import_key(tmp_path, token, label, *more, wrapped=None):
     )
 
 
-# Modules that are not as they should be
+# Faulty modules
 
 
-def test_what_a_module_writes_to_standard_output_is_not_in_an_answer(tmp_path):
+def test_an_answer_does_not_contain_what_a_module_prints(tmp_path):
     module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     with SoftHSMToken() as token:
         rules = tmp_path / "rules"
@@ -221,7 +220,7 @@ def test_what_a_module_writes_to_standard_output_is_not_in_an_answer(tmp_path):
         assert json.loads(signed.stdout)["jws"]
 
 
-def test_commands_on_keys_log_in_as_the_user_that_the_configuration_or_the_command_names(tmp_path):
+def test_keys_commands_log_in_as_the_configured_or_given_user_type(tmp_path):
     module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     with SoftHSMToken() as token:
         calls, path = tmp_path / "calls", tmp_path / "gateway.yaml"
@@ -229,7 +228,7 @@ def test_commands_on_keys_log_in_as_the_user_that_the_configuration_or_the_comma
         token.module = module
         settings = "backends: {pkcs11: {userType: 2147483649}}\n"
         path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint(), settings=settings))
-        # There is no register, so nothing happens after the login.
+        # Without a register, nothing happens after the login.
         generate = ["generate", "--into", token.uri("NEW"), "--key-id", OTHER_KEY_ID, "--config", path, "--yes"]
         destroy = ["destroy", KEY_ID, "--config", path, "--yes"]
         wrap = ["wrapping-key", "--into", token.uri("WRAP"), "--out", tmp_path / "wrapping.pem"]
@@ -243,7 +242,7 @@ def test_commands_on_keys_log_in_as_the_user_that_the_configuration_or_the_comma
             assert logins == [f"login user={user} pin=given rv=0x0"], (command[0], ended.stderr)
 
 
-def test_a_module_is_found_by_its_name_as_p11_kit_knows_it(tmp_path):
+def test_the_gateway_finds_a_module_by_its_p11_kit_name(tmp_path):
     with SoftHSMToken() as token:
         assert check(tmp_path, token.uri("KEY", "module-name=softhsm2"), token.environment)[0] == "ready"
 
@@ -257,12 +256,12 @@ def test_a_module_is_found_by_its_name_as_p11_kit_knows_it(tmp_path):
         (f"module-path={LIBRARIES}/pkcs11/p11-kit-client.so", "P11_KIT_SERVER_ADDRESS"),
     ],
 )
-def test_a_module_that_cannot_be_used_is_refused_with_the_cure(tmp_path, where, expected):
+def test_an_unusable_module_is_refused_with_the_cure(tmp_path, where, expected):
     state, reason = check(tmp_path, f"pkcs11:token=shop;object=KEY?{where}", {"P11_KIT_SERVER_ADDRESS": ""})
     assert state != "ready" and expected in reason, reason
 
 
-def test_a_module_that_wants_arguments_says_how_to_give_them(tmp_path):
+def test_the_refusal_of_a_module_without_its_arguments_names_init_args(tmp_path):
     with NSS() as nss:
         state, reason = check(tmp_path, nss.uri(arguments=False))
         assert state == "refused" and "init-args=" in reason, reason

@@ -1,4 +1,4 @@
-"""What scripts/soak does for long, for a moment each."""
+"""Short versions of the tests in scripts/soak."""
 
 import pathlib
 import tempfile
@@ -53,12 +53,12 @@ def address(service):
     return host, int(port)
 
 
-def test_clients_with_a_byte_a_second_are_ended_and_others_are_served(place):
+def test_the_gateway_disconnects_slow_clients_and_serves_others(place):
     token = mint()
     with Service(BINARY, place, configuration(place, token)) as service:
         with SlowClients(address(service), 100, slow_scripts(token)) as slow:
             steady = SteadyClient(address(service), token)
-            # Each answer is asserted to be a signature.
+            # `measure` asserts that each answer is a signature.
             steady.measure(1)
             slow.wait_for_ends(15)
             ends = [end for end in slow.stop() if end[2] != "open"]
@@ -69,7 +69,7 @@ def test_clients_with_a_byte_a_second_are_ended_and_others_are_served(place):
         assert service.metric("privyseal_connections_refused_total", reason="timeout") >= 100
 
 
-def test_handshakes_that_never_end_are_ended(place):
+def test_the_gateway_ends_unfinished_handshakes(place):
     token, authority = mint(), Authority(place, "authority")
     server = authority.server()
     tls = f", tls: {{certificate: {server.certificate_path}, key: {server.key_path}}}"
@@ -83,7 +83,7 @@ def test_handshakes_that_never_end_are_ended(place):
 
 
 @pytest.mark.parametrize("connections, warns", [(45, True), (44, False)])
-def test_more_connections_than_open_files_are_warned_of(place, connections, warns):
+def test_the_gateway_warns_if_connections_exceed_the_open_files(place, connections, warns):
     few = place / "few"
     few.write_text(f"""#!/bin/sh
 ulimit -n 300
@@ -112,7 +112,7 @@ def test_reloads_under_load_fail_no_request(place, kind):
 
 
 @pytest.mark.parametrize("kind", [FileKeys, TokenKeys], ids=["files", "a token"])
-def test_every_broken_file_is_refused_and_changes_nothing(place, kind):
+def test_a_reload_refuses_every_broken_file_and_changes_nothing(place, kind):
     reloads = Reloads(BINARY, place, kind(place))
     with reloads.service:
         for number in range(len(reloads.faults)):

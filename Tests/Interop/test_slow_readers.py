@@ -1,4 +1,4 @@
-"""A client that reads its answer slowly gets all of it, however the connection ends."""
+"""A client that reads its answer slowly gets the whole answer, however the connection ends."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from running import APP, allowed
 from service import Service, mint
 from test_connections import configuration, place  # noqa: F401
 
-# Longer than a connection stays open behind an answer that the client has read.
+# Longer than a connection stays open after an answer that the client has read.
 PAUSE = 1.7
 
 
@@ -50,7 +50,7 @@ class Gateway(Service):
 
 
 def read_slowly(connected, meanwhile=lambda: None):
-    """What comes of an answer when the client pauses behind its first bytes: (bytes of the body, bytes announced)."""
+    """Pauses after the first bytes of an answer: (bytes of the body received, bytes announced)."""
     connected.settimeout(20)
     data = connected.recv(10_000)
     meanwhile()
@@ -65,7 +65,7 @@ def read_slowly(connected, meanwhile=lambda: None):
 
 
 @pytest.mark.parametrize("way", ["close", "HTTP/1.0", "half-closed", "age"])
-def test_an_answer_that_is_read_slowly_arrives_whole(place, way):  # noqa: F811
+def test_a_slowly_read_answer_arrives_completely(place, way):  # noqa: F811
     token = mint()
     limits = "{connectionAge: 1}" if way == "age" else "{}"
     with Gateway(place, token, limits) as service, channel(service) as connected:
@@ -75,11 +75,10 @@ def test_an_answer_that_is_read_slowly_arrives_whole(place, way):  # noqa: F811
             connected.shutdown(socket.SHUT_WR)
         received, length = read_slowly(connected)
         assert received == length
-        # The connection ends behind it.
         assert connected.recv(65536) == b""
 
 
-def test_an_answer_that_is_read_slowly_at_the_stop_arrives_whole(place):  # noqa: F811
+def test_a_slowly_read_answer_arrives_completely_during_a_stop(place):  # noqa: F811
     token = mint()
     service = Gateway(place, token).start()
     stopping = threading.Thread(target=service.stop)
@@ -92,7 +91,7 @@ def test_an_answer_that_is_read_slowly_at_the_stop_arrives_whole(place):  # noqa
     assert service.process.returncode == 0
 
 
-def test_a_client_that_does_not_read_its_answer_is_closed_after_the_idle_time(place):  # noqa: F811
+def test_the_gateway_disconnects_a_client_that_does_not_read_after_the_idle_time(place):  # noqa: F811
     token = mint()
     with Gateway(place, token, "{idleTimeout: 2}") as service, channel(service) as connected:
         connected.sendall(request(token, "Connection: close"))

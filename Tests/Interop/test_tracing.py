@@ -1,4 +1,4 @@
-"""Spans, from the request to the token call, as a collector of OTLP over HTTP gets them."""
+"""Spans from the request to the token call, as an OTLP/HTTP collector receives them."""
 
 import http.server
 import json
@@ -15,7 +15,7 @@ PARENT = "00f067aa0ba902b7"
 
 @pytest.fixture
 def collector():
-    """The address of a collector, and what it was sent."""
+    """The address of a collector, and the documents that it received."""
     documents = queue.Queue()
 
     class Handler(http.server.BaseHTTPRequestHandler):

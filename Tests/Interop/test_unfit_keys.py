@@ -1,4 +1,4 @@
-"""A gateway of several accounts, of which one has a key that only a person can mend."""
+"""A gateway with two accounts. One of them has a key that only the operator can correct."""
 
 import json
 
@@ -16,7 +16,7 @@ class TwoAccounts(Service):
     def __init__(self, directory):
         self.token = mint()
         write_key(directory / f"{WELL}.p8")
-        # Apple's keys are of P-256.
+        # Apple's keys use P-256.
         write_key(directory / f"{ILL}.p8", ec.generate_private_key(ec.SECP384R1()))
         accounts = "\n".join(
             f"""  - issuerId: 57246542-96fe-1a63-e053-0824d011072{number}
@@ -44,7 +44,6 @@ clients:
         return self.ask("POST", f"/v1/apps/{app}/promotional-offer", BODY, headers)[0]
 
     def ready(self, query=""):
-        """(status, what it says)"""
         status, _, body = self.ask("GET", "/readyz" + query)
         return status, json.loads(body)
 
@@ -55,13 +54,13 @@ def service(tmp_path):
         yield service
 
 
-def test_a_key_that_is_unfit_at_the_start_stops_no_other_account(service):
+def test_an_unfit_key_at_the_start_does_not_affect_other_accounts(service):
     assert service.sign(WELL) == 200
     assert service.sign(ILL) == 503
     assert f"keyId={KEYS[ILL]}" in service.tail(), service.tail()
 
 
-def test_readiness_can_be_asked_for_one_app(service):
+def test_readiness_can_be_queried_for_one_app(service):
     status, answer = service.ready()
     assert (status, answer["status"]) == (503, "unready")
     status, answer = service.ready(f"?app={WELL}")
@@ -78,7 +77,7 @@ def test_readiness_can_be_asked_for_one_app(service):
     assert service.ready(f"?app={WELL}")[0] == 503
 
 
-def test_a_key_that_was_mended_is_taken_up_by_a_reload(service, tmp_path):
+def test_a_reload_uses_a_repaired_key(service, tmp_path):
     write_key(tmp_path / f"{ILL}.p8")
     done, said = service.reload()
     assert done, said
@@ -86,7 +85,7 @@ def test_a_key_that_was_mended_is_taken_up_by_a_reload(service, tmp_path):
     assert service.ready()[0] == 200
 
 
-def test_with_strict_an_unfit_key_ends_the_gateway(tmp_path):
+def test_strict_ends_a_gateway_with_an_unfit_key(tmp_path):
     service = TwoAccounts(tmp_path)
     service.options = ["--strict"]
     with pytest.raises(AssertionError) as ended:
@@ -95,7 +94,7 @@ def test_with_strict_an_unfit_key_ends_the_gateway(tmp_path):
     assert "P-384" in str(ended.value) or "P-256" in str(ended.value)
 
 
-def test_with_strict_a_gateway_of_fit_keys_starts(tmp_path):
+def test_strict_starts_a_gateway_with_fit_keys(tmp_path):
     service = TwoAccounts(tmp_path)
     write_key(tmp_path / f"{ILL}.p8")
     service.options = ["--strict"]

@@ -5,9 +5,9 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-@Suite("The introductory offer eligibility")
+@Suite("Introductory offer eligibility")
 struct IntroductoryOfferEligibilityTests {
-    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    @Test("IntroductoryOfferEligibility meets the feature contract", arguments: FeatureCheck.allCases)
     func conformance(_ check: FeatureCheck) throws {
         try FeatureConformance(
             IntroductoryOfferEligibility(),
@@ -19,7 +19,7 @@ struct IntroductoryOfferEligibilityTests {
         ).run(check)
     }
 
-    @Test("refuses what its initialiser is given, as it refuses it in JSON")
+    @Test("The initialiser refuses the values that the JSON reader refuses")
     func initialiser() {
         #expect(throws: JSONReadError.self) {
             try IntroductoryOfferEligibilityRequest(productID: "p", allowIntroductoryOffer: true, transactionID: "")

@@ -1,7 +1,7 @@
 import JWS
 import Testing
 
-@Suite("A compact JWS")
+@Suite("Compact JWS")
 struct CompactJWSTests {
     /// RFC 7515 appendix A.3: ES256.
     private let token = """
@@ -9,7 +9,7 @@ struct CompactJWSTests {
         VlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q
         """
 
-    @Test("is taken apart as the RFC's example says")
+    @Test("The parser splits the example of RFC 7515 into its parts")
     func parse() throws {
         let jws = try CompactJWS(parsing: token.utf8)
         #expect(jws.header == Array(#"{"alg":"ES256"}"#.utf8))
@@ -19,7 +19,7 @@ struct CompactJWSTests {
         #expect(jws.signingInput == Array(token.utf8.prefix { _ in true }.dropLast(87)))
     }
 
-    @Test("is put together again, byte for byte")
+    @Test("seal restores a parsed JWS byte for byte")
     func roundTrip() throws {
         let jws = try CompactJWS(parsing: token.utf8)
         let input = CompactJWS.signingInput(header: jws.header, payload: jws.payload)
@@ -27,14 +27,14 @@ struct CompactJWSTests {
         #expect(CompactJWS.seal(input, with: jws.signature.span) == Array(token.utf8))
     }
 
-    @Test("has three parts", arguments: ["", "a", "YQ.YQ", "YQ.YQ.YQ.YQ", "YQ.YQ.YQ.", "...."])
+    @Test("The parser requires exactly three parts", arguments: ["", "a", "YQ.YQ", "YQ.YQ.YQ.YQ", "YQ.YQ.YQ.", "...."])
     func partCount(_ text: String) {
         let count = text.utf8.count { $0 == UInt8(ascii: ".") } + 1
         #expect(throws: CompactJWSError.partCount(count)) { try CompactJWS(parsing: text.utf8) }
     }
 
     @Test(
-        "says which part is not Base64url",
+        "The parser names the part that is not Base64url",
         arguments: [
             ("Y.YQ.YQ", CompactJWSError.Part.header), ("YQ==.YQ.YQ", .header), (" YQ.YQ.YQ", .header),
             ("YQ.Y+.YQ", .payload),
@@ -44,7 +44,7 @@ struct CompactJWSTests {
         #expect(throws: CompactJWSError.notBase64URL(part)) { try CompactJWS(parsing: text.utf8) }
     }
 
-    @Test("empty parts are parts (RFC 7515 appendix F detaches the payload)")
+    @Test("The parser accepts empty parts (RFC 7515 appendix F detaches the payload)")
     func emptyParts() throws {
         let jws = try CompactJWS(parsing: "YQ..".utf8)
         #expect(jws.payload.isEmpty)

@@ -2,7 +2,7 @@ import KeyDrills
 import StrictJSON
 import Testing
 
-@Suite("One drill beside another")
+@Suite("Comparison of two drills")
 struct ComparisonTests {
     private let comparison = DrillComparison(
         earlier: Samples.record(timings: [.detection: 3, .recovery: 40], deviations: ["Late.", "Loud."]),
@@ -21,7 +21,7 @@ struct ComparisonTests {
         #expect(try line("Failed").isWorse == true)
     }
 
-    @Test("What only one of them has, and what is equal, is neither")
+    @Test("Equal values and values of only one drill are neither better nor worse")
     func neither() throws {
         #expect(try line("Stop").isWorse == nil)
         #expect(try line("Wrongly signed").isWorse == nil)
@@ -29,13 +29,13 @@ struct ComparisonTests {
         #expect(!comparison.lines.contains { $0.name == "Change-over" })
     }
 
-    @Test("Deviations that are new, and those that are gone")
+    @Test("The comparison lists new deviations and gone ones")
     func deviations() {
         #expect(comparison.newDeviations == ["Dark."])
         #expect(comparison.goneDeviations == ["Late."])
     }
 
-    @Test("As text and as JSON it has both")
+    @Test("The comparison has a text form and a JSON form")
     func output() throws {
         let text = DrillText.text(comparison)
         #expect(text.contains("5 ms"))

@@ -1,6 +1,6 @@
 import Base64
 
-/// A JWK set (RFC 7517 §5) from points: x ‖ y, 32 bytes each.
+/// A JWK set (RFC 7517 §5) of points: x ‖ y, 32 bytes each.
 enum JWK {
     static func set(_ points: [String: [UInt8]]) -> [UInt8] {
         let keys = points.map { keyID, point in

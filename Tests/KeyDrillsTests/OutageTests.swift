@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Outages during a drill")
 struct OutageTests {
-    /// An answer that was served, at this moment.
+    /// A served answer that ended at this time, in milliseconds.
     private static func served(_ ended: Int64) -> LoadAnswer {
         Samples.answer(ended - 5, .served(keyID: "OLDKEY"))
     }
@@ -21,7 +21,7 @@ struct OutageTests {
         Samples.time(begin)..<Samples.time(end)
     }
 
-    @Test("An outage lasts from the first failed request to the next served one, also across a silence")
+    @Test("An outage lasts from the first failed request to the next served one, despite gaps")
     func outages() {
         let among = [Self.served(50), Self.failed(60), Self.served(100)]
         #expect(Self.outages(among, to: 200).isEmpty)
@@ -29,48 +29,48 @@ struct OutageTests {
         #expect(Self.outages(answers, to: 600) == [Self.range(100, 400), Self.range(500, 600)])
     }
 
-    @Test("A gateway that answers nothing for more than five seconds is an outage, although no request failed")
+    @Test("More than five seconds without an answer are an outage")
     func silence() {
         #expect(Self.outages([Self.served(100), Self.served(5100)], to: 6000).isEmpty)
         #expect(Self.outages([Self.served(100), Self.served(8600)], to: 9000) == [Self.range(100, 8600)])
-        // Before the first answer, too.
+        // The time before the first answer counts, too.
         #expect(Self.outages([Self.served(5001)], to: 6000) == [Self.range(0, 5001)])
     }
 
-    @Test("An outage begins when the first request that failed began, and not when its time was over")
+    @Test("An outage begins when the first failed request begins, not when it times out")
     func timeOut() {
         let answers = [Self.served(100), Self.failed(105, lasting: 10_000), Self.failed(110, lasting: 4000)]
         #expect(Self.outages(answers, to: 12_000) == [Self.range(105, 12_000)])
     }
 
-    @Test("A load that has sent all its requests is no outage")
+    @Test("The time after the last request is not an outage")
     func usedUp() {
         #expect(Self.outages([Self.served(100)], to: 60_000).isEmpty)
     }
 
-    @Test("The span of an active key is split at an outage, and that of another key is not")
+    @Test("An outage splits the span of the active key only")
     func spans() {
         let spans = [
-            DrillRecord.KeySpan(keyID: "A", state: "active", begin: Samples.time(0), end: Samples.time(1000)),
-            DrillRecord.KeySpan(keyID: "B", state: "staged", begin: Samples.time(0), end: Samples.time(1000)),
+            DrillRecord.KeyStateSpan(keyID: "A", state: "active", begin: Samples.time(0), end: Samples.time(1000)),
+            DrillRecord.KeyStateSpan(keyID: "B", state: "staged", begin: Samples.time(0), end: Samples.time(1000)),
         ]
-        let split = DrillRecord.KeySpan.splitting(spans, at: [Self.range(200, 300), Self.range(900, 1200)])
+        let split = DrillRecord.KeyStateSpan.splitting(spans, at: [Self.range(200, 300), Self.range(900, 1200)])
         #expect(split.map(\.keyID) == ["A", "A", "A", "A", "B"])
         #expect(split.map(\.state) == ["active", "active, down", "active", "active, down", "staged"])
         #expect(split.map(\.begin) == [0, 200, 300, 900, 0].map { Samples.time($0) })
         #expect(split.map(\.end) == [200, 300, 900, 1000, 1000].map { Samples.time($0) })
     }
 
-    @Test("A long outage and a slow restoration are deviations; the time for which the token was away is not")
+    @Test("A long outage and a slow restoration are deviations, and the token's absence is not")
     func deviations() {
         let long = [Self.range(100, 10_300)]
-        func sheet() -> DrillSheet { DrillSheet(clock: { Samples.time(0) }, progress: { _ in }) }
-        let slow = sheet()
+        func log() -> DrillLog { DrillLog(clock: { Samples.time(0) }, progress: { _ in }) }
+        let slow = log()
         slow.time(.restoration, from: Samples.time(0), to: Samples.time(5001))
         slow.judgeSpans(long)
         #expect(slow.deviations.count == 2)
         #expect(slow.deviations.last == "No request was served for 10200 ms; at most 5000 ms are expected.")
-        let quick = sheet()
+        let quick = log()
         quick.time(.restoration, from: Samples.time(0), to: Samples.time(5000))
         quick.absence = 5200
         quick.judgeSpans(long)

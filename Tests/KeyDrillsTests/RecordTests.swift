@@ -3,34 +3,34 @@ import KeyDrills
 import StrictJSON
 import Testing
 
-@Suite("A drill's record")
+@Suite("Drill records")
 struct RecordTests {
-    @Test("It reads as it was written")
+    @Test("A record is unchanged after writing and reading")
     func roundTrip() throws {
         let record = Samples.record(deviations: ["Somebody was late."])
         #expect(try DrillRecord(from: JSONDocument(parsing: record.jsonBytes()).root) == record)
     }
 
-    @Test("Of another version it is not read")
+    @Test("The reader refuses a record of another version")
     func version() throws {
         let text = String(decoding: Samples.record().jsonBytes(), as: UTF8.self)
             .replacingOccurrences(of: #""version":1,"#, with: #""version":2,"#)
         #expect(throws: JSONReadError.self) { try DrillRecord(from: JSONDocument(parsing: Array(text.utf8)).root) }
     }
 
-    @Test("It passed when all went as expected, and says nothing against it")
+    @Test("A record without deviations has passed and has no complaints")
     func passed() {
         #expect(Samples.record().verdict == .passed)
         #expect(Samples.record().complaints.isEmpty)
     }
 
-    @Test("An outage that was part of it does not fail it")
+    @Test("Excused failures do not fail the drill")
     func excused() {
         #expect(Samples.record(load: Samples.load(failed: 7)).verdict == .passed)
     }
 
     @Test(
-        "It failed for each thing that went wrong, and says which",
+        "A record has failed for each problem and names it",
         arguments: [
             Samples.record(steps: []), Samples.record(steps: [Samples.step(), Samples.step(.failed)]),
             Samples.record(load: Samples.load(failed: 1, unexcused: 1)),
@@ -41,7 +41,7 @@ struct RecordTests {
         #expect(record.complaints.count == 1)
     }
 
-    @Test("Its ID sorts by time, and is the name of a file")
+    @Test("The ID of a record sorts by time and is a safe file name")
     func identifier() {
         #expect(DrillID.of(.tokenLoss, begun: Samples.time(0)) == "20251121T120000Z-token-loss")
         #expect(DrillID.isWellFormed("20251121T120000Z-token-loss"))
@@ -50,7 +50,7 @@ struct RecordTests {
         }
     }
 
-    @Test("As text it has every step, and what failed")
+    @Test("The text shows every step and each failure")
     func text() {
         let text = DrillText.text(Samples.record(steps: [Samples.step(.failed)], deviations: ["Somebody was late."]))
         for part in ["FAILED", "It did & more.", "Somebody was late.", "Detection: 3 ms", "entries 3 to 9"] {
@@ -58,7 +58,7 @@ struct RecordTests {
         }
     }
 
-    @Test("As a page it escapes what it is told, and has room for two signatures")
+    @Test("The page escapes text and has room for two signatures")
     func page() {
         let html = DrillPage(Samples.record(), predecessor: Samples.record(begun: -5000), digest: "d1ge57").html
         #expect(html.contains("SHA-256 is d1ge57"))

@@ -6,7 +6,7 @@ import KeyDrills
 import SigningKit
 import Testing
 
-/// Answers as a gateway would give them, made here.
+/// Answers like those of a gateway, which the test signs itself.
 struct Samples {
     static let bundleID = "com.example.app"
     static let productID = "com.example.monthly"
@@ -14,13 +14,13 @@ struct Samples {
 
     let keys: [String: P256.Signing.PrivateKey] = ["OLDKEY": .init(), "NEWKEY": .init()]
 
-    var judge: AnswerJudge { AnswerJudge(PublicKeys(keys.mapValues(\.publicKey))) }
+    var judge: AnswerCheck { AnswerCheck(PublicKeys(keys.mapValues(\.publicKey))) }
 
     static func request(_ form: LoadRequest.Form) -> LoadRequest {
         LoadRequest(form, bundleID: bundleID, productID: productID, offerID: offerID)
     }
 
-    /// - Parameter signer: whose key signs; another than the one that is named makes a wrong signature.
+    /// - Parameter signer: the ID of the key that signs; any key but `keyID` makes a wrong signature.
     func token(
         _ keyID: String, signer: String? = nil, bundleID: String = bundleID, productID: String = productID
     ) throws -> [UInt8] {
@@ -74,7 +74,7 @@ struct Samples {
         DrillRecord(
             id: DrillID.of(scenario, begun: time(begun)), scenario: scenario, isPlanned: true,
             participants: [.init(name: "Ann", role: "key custodian")],
-            gateway: .init(version: "0.1.0", address: "unix:/run/x", configuration: "abc", isThrowAway: true),
+            gateway: .init(version: "0.1.0", address: "unix:/run/x", configuration: "abc", isTemporary: true),
             begun: time(begun), ended: time(begun + 1000), steps: steps, timings: timings, load: load,
             proofs: [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", time: time(5))],
             audit: .init(first: 3, last: 9, checkpoint: "origin\n10\nroot\n\n— key sig\n"), deviations: deviations,

@@ -2,7 +2,7 @@ import KeyDrills
 import SigningKit
 import Testing
 
-@Suite("What the load comes to")
+@Suite("Load summaries")
 struct SummaryTests {
     private func summary(_ answers: [LoadAnswer], _ rules: LoadRules = LoadRules(), to end: Int64 = 1000) -> LoadSummary
     {
@@ -26,7 +26,7 @@ struct SummaryTests {
         #expect(load.intervals[3] == .init(begin: Samples.time(300)))
     }
 
-    @Test("A request that began when the key was out of use already is wrongly signed; one that began before is not")
+    @Test("A signature is wrong only if its request began after the key was banned")
     func bans() {
         var rules = LoadRules()
         rules.ban("OLDKEY", from: Samples.time(100))
@@ -39,7 +39,7 @@ struct SummaryTests {
         #expect((load.served, load.wronglySigned) == (2, 1))
     }
 
-    @Test("A ban that was lifted holds for its time only")
+    @Test("A lifted ban applies to its period only")
     func lifted() {
         var rules = LoadRules()
         rules.ban("OLDKEY", from: Samples.time(100))
@@ -49,7 +49,7 @@ struct SummaryTests {
         #expect((load.served, load.wronglySigned) == (1, 1))
     }
 
-    @Test("Failures are excused by an outage that any of their time was in, and by none else")
+    @Test("An outage excuses the failures that overlap it and no others")
     func outages() {
         var rules = LoadRules()
         rules.beginOutage(Samples.time(100))
@@ -70,7 +70,7 @@ struct SummaryTests {
         #expect(summary([Samples.answer(50, .wronglySigned("It was."))], rules).wronglySigned == 1)
     }
 
-    @Test("Long drills have longer intervals, so that a record stays small", arguments: [1, 60, 3600, 86_400])
+    @Test("Long drills have longer intervals, so that the record stays small", arguments: [1, 60, 3600, 86_400])
     func length(_ seconds: Int64) {
         let load = summary([Samples.answer(seconds * 1000, .served(keyID: "OLDKEY"))], to: seconds * 1000)
         #expect(load.intervals.count <= 400)

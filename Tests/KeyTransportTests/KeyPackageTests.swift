@@ -5,16 +5,16 @@ import SigningKit
 import StrictJSON
 import Testing
 
-@Suite("Wrapped packages")
+@Suite("Wrapped key packages")
 struct KeyPackageTests {
     private static let key = P256.Signing.PrivateKey().publicKey
 
-    @Test("a package that is written is read as it was")
+    @Test("a package is unchanged after writing and reading")
     func written() throws {
         #expect(try KeyPackage(parsing: Self.package()).key.publicKey.rawRepresentation == Self.key.rawRepresentation)
     }
 
-    @Test("a package whose P-256 point stands under another curve's name is refused")
+    @Test("the reader refuses a P-256 point under another curve's name")
     func otherCurve() throws {
         let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
         let secp256k1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x0A]

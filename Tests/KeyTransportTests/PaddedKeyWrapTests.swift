@@ -5,7 +5,7 @@ import Testing
 
 @Suite("AES key wrap with padding")
 struct PaddedKeyWrapTests {
-    @Test("gives the example of RFC 5649 §6, and nothing for what is too short")
+    @Test("wrap matches the example of RFC 5649 §6 and refuses input that is too short")
     func vector() throws {
         let key = SymmetricKey(data: bytes("5840df6e29b02af1ab493b705bf16ea1ae8338f4dcc176a8"))
         let plain = bytes("c37b7e6492584340bed12207808941155068f738")

@@ -12,10 +12,10 @@ struct WrappingKeyTests {
         KeyMaterial(pkcs8: Array(key.derRepresentation).withUnsafeBytes { Secret($0) }, publicKey: key.publicKey)
     }
 
-    @Test("the file of a wrapping key carries the hash into the package", arguments: [WrappingHash.sha1, .sha256])
+    @Test("a package uses the hash from the file of its wrapping key", arguments: [WrappingHash.sha1, .sha256])
     func hash(_ hash: WrappingHash) throws {
         let pair = try _RSA.Encryption.PrivateKey(keySize: .bits2048)
-        let file = WrappingKey.file(MadeWrappingKey(der: Array(pair.publicKey.derRepresentation), hash: hash))
+        let file = WrappingKey.file(GeneratedWrappingKey(der: Array(pair.publicKey.derRepresentation), hash: hash))
         let read = try WrappingKey(pem: file)
         #expect(read.hash == hash)
         let package = try KeyPackage(parsing: KeyPackage(read.wrap(material)).jsonBytes()).key
@@ -24,13 +24,13 @@ struct WrappingKeyTests {
         #expect(try pair.decrypt(package.encryptedAESKey, padding: padding).count == 32)
     }
 
-    @Test("a file with nothing but PEM means SHA-1, as older ones do")
+    @Test("a wrapping key file with nothing but PEM means SHA-1")
     func plainPEM() throws {
         let pair = try _RSA.Encryption.PrivateKey(keySize: .bits2048)
         #expect(try WrappingKey(pem: pair.publicKey.pemRepresentation).hash == .sha1)
     }
 
-    @Test("a hash that is not known is refused")
+    @Test("WrappingKey refuses an unknown hash")
     func unknownHash() throws {
         let pair = try _RSA.Encryption.PrivateKey(keySize: .bits2048)
         let error = #expect(throws: KeyTransportError.self) {

@@ -5,9 +5,9 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-@Suite("The legacy promotional offer")
+@Suite("Legacy promotional offers")
 struct LegacyPromotionalOfferTests {
-    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    @Test("LegacyPromotionalOffer meets the feature contract", arguments: FeatureCheck.allCases)
     func conformance(_ check: FeatureCheck) throws {
         try FeatureConformance(
             LegacyPromotionalOffer(),
@@ -18,13 +18,13 @@ struct LegacyPromotionalOfferTests {
     }
 
     @Test(
-        "has seven fields whoever the user is",
+        "The signed text has seven fields for any user",
         arguments: ["", #","appAccountToken":"\#(token)""#, #","appAccountToken":"""#, name])
     func sevenFields(_ user: String) throws {
         #expect(try fields(#"{"productId":"p","offerIdentifier":"o"\#(user)}"#).count == 7)
     }
 
-    @Test("lower-cases an account token and nothing else")
+    @Test("LegacyPromotionalOffer lower-cases the account token and nothing else")
     func lowerCase() throws {
         let signed = try fields(
             #"{"productId":"P","offerIdentifier":"O","appAccountToken":"\#(Self.token.uppercased())"}"#)
@@ -32,24 +32,24 @@ struct LegacyPromotionalOfferTests {
             signed == ["com.Example.App", "2X9R4HXF34", "P", "O", Self.token, grant.nonce.description, "1741043663987"])
     }
 
-    @Test("signs a user name as it came: case, spaces, joiners and decomposed letters")
+    @Test("LegacyPromotionalOffer signs a user name unchanged: case, spaces, joiners and accents")
     func verbatimUserName() throws {
         let name = "Jane\u{200D}DOE e\u{301} \u{200F}"
         #expect(try fields(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"\#(name)"}"#)[4] == name)
-        // Swift's == takes canonically equivalent strings for equal: the bytes decide.
+        // Swift's == treats canonically equivalent strings as equal, so the test compares bytes.
         let draft = try feature.draft(
             from: Array(#"{"productId":"p","offerIdentifier":"o","applicationUsername":"e\#u{301}"}"#.utf8), for: grant)
         #expect(draft.signingInput.contains(subsequence: [0x65, 0xCC, 0x81]))
     }
 
     @Test(
-        "takes an empty appAccountToken for none, as Apple's page has it",
+        "An empty appAccountToken means none, as Apple documents",
         arguments: [("", ""), (#","applicationUsername":"""#, ""), (#","applicationUsername":"Jane""#, "Jane")])
     func emptyAccountToken(_ other: String, _ user: String) throws {
         #expect(try fields(#"{"productId":"p","offerIdentifier":"o","appAccountToken":""\#(other)}"#)[4] == user)
     }
 
-    @Test("answers with a DER signature in padded Base64, and the timestamp in milliseconds as a number")
+    @Test("The answer has a DER signature in padded Base64 and a numeric timestamp in milliseconds")
     func answer() throws {
         let draft = try feature.draft(from: Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8), for: grant)
         let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 0xFF, count: 64)))
@@ -62,7 +62,7 @@ struct LegacyPromotionalOfferTests {
         #expect(text.utf8.count.isMultiple(of: 4))
     }
 
-    @Test("refuses what its initialisers are given, as it refuses it in JSON")
+    @Test("The initialisers refuse the values that the JSON reader refuses")
     func initialisers() {
         #expect(throws: JSONReadError.self) { try AppAccountToken("7e3fb2042f2b4a059a9f2f5e5c9e5a43") }
         #expect(throws: JSONReadError.self) { try AppAccountToken("") }
@@ -72,7 +72,7 @@ struct LegacyPromotionalOfferTests {
         }
     }
 
-    // MARK: What the tests share
+    // MARK: Fixtures
 
     private static let token = "7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43"
     private static let name = #","applicationUsername":"Jane""#

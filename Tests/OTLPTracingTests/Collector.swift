@@ -2,19 +2,19 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A collector on a loopback address: keeps what it is sent, and answers as it is told.
+/// A collector on a loopback address: it records deliveries, and answers each with the same status.
 final class Collector: Sendable {
     struct Delivery: Sendable {
         let head: HTTPRequestHead
         let body: String
-        /// Of the connection that it came over.
+        /// The client's port, which identifies the connection.
         let port: Int?
     }
 
     let deliveries: AsyncStream<Delivery>
     private let channel: any Channel
 
-    /// - Parameter status: what every delivery is answered with.
+    /// - Parameter status: the status of every answer.
     init(answering status: HTTPResponseStatus, headers: HTTPHeaders = [:]) async throws {
         let (deliveries, delivered) = AsyncStream<Delivery>.makeStream()
         self.deliveries = deliveries

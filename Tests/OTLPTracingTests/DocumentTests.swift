@@ -4,7 +4,7 @@ import Tracing
 
 @testable import OTLPTracing
 
-@Suite("What is delivered")
+@Suite("OTLP documents")
 struct DocumentTests {
     static let resource = TraceResource(serviceName: "privyseal", serviceVersion: "0.1.0", hostName: "signer-1")
 
@@ -31,7 +31,7 @@ struct DocumentTests {
         """
     static let after = "]}]}]}"
 
-    @Test("a span with everything is the JSON that OTLP describes")
+    @Test("a span with every member is the JSON that OTLP describes")
     func everything() throws {
         var record = try Self.record()
         record.attributes = [
@@ -67,7 +67,7 @@ struct DocumentTests {
         #expect(json == Self.before + expected + Self.after)
     }
 
-    @Test("a span with nothing has no empty members, and several stand side by side")
+    @Test("a minimal span has no empty members, and one document holds several spans")
     func nothing() throws {
         let trace = try #require(TraceContext(traceparent: TracerTests.sampled))
         let record = SpanRecord(name: "a", kind: .internal, context: trace, parent: nil, start: 1)
@@ -80,7 +80,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "kinds have the numbers of trace.proto",
+        "span kinds have the numbers of trace.proto",
         arguments: [(SpanKind.internal, 1), (.server, 2), (.client, 3), (.producer, 4), (.consumer, 5)])
     func kinds(_ kind: SpanKind, _ number: Int) throws {
         let trace = try #require(TraceContext(traceparent: TracerTests.sampled))
@@ -88,7 +88,7 @@ struct DocumentTests {
         #expect(Self.json(FinishedSpan(record, end: 2)).contains("\"kind\":\(number),"))
     }
 
-    @Test("what is over a span's bounds is cut, and counted")
+    @Test("values beyond the limits of a span are cut and counted")
     func bounds() throws {
         var record = try Self.record()
         for index in 0..<70 { record.attributes["a\(index)"] = index }
@@ -109,7 +109,7 @@ struct DocumentTests {
         #expect(text.count == 1024)
     }
 
-    @Test("the system's name for the machine stands in where none is given")
+    @Test("the host name defaults to the system's host name")
     func hostName() {
         #expect(!TraceResource(serviceName: "a", serviceVersion: "b").hostName.isEmpty)
     }

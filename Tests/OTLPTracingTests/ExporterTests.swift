@@ -9,7 +9,7 @@ import Tracing
 
 @testable import OTLPTracing
 
-@Suite("The exporter")
+@Suite("The OTLP exporter")
 struct ExporterTests {
     static func settings(_ change: (inout ExportSettings) -> Void = { _ in }) -> ExportSettings {
         var settings = ExportSettings()
@@ -22,10 +22,11 @@ struct ExporterTests {
         try metrics.expectCounter("privyseal_spans_dropped_total").values.reduce(0, +)
     }
 
-    /// Runs an exporter beside `body`, asks it to stop, and waits until it has.
+    /// Runs an exporter during `body`, then asks it to stop and waits until it has stopped.
     static func running(
         _ transport: FakeTransport, _ settings: ExportSettings = settings(), metrics: TestMetrics = TestMetrics(),
-        log: LogLines = LogLines(), pauses: Pauses = Pauses(), _ body: @Sendable (OTLPTracer) async throws -> Void
+        log: LogLines = LogLines(), pauses: FakePauses = FakePauses(),
+        _ body: @Sendable (OTLPTracer) async throws -> Void
     ) async throws {
         let exporter = OTLPExporter(
             DocumentTests.resource, to: transport, settings: settings, logger: log.logger, metrics: metrics,
@@ -46,7 +47,7 @@ struct ExporterTests {
 
     static func spans(in body: String) -> Int { body.split(separator: "\"spanId\"").count - 1 }
 
-    @Test("a batch goes out as soon as it is full")
+    @Test("the exporter sends a batch as soon as it is full")
     func full() async throws {
         let transport = FakeTransport()
         try await Self.running(transport, Self.settings { $0.batchSize = 3 }) { tracer in
@@ -59,7 +60,7 @@ struct ExporterTests {
         #expect(transport.timesClosed == 1)
     }
 
-    @Test("what does not fill a batch goes out when the interval is over")
+    @Test("the exporter sends a partial batch after the interval")
     func interval() async throws {
         let transport = FakeTransport()
         try await Self.running(transport, Self.settings { $0.interval = .milliseconds(1) }) { tracer in
@@ -70,7 +71,7 @@ struct ExporterTests {
         }
     }
 
-    @Test("what waits when the program ends goes out, in batches")
+    @Test("the exporter sends the waiting spans in batches at shutdown")
     func flush() async throws {
         let transport = FakeTransport()
         let metrics = TestMetrics()
@@ -83,20 +84,20 @@ struct ExporterTests {
         #expect(try Self.drops(metrics) == 0)
     }
 
-    @Test("spans for which there is no room are dropped and counted, and nobody waits")
+    @Test("the exporter drops and counts spans beyond the queue limit without blocking")
     func overflow() throws {
         let metrics = TestMetrics()
         let exporter = OTLPExporter(
             DocumentTests.resource, to: FakeTransport(), settings: Self.settings { $0.queueLimit = 5 }, metrics: metrics
         )
-        // Nothing is delivered: the exporter does not run.
+        // The exporter does not run, so it delivers nothing.
         Self.end(12, by: OTLPTracer(sampler: Sampler(ratio: 1), exporter: exporter))
         #expect(try Self.drops(metrics) == 7)
         #expect(exporter.queue.nextBatch()?.count == 5)
         #expect(exporter.queue.nextBatch() == nil)
     }
 
-    @Test("spans that come after the end are dropped and counted")
+    @Test("the exporter drops and counts spans after shutdown")
     func afterTheEnd() async throws {
         let metrics = TestMetrics()
         let exporter = OTLPExporter(
@@ -110,11 +111,11 @@ struct ExporterTests {
         #expect(try Self.drops(metrics) == 2)
     }
 
-    @Test("an answer that may be another next time is tried again", arguments: [429, 502, 503, 504])
+    @Test("the exporter retries after a transient status", arguments: [429, 502, 503, 504])
     func retried(_ status: Int) async throws {
         let transport = FakeTransport([.success(OTLPAnswer(status: status)), .failure(.timedOut)])
         let metrics = TestMetrics()
-        let pauses = Pauses()
+        let pauses = FakePauses()
         try await Self.running(transport, metrics: metrics, pauses: pauses) { Self.end(1, by: $0) }
         var calls = transport.calls.makeAsyncIterator()
         let first = await calls.next()
@@ -126,21 +127,21 @@ struct ExporterTests {
         #expect(try Self.drops(metrics) == 0)
     }
 
-    @Test("any other answer is final", arguments: [301, 400, 401, 404, 413, 500, 501])
+    @Test("the exporter does not retry after any other status", arguments: [301, 400, 401, 404, 413, 500, 501])
     func final(_ status: Int) async throws {
         let metrics = TestMetrics()
-        let pauses = Pauses()
+        let pauses = FakePauses()
         let transport = FakeTransport([.success(OTLPAnswer(status: status))])
         try await Self.running(transport, metrics: metrics, pauses: pauses) { Self.end(2, by: $0) }
         #expect(try Self.drops(metrics) == 2)
         #expect(pauses.all.isEmpty)
     }
 
-    @Test("attempts are bounded, and so is what Retry-After can ask for")
+    @Test("the exporter limits its attempts and the pause that Retry-After requests")
     func bounded() async throws {
         let never = Result<OTLPAnswer, OTLPTransportError>.success(OTLPAnswer(status: 503, retryAfter: .seconds(9000)))
         let metrics = TestMetrics()
-        let pauses = Pauses()
+        let pauses = FakePauses()
         let settings = Self.settings { $0.attempts = 3 }
         try await Self.running(
             FakeTransport(Array(repeating: never, count: 3)), settings, metrics: metrics, pauses: pauses
@@ -149,7 +150,7 @@ struct ExporterTests {
         #expect(try Self.drops(metrics) == 2)
     }
 
-    @Test("an endpoint that is down is logged once, another problem once more, and the recovery")
+    @Test("the exporter logs an unreachable endpoint, another problem and the recovery once each")
     func logged() async throws {
         let log = LogLines()
         let down = Result<OTLPAnswer, OTLPTransportError>.failure(.unreachable("connection refused"))
@@ -166,11 +167,11 @@ struct ExporterTests {
             ])
     }
 
-    @Test("an end does not wait longer than the time for it, and counts what is lost")
+    @Test("shutdown waits at most for the flush time and counts lost spans")
     func stuck() async throws {
         let metrics = TestMetrics()
         let transport = FakeTransport(Array(repeating: .success(OTLPAnswer(status: 503)), count: 100))
-        let pauses = Pauses(forever: true)
+        let pauses = FakePauses(forever: true)
         let settings = Self.settings { $0.flushTime = .milliseconds(1) }
         try await Self.running(transport, settings, metrics: metrics, pauses: pauses) { Self.end(300, by: $0) }
         #expect(try Self.drops(metrics) == 300)
@@ -178,8 +179,8 @@ struct ExporterTests {
     }
 }
 
-/// Waits between attempts that take no time, or never end by themselves.
-final class Pauses: Sendable {
+/// FakePauses between attempts that take no time, or last until they are cancelled.
+final class FakePauses: Sendable {
     private let forever: Bool
     private let taken = Mutex([Duration]())
     var all: [Duration] { taken.withLock { $0 } }

@@ -2,7 +2,7 @@ import Logging
 import OTLPTracing
 import Synchronization
 
-/// A collector that answers as it is told, and tells when it was called.
+/// A collector with scripted answers that reports each call.
 final class FakeTransport: OTLPTransport {
     let destination = "http://collector.example/v1/traces"
     /// One element for each delivery.
@@ -11,7 +11,7 @@ final class FakeTransport: OTLPTransport {
     private let answers: Mutex<[Result<OTLPAnswer, OTLPTransportError>]>
     private let closings = Atomic<Int>(0)
 
-    /// - Parameter answers: in their order; afterwards every delivery succeeds.
+    /// - Parameter answers: the answers in order; later deliveries succeed.
     init(_ answers: [Result<OTLPAnswer, OTLPTransportError>] = []) {
         self.answers = Mutex(answers)
         (calls, called) = AsyncStream.makeStream()
@@ -25,14 +25,14 @@ final class FakeTransport: OTLPTransport {
         return try answer.get()
     }
 
-    /// Whoever waits for another call learns that there will be none.
+    /// Ends `calls`, so that a test that waits for another call continues.
     func close() async {
         closings.add(1, ordering: .acquiringAndReleasing)
         called.finish()
     }
 }
 
-/// Keeps log lines as "level message".
+/// Records log lines as "level message".
 final class LogLines: Sendable {
     private let lines = Mutex([String]())
     var all: [String] { lines.withLock { $0 } }

@@ -6,7 +6,7 @@ import Tracing
 
 @testable import OTLPTracing
 
-@Suite("Delivery over HTTP")
+@Suite("OTLP over HTTP")
 struct HTTPTransportTests {
     static func using<Result>(
         _ transport: OTLPHTTPTransport, _ body: (OTLPHTTPTransport) async throws -> Result
@@ -21,7 +21,7 @@ struct HTTPTransportTests {
         }
     }
 
-    @Test("spans arrive at a collector, and deliveries share a connection")
+    @Test("a collector receives the spans, and deliveries share a connection")
     func arrives() async throws {
         let collector = try await Collector(answering: .ok)
         let exporter = OTLPExporter(
@@ -50,7 +50,7 @@ struct HTTPTransportTests {
         try await collector.close()
     }
 
-    @Test("the answer's status and Retry-After come back")
+    @Test("post returns the status and Retry-After of the answer")
     func answers() async throws {
         let collector = try await Collector(answering: .serviceUnavailable, headers: ["Retry-After": "17"])
         let answer = try await Self.using(OTLPHTTPTransport(endpoint: collector.endpoint)) { try await $0.post([]) }
@@ -59,7 +59,7 @@ struct HTTPTransportTests {
         try await collector.close()
     }
 
-    @Test("a redirect is not followed: spans go where the configuration says")
+    @Test("post does not follow a redirect")
     func redirect() async throws {
         let other = try await Collector(answering: .ok)
         let collector = try await Collector(answering: .temporaryRedirect, headers: ["Location": other.endpoint])
@@ -69,7 +69,9 @@ struct HTTPTransportTests {
         try await other.close()
     }
 
-    @Test("nobody listening is an error at once", arguments: ["http://127.0.0.1:1/v1/traces", "nonsense", ""])
+    @Test(
+        "an endpoint without a listener is an error at once",
+        arguments: ["http://127.0.0.1:1/v1/traces", "nonsense", ""])
     func unreachable(_ endpoint: String) async throws {
         await #expect {
             try await Self.using(OTLPHTTPTransport(endpoint: endpoint)) { try await $0.post([]) }
@@ -78,7 +80,7 @@ struct HTTPTransportTests {
         }
     }
 
-    @Test("after the end nothing is sent, and an end without a beginning is one")
+    @Test("a closed transport sends nothing, and close works without a request")
     func closed() async throws {
         let transport = OTLPHTTPTransport(endpoint: "http://127.0.0.1:1")
         await transport.close()

@@ -5,7 +5,7 @@ import Tracing
 
 @testable import OTLPTracing
 
-@Suite("The tracer")
+@Suite("The OTLP tracer")
 struct TracerTests {
     static let sampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     static let unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
@@ -16,9 +16,9 @@ struct TracerTests {
         return context
     }
 
-    @Test("a span continues the trace that came in and names its parent")
+    @Test("a span continues the incoming trace and names its parent")
     func continues() throws {
-        let sink = Sink()
+        let sink = SpanRecorder()
         let tracer = OTLPTracer(sampler: Sampler(ratio: 0), sink: sink)
         let span = tracer.startSpan("sign", context: Self.context(of: Self.sampled), ofKind: .server)
         span.end()
@@ -30,9 +30,9 @@ struct TracerTests {
         #expect(record.kind == .server)
     }
 
-    @Test("a trace that its caller does not record is not recorded here, whatever the ratio")
+    @Test("the tracer does not record a trace that its caller does not sample")
     func parentDecides() {
-        let sink = Sink()
+        let sink = SpanRecorder()
         let tracer = OTLPTracer(sampler: Sampler(ratio: 1), sink: sink)
         let span = tracer.startSpan("sign", context: Self.context(of: Self.unsampled))
         #expect(!span.isRecording)
@@ -47,10 +47,10 @@ struct TracerTests {
     }
 
     @Test(
-        "of the traces that begin here the ratio is recorded",
+        "the tracer samples new traces at the given ratio",
         arguments: [(0.0, 0...0), (1, 4000...4000), (0.25, 850...1150)])
     func ratio(_ ratio: Double, _ expected: ClosedRange<Int>) {
-        let sink = Sink()
+        let sink = SpanRecorder()
         let tracer = OTLPTracer(sampler: Sampler(ratio: ratio), sink: sink)
         for _ in 0..<4000 { tracer.startSpan("root", context: .topLevel).end() }
         #expect(expected.contains(sink.spans.count))
@@ -58,7 +58,7 @@ struct TracerTests {
     }
 
     @Test(
-        "the decision hangs on the last 56 bits of the trace ID alone",
+        "sampling depends on the last 56 bits of the trace ID only",
         arguments: [(0.5, 0x7F_FFFF_FFFF_FFFF as UInt64)])
     func threshold(_ ratio: Double, _ last: UInt64) throws {
         let sampler = Sampler(ratio: ratio)
@@ -69,13 +69,13 @@ struct TracerTests {
     }
 
     @Test(
-        "a ratio out of bounds is brought inside",
+        "the sampler clamps a ratio out of bounds",
         arguments: [(-1.0, false), (.nan, false), (2, true), (.infinity, true)])
     func oddRatio(_ ratio: Double, _ sampled: Bool) throws {
         #expect(Sampler(ratio: ratio).samples(try #require(TraceID(high: 0, low: .max))) == sampled)
     }
 
-    @Test("without an exporter traces are passed on and nothing is recorded")
+    @Test("without an exporter, the tracer propagates traces and records nothing")
     func noExporter() {
         let tracer = OTLPTracer(sampler: Sampler(ratio: 1), exporter: nil)
         let span = tracer.startSpan("sign", context: Self.context(of: Self.sampled))
@@ -84,7 +84,7 @@ struct TracerTests {
         #expect(span.context.traceContext?.traceID.description == "4bf92f3577b34da6a3ce929d0e0e4736")
     }
 
-    @Test("header fields come in and go out")
+    @Test("the tracer extracts and injects header fields")
     func headerFields() throws {
         let tracer = OTLPTracer(sampler: Sampler(ratio: 1), exporter: nil)
         var context = InstrumentationContext.topLevel
@@ -100,7 +100,7 @@ struct TracerTests {
         #expect(fields["tracestate"] == "congo=t61rcWkgMzE")
     }
 
-    @Test("a traceparent that is not valid begins a new trace, without the tracestate")
+    @Test("an invalid traceparent begins a new trace without the tracestate")
     func invalidField() {
         let tracer = OTLPTracer(sampler: Sampler(ratio: 1), exporter: nil)
         var context = InstrumentationContext.topLevel
@@ -113,9 +113,9 @@ struct TracerTests {
         #expect(fields.isEmpty)
     }
 
-    @Test("an end comes once, and nothing comes after it")
+    @Test("a span ends once and ignores later changes")
     func endsOnce() throws {
-        let sink = Sink()
+        let sink = SpanRecorder()
         let span = OTLPTracer(sampler: Sampler(ratio: 1), sink: sink).startSpan("sign", context: .topLevel)
         #expect(span.isRecording)
         span.operationName = "POST /v1"
@@ -131,9 +131,9 @@ struct TracerTests {
         #expect(finished.attributes.pairs.map(\.name) == ["first"])
     }
 
-    @Test("inside withSpan the trace is current, and what is thrown is recorded")
+    @Test("withSpan makes its trace current and records a thrown error")
     func withSpan() throws {
-        let sink = Sink()
+        let sink = SpanRecorder()
         let tracer = OTLPTracer(sampler: Sampler(ratio: 1), sink: sink)
         struct Told: Error, CustomStringConvertible { var description: String { "the token is away" } }
         struct Untold: Error { let pin = "1234" }
@@ -149,13 +149,12 @@ struct TracerTests {
         #expect(events.map(\.name) == ["exception", "exception"])
         #expect(sink.spans.allSatisfy { $0.record.status?.code == .error })
         #expect(events[0].attributes.pairs.map(\.name) == ["exception.message", "exception.type"])
-        // Its text would be the compiler's, and hold what the error holds.
+        // Without a description of its own, the error's text would come from the compiler and show the stored PIN.
         #expect(events[1].attributes.pairs.map(\.name) == ["exception.type"])
     }
 }
 
-/// Keeps what it is given.
-final class Sink: SpanSink {
+final class SpanRecorder: SpanSink {
     private let taken = Mutex([FinishedSpan]())
     var spans: [FinishedSpan] { taken.withLock { $0 } }
     func take(_ span: FinishedSpan) { taken.withLock { $0.append(span) } }

@@ -4,9 +4,9 @@ import P8
 import SigningKit
 import Testing
 
-@Suite("Key files that are accepted")
+@Suite("Accepted key files")
 struct AcceptedKeyFileTests {
-    /// How a key reaches an operator, as a change of App Store Connect's own file.
+    /// The forms in which operators receive keys, each as a change to App Store Connect's own file.
     enum Form: String, CaseIterable {
         case asGiven, withoutPublicKey, crlf, byteOrderMark, indented, oneLine, literalNewlines, trailingText
         case sec1, sec1WithParameters, pkcs8BehindASEC1Label, der, sec1DER, base64OfFile
@@ -48,7 +48,7 @@ struct AcceptedKeyFileTests {
         }
     }
 
-    @Test("A key is found in every form in which key files go round", arguments: Form.allCases)
+    @Test("The backend finds a key in every common file format", arguments: Form.allCases)
     func form(_ form: Form) async throws {
         let pem = try OpenSSL.key()
         let directory = try KeyDirectory()
@@ -56,7 +56,7 @@ struct AcceptedKeyFileTests {
     }
 
     @Test(
-        "An encrypted key is opened with its passphrase",
+        "The backend opens an encrypted key with its passphrase",
         arguments: [
             ["-v2", "aes-256-cbc"], ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA512"], ["-v2", "des3"],
             ["-scrypt", "-scrypt_N", "1024"],
@@ -69,7 +69,7 @@ struct AcceptedKeyFileTests {
         try await expect(uri, holds: pem, secrets: OneSecret(text: "correct horse"))
     }
 
-    @Test("A file that group and others can read is taken when the setting allows it")
+    @Test("A setting allows key files that group and others can read")
     func sharedFile() async throws {
         let pem = try OpenSSL.key()
         let directory = try KeyDirectory()
@@ -77,7 +77,7 @@ struct AcceptedKeyFileTests {
         try await expect(uri, holds: pem, settings: ["allowSharedFiles": .boolean(true)])
     }
 
-    @Test("A path may be written as in RFC 8089 and percent-encoded")
+    @Test("A path may have the form of RFC 8089 and percent-encoding")
     func uriForms() async throws {
         let pem = try OpenSSL.key()
         let directory = try KeyDirectory()
@@ -88,7 +88,7 @@ struct AcceptedKeyFileTests {
         try await expect("FILE:\(path)", holds: pem)
     }
 
-    @Test("A report names the file, and has neither a token nor a pool")
+    @Test("A report names the file and has no token and no pool")
     func report() async throws {
         let directory = try KeyDirectory()
         let uri = try directory.write(OpenSSL.key(), named: "AuthKey_2X9R4HXF34.p8")

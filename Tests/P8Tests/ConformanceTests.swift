@@ -4,9 +4,9 @@ import SigningKit
 import SigningKitTesting
 import Testing
 
-@Suite("The .p8 backend as a key backend", .timeLimit(.minutes(5)))
+@Suite("Conformance of the .p8 backend", .timeLimit(.minutes(5)))
 struct ConformanceTests {
-    @Test("Does what every key backend must do")
+    @Test("The .p8 backend meets the key backend contract")
     func conformance() async throws {
         let directory = try KeyDirectory()
         let encrypted = try OpenSSL.run(

@@ -5,9 +5,9 @@ import Testing
 
 @testable import P8
 
-@Suite("What can be seen of a key in a file")
+@Suite("Inspection of key files")
 struct InspectionTests {
-    @Test("who may read the file, who owns it, and where the key is in memory")
+    @Test("inspect reports the file's mode and owner and the memory of the key")
     func file() async throws {
         let directory = try KeyDirectory()
         let uri = try directory.write(OpenSSL.key())

@@ -2,7 +2,7 @@ import Foundation
 import P8
 import SigningKit
 
-/// A directory of key files that goes away with the test.
+/// A directory of key files, which is removed after the test.
 final class KeyDirectory {
     let url: URL
 
@@ -38,7 +38,6 @@ struct NoSecrets: SecretSource {
     }
 }
 
-/// Gives the same secret for whatever it is asked.
 struct OneSecret: SecretSource {
     let text: String
 

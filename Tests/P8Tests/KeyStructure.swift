@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of a P-256 key, and DER around them (X.690 §8.1) that no tool writes.
+/// The parts of a P-256 key, and functions that encode them in DER (X.690 §8.1) in forms that no tool writes.
 struct KeyStructure {
     /// 32 bytes, big-endian.
     let scalar: [UInt8]
@@ -45,7 +45,7 @@ struct KeyStructure {
         return Data(Self.element(0x30, members))
     }
 
-    /// `EncryptedPrivateKeyInfo` under PBES2 (RFC 8018 appendix A.4), with nothing in it that a passphrase opens.
+    /// `EncryptedPrivateKeyInfo` under PBES2 (RFC 8018 appendix A.4) that no passphrase decrypts.
     static func encrypted(function identifier: [UInt8], _ parameters: [UInt8]...) -> Data {
         let pbes2: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0D]
         let aes256CBC: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2A]

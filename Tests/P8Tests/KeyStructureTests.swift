@@ -3,7 +3,7 @@ import P8
 import SigningKit
 import Testing
 
-@Suite("Key files whose structure contradicts itself")
+@Suite("Key files with a contradictory structure")
 struct KeyStructureTests {
     private let directory: KeyDirectory
     private let key: KeyStructure
@@ -13,7 +13,7 @@ struct KeyStructureTests {
         key = try KeyStructure()
     }
 
-    @Test("PKCS #8 version 2 with the key's own public key is accepted, inside, outside and in both places")
+    @Test("PKCS #8 version 2 with the matching public key is accepted inside, outside and in both places")
     func ownPublicKey() async throws {
         let outside = KeyStructure.bits(key.point, tag: 0x81)
         let inside = KeyStructure.element(0xA1, KeyStructure.bits(key.point))
@@ -38,7 +38,7 @@ struct KeyStructureTests {
         try await expect(key.pkcs8(version: 1, key: key.sec1(inside), outside), fails: sentence)
     }
 
-    @Test("P-256 outside and another curve inside is refused by the other curve's name")
+    @Test("A key with P-256 outside and another curve inside is refused by the other curve's name")
     func twoCurves() async throws {
         let inside = key.sec1(KeyStructure.element(0xA0, KeyStructure.p384))
         try await expect(
@@ -47,7 +47,7 @@ struct KeyStructureTests {
         try await expect(key.pkcs8(key: explicit), fails: "in the key itself, explicit parameters")
     }
 
-    @Test("A version that PKCS #8 does not have is refused", arguments: [UInt8(2), 5, 0x80])
+    @Test("A version that PKCS #8 does not define is refused", arguments: [UInt8(2), 5, 0x80])
     func unknownVersion(_ version: UInt8) async throws {
         try await expect(key.pkcs8(version: version), fails: "is cut off or damaged")
     }
@@ -83,7 +83,7 @@ struct KeyStructureTests {
     private static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
 
     @Test(
-        "More PBKDF2 iterations than 5,000,000 are refused before a passphrase is read",
+        "More than 5,000,000 PBKDF2 iterations are refused before a passphrase is read",
         arguments: [
             KeyStructure.integer(0x4C, 0x4B, 0x41), KeyStructure.integer(0x3B, 0x9A, 0xCA, 0x00),
             KeyStructure.integer(0, 0xFF, 0xFF, 0xFF, 0xFF), KeyStructure.integer(1, 0, 0, 0, 0, 0, 0, 0, 0),
@@ -100,7 +100,7 @@ struct KeyStructureTests {
         try await expect(content, fails: "say where its passphrase is")
     }
 
-    @Test("scrypt is refused when N × r × p is more than 4,194,304, whichever of the factors it is")
+    @Test("scrypt is refused if N × r × p exceeds 4,194,304, for any of the factors")
     func scrypt() async throws {
         let one = KeyStructure.integer(1)
         let large = KeyStructure.integer(0x40, 0, 1)
@@ -114,7 +114,7 @@ struct KeyStructureTests {
         try await expect(usual, fails: "say where its passphrase is")
     }
 
-    @Test("Encryption parameters that cannot be read are refused")
+    @Test("Unreadable encryption parameters are refused")
     func unreadableParameters() async throws {
         try await expect(KeyStructure.encrypted(function: Self.pbkdf2), fails: "is cut off or damaged")
         try await expect(

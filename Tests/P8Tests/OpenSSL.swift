@@ -1,13 +1,12 @@
 import Foundation
 
-/// Key files are made by another program than the one that is tested.
+/// Makes key files with `openssl`, which is independent of the code under test.
 enum OpenSSL {
     struct Failure: Error {
         let arguments: [String]
         let message: String
     }
 
-    /// Runs `openssl` and returns what it printed.
     static func run(_ arguments: String..., input: Data? = nil) throws -> Data {
         try run(arguments, input: input)
     }

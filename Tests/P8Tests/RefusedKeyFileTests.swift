@@ -3,7 +3,7 @@ import P8
 import SigningKit
 import Testing
 
-@Suite("Key files that are refused, each with its own sentence")
+@Suite("Refused key files, each with its own message")
 struct RefusedKeyFileTests {
     private let directory: KeyDirectory
 
@@ -12,13 +12,13 @@ struct RefusedKeyFileTests {
     }
 
     @Test(
-        "Another curve is refused by name",
+        "A key on another curve is refused by the curve's name",
         arguments: [("secp256k1", "secp256k1"), ("secp384r1", "secp384r1"), ("secp521r1", "secp521r1")])
     func otherCurve(_ curve: String, _ name: String) async throws {
         try await expect(OpenSSL.key(curve: curve), fails: "holds a key on \(name); App Store keys are on P-256")
     }
 
-    @Test("A curve that is written out instead of named is refused")
+    @Test("A key with explicit curve parameters is refused")
     func explicitParameters() async throws {
         let key = try OpenSSL.run(
             "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-param_enc", "explicit", "-conv_form",
@@ -55,7 +55,7 @@ struct RefusedKeyFileTests {
     }
 
     @Test(
-        "A URI that cannot be used is not repeated",
+        "The refusal does not repeat an invalid URI",
         arguments: [
             "file:/k.p8?pwd=sesame4711", "file:/k.p8?pw=sesame4711", "file:/k.p8?key=sesame4711",
             "file:/k.p8?token=sesame4711", "file:/k.p8?sesame4711", "file:/k.p8?sesame4711=x",
@@ -73,7 +73,7 @@ struct RefusedKeyFileTests {
         try await expect(Data(), fails: "is empty")
     }
 
-    @Test("A file that was cut off is refused, wherever it was cut")
+    @Test("A file that is truncated anywhere is refused")
     func truncated() async throws {
         let key = try OpenSSL.key()
         for count in stride(from: 30, to: key.count - 20, by: 17) {
@@ -85,13 +85,13 @@ struct RefusedKeyFileTests {
         }
     }
 
-    @Test("A file that is no key at all is refused")
+    @Test("A file that is not a key is refused")
     func notAKey() async throws {
         try await expect(Data("hello, world!".utf8), fails: "not a private key")
         try await expect(Data((0..<200).map { UInt8($0) }), fails: "not a private key")
     }
 
-    @Test("A public key that does not belong to the private key is noticed")
+    @Test("A public key that does not match the private key is refused")
     func mismatchedPublicKey() async throws {
         let der = try OpenSSL.run("ec", "-outform", "DER", input: OpenSSL.key())
         let other = try OpenSSL.run("ec", "-outform", "DER", input: OpenSSL.key())
@@ -99,19 +99,19 @@ struct RefusedKeyFileTests {
         try await expect(der.dropLast(64) + other.suffix(64), fails: "does not belong to its private key")
     }
 
-    @Test("A scalar that is no private key is refused", arguments: [UInt8(0x00), 0xFF])
+    @Test("An invalid private scalar is refused", arguments: [UInt8(0x00), 0xFF])
     func scalarOutOfRange(_ filler: UInt8) async throws {
         var der = try OpenSSL.run("ec", "-no_public", "-outform", "DER", input: OpenSSL.key())
         der.replaceSubrange(7..<39, with: repeatElement(filler, count: 32))
         try await expect(der, fails: "holds no valid P-256 private key")
     }
 
-    @Test("Two keys in one file are ambiguous")
+    @Test("Two keys in one file are refused")
     func twoKeys() async throws {
         try await expect(OpenSSL.key() + OpenSSL.key(), fails: "holds 2 PEM blocks (PRIVATE KEY, PRIVATE KEY)")
     }
 
-    @Test("An encrypted key needs its passphrase, and the right one")
+    @Test("An encrypted key is refused without its passphrase or with a wrong one")
     func passphrase() async throws {
         let encrypted = try OpenSSL.run(
             "pkcs8", "-topk8", "-v2", "aes-256-cbc", "-passout", "pass:right", input: OpenSSL.key())
@@ -120,14 +120,14 @@ struct RefusedKeyFileTests {
         await expect(uri, fails: "the passphrase does not open it", secrets: OneSecret(text: "wrong-pass"))
     }
 
-    @Test("An encryption older than PBES2 is refused by name")
+    @Test("Encryption older than PBES2 is refused by name")
     func oldEncryption() async throws {
         let encrypted = try OpenSSL.run(
             "pkcs8", "-topk8", "-v1", "PBE-SHA1-3DES", "-passout", "pass:right", input: OpenSSL.key())
         try await expect(encrypted, fails: "only PBES2 is read")
     }
 
-    @Test("A cipher that libcrypto does not offer is not called a wrong passphrase")
+    @Test("A cipher that libcrypto does not offer is not reported as a wrong passphrase")
     func unsupportedCipher() async throws {
         let encrypted = try OpenSSL.run(
             "pkcs8", "-topk8", "-provider", "legacy", "-provider", "default", "-v2", "rc2", "-passout", "pass:right",
@@ -142,7 +142,7 @@ struct RefusedKeyFileTests {
         await expect(uri, fails: "Run: chmod 600")
     }
 
-    @Test("A file that is not there is refused")
+    @Test("A missing file is refused")
     func missing() async {
         await expect("file:\(directory.url.path)/nothing.p8", fails: "There is no key file at")
     }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import P8
 
-@Suite("Where a file key lies in memory")
+@Suite("Secure memory of file keys")
 struct SecureHeapTests {
-    @Test("The secure heap is locked and left out of core dumps")
+    @Test("The secure heap is locked and excluded from core dumps")
     func lockedAndNotDumped() throws {
         #expect(SecureHeap.protection == .locked)
         let bytes = try #require(SecureBytes(capacity: 32))
@@ -18,7 +18,7 @@ struct SecureHeapTests {
         #expect(flags.contains("dd"), "left out of core dumps")
     }
 
-    @Test("A key file's content and what is decoded from it lie on the secure heap")
+    @Test("The content of a key file and its decoded forms are on the secure heap")
     func contentIsSecure() throws {
         let directory = try KeyDirectory()
         let path = String(try directory.write(OpenSSL.key()).dropFirst("file:".count))
@@ -28,9 +28,9 @@ struct SecureHeapTests {
         #expect(CRYPTO_secure_allocated(try block.decode(content.bytes).bytes.baseAddress) == 1)
     }
 
-    @Test("Secure bytes are wiped when they go")
+    @Test("Secure bytes are wiped when they are released")
     func wiped() throws {
-        // The heap gives the block that was freed last to the next one who asks for its size.
+        // The heap returns the block that was freed last to the next caller that requests its size.
         var first = SecureBytes(capacity: 4096)
         first?.fill { room in
             for index in room.indices { room[index] = 0xA5 }
@@ -41,7 +41,7 @@ struct SecureHeapTests {
         let second = try #require(SecureBytes(capacity: 4096))
         second.fill { $0.count }
         #expect(second.bytes.baseAddress == address)
-        // The first words hold the free list's links.
+        // The first 32 bytes hold the links of the free list.
         #expect(second.bytes.dropFirst(32).allSatisfy { $0 == 0 })
     }
 

@@ -4,7 +4,7 @@ import PKCS11
 import SoftHSMTesting
 import Testing
 
-@Suite("Modules by name, and modules that cannot be opened", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Module names and unusable modules", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct ModuleNameTests {
     private let hsm: SoftHSM
     private let directory: URL
@@ -39,7 +39,7 @@ struct ModuleNameTests {
         #expect(try module.info().manufacturer.contains("SoftHSM"))
     }
 
-    @Test("a module file of p11-kit gives the path; an earlier directory counts before a later one")
+    @Test("a p11-kit module file gives the path, and earlier directories take precedence")
     func moduleFile() throws {
         try write("token.module", "# a comment\nmodule: \(hsm.modulePath)\n\ncritical: yes\n")
         let later = hsm.directory.appending(path: "modules-\(UUID().uuidString)")
@@ -50,14 +50,14 @@ struct ModuleNameTests {
         #expect(module.path == URL(filePath: hsm.modulePath).resolvingSymlinksInPath().path)
     }
 
-    @Test("a name that no module has is refused with the places where it was looked for")
+    @Test("an unknown module name is refused with the searched directories")
     func unknownName() {
         let told = failure(name: "nothing")
         #expect(told?.contains("\(directory.path) hold no file nothing.module") == true, "\(told ?? "")")
         #expect(told?.contains("module-path") == true)
     }
 
-    @Test("a module file without a module, with a command, or of a size that none has is refused")
+    @Test("a module file without a module, with a command or of excessive size is refused")
     func damagedFiles() throws {
         try write("empty.module", "critical: no\n")
         #expect(failure(name: "empty")?.contains("names no module") == true)
@@ -67,7 +67,7 @@ struct ModuleNameTests {
         #expect(failure(name: "long")?.contains("longer than") == true)
     }
 
-    @Test("p11-kit's proxy is refused with the way to name a module")
+    @Test("p11-kit's proxy is refused with advice to name a module")
     func proxy() throws {
         let proxy = hsm.directory.appending(path: "p11-kit-proxy-\(UUID().uuidString).so").path
         try FileManager.default.createSymbolicLink(
@@ -91,11 +91,11 @@ struct ModuleNameTests {
         #expect(told?.contains("Install the library for") == true)
     }
 
-    @Test("a module that is no regular file is refused before the dynamic linker opens it, by path and by module file")
+    @Test("a module that is not a regular file is refused before the dynamic linker opens it")
     func fifo() throws {
         let fifo = directory.appending(path: "fifo.so").path
         try #require(mkfifo(fifo, 0o600) == 0)
-        // With a writer, dlopen(3) would go on and fail; without one it would wait for ever.
+        // With a writer, dlopen(3) would continue and fail; without a writer, it would wait forever.
         let descriptor = Glibc.open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
@@ -108,7 +108,7 @@ struct ModuleNameTests {
 
     @Test("a module is opened with one set of arguments at a time")
     func arguments() throws {
-        // A copy, so that the SoftHSM of other tests is left alone.
+        // A copy, which shares no state with the SoftHSM of other tests.
         let copy = directory.appending(path: "libsofthsm2-arguments.so").path
         try FileManager.default.copyItem(
             atPath: URL(filePath: hsm.modulePath).resolvingSymlinksInPath().path, toPath: copy)
@@ -117,7 +117,7 @@ struct ModuleNameTests {
         #expect(other?.function == .initialize)
         #expect(other?.description.contains("same init-args") == true)
         module.close()
-        // SoftHSM takes no arguments, as the standard wants it.
+        // SoftHSM accepts no arguments, as the standard requires.
         let refused = failure { try Module.open(path: copy, arguments: "configdir='/x'") }
         #expect(refused?.returnValue == .argumentsBad)
         #expect(refused?.description.contains("init-args") == true)

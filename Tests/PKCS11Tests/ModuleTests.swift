@@ -29,7 +29,7 @@ struct ModuleTests {
         try #require(try module.slots().first { try module.tokenInfo(of: $0).serial == token.serial })
     }
 
-    @Test("one library is one module, by whatever path it is opened")
+    @Test("one library is one module, whichever path opens it")
     func shared() throws {
         let link = hsm.directory.appending(path: "link-\(UUID().uuidString).so").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: hsm.modulePath)
@@ -37,13 +37,13 @@ struct ModuleTests {
         let other = try Module.open(path: link)
         #expect(one === other)
         one.close()
-        // The other user still has it.
+        // The other user still has the module open.
         #expect(try !other.slots().isEmpty)
         other.close()
         #expect(throws: PKCS11Error(.getSlotList, .cryptokiNotInitialized)) { try other.slots() }
     }
 
-    @Test("a module that is not there, or is none, is an error that says so")
+    @Test("opening a missing file or a file that is not a module is an error")
     func unloadable() throws {
         let error = #expect(throws: PKCS11Error.self) { try Module.open(path: "/no/such.so") }
         #expect(error?.function == .loadModule)
@@ -51,7 +51,7 @@ struct ModuleTests {
         #expect(throws: PKCS11Error.self) { try Module.open(path: "/etc/passwd") }
     }
 
-    @Test("a token says who it is")
+    @Test("tokenInfo returns the label, manufacturer and flags of the token")
     func tokenInfo() throws {
         let module = try Module.open(path: hsm.modulePath)
         defer { module.close() }
@@ -65,7 +65,7 @@ struct ModuleTests {
         #expect(try !PKCS11URI("pkcs11:token=other").matches(info))
     }
 
-    @Test("a wrong PIN is an error with the function and the name of its answer")
+    @Test("a wrong PIN is an error with the function and the name of the return value")
     func wrongPIN() throws {
         let module = try Module.open(path: hsm.modulePath)
         defer { module.close() }
@@ -77,7 +77,7 @@ struct ModuleTests {
         #expect(try !session.isLoggedIn())
     }
 
-    @Test("objects are found by their attributes, and their values read")
+    @Test("objects are found by their attributes, and their values can be read")
     func objects() throws {
         try withSession { session in
             #expect(try session.isLoggedIn())
@@ -111,7 +111,7 @@ struct ModuleTests {
         }
     }
 
-    @Test("after a new initialisation old sessions are refused without a call, and it happens once for one cause")
+    @Test("reinitialize makes old sessions fail without a call, and acts once for one cause")
     func reinitialised() throws {
         let module = try Module.open(path: hsm.modulePath)
         defer { module.close() }
@@ -125,7 +125,7 @@ struct ModuleTests {
         #expect(try Session(on: slot(in: module), of: module).isLoggedIn() == false)
     }
 
-    @Test("a module is initialised again while others sign, without a crash and between their calls")
+    @Test("reinitialize runs between the calls of signing threads without a crash")
     func reinitialisedUnderLoad() async throws {
         let module = try Module.open(path: hsm.modulePath)
         defer { module.close() }
@@ -147,7 +147,7 @@ struct ModuleTests {
         #expect(slots > 0)
     }
 
-    @Test("names of return values are those of the standard")
+    @Test("return values have the names of the standard")
     func names() {
         #expect(ReturnValue.sessionHandleInvalid.description == "CKR_SESSION_HANDLE_INVALID")
         #expect(ReturnValue(rawValue: 0x8000_0001).description == "CKR 0x80000001")

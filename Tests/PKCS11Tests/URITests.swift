@@ -3,7 +3,7 @@ import Testing
 
 @Suite("PKCS #11 URIs")
 struct URITests {
-    @Test("the attributes of a URI come out unescaped")
+    @Test("the parser unescapes the attributes of a URI")
     func attributes() throws {
         let uri = try PKCS11URI(
             "pkcs11:token=my%20shop;slot-id=7;object=KEY;id=%01%ff?module-path=/m.so&module-name=m&pin-source=file:/run/pin"
@@ -16,7 +16,7 @@ struct URITests {
         #expect(Set(uri.objectAttributes) == [Attribute(.label, text: "KEY"), Attribute(.id, bytes: [1, 0xFF])])
     }
 
-    @Test("what is not given is nil")
+    @Test("missing attributes are nil")
     func absent() throws {
         let uri = try PKCS11URI("pkcs11:token=shop")
         #expect(uri.modulePath == nil && uri.moduleName == nil && uri.pinSource == nil && uri.slotID == nil)
@@ -24,7 +24,7 @@ struct URITests {
     }
 
     @Test(
-        "a URI that cannot be read is refused without being repeated",
+        "the refusal of an invalid URI does not repeat it",
         arguments: [
             "file:/x8642", "pkcs11:token=%zz8642", "pkcs11:8642", "8642", "pkcs11:token=a\u{0}8642",
         ])
@@ -34,7 +34,7 @@ struct URITests {
         #expect(error?.reason.contains("8642") == false)
     }
 
-    @Test("an attribute that nobody knows is noticed")
+    @Test("the parser detects an unknown attribute")
     func unknown() throws {
         #expect(try PKCS11URI("pkcs11:token=shop;colour=red").hasUnknownAttributes)
     }

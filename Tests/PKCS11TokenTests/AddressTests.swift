@@ -2,7 +2,7 @@ import PKCS11Token
 import SigningKit
 import Testing
 
-@Suite("Addresses")
+@Suite("PKCS #11 addresses")
 struct AddressTests {
     private static let module = "module-path=/usr/lib/softhsm/libsofthsm2.so"
     private static let full = "pkcs11:token=shop;object=KEY;id=%01%02?\(module)&pin-source=file:/run/pin"
@@ -11,14 +11,14 @@ struct AddressTests {
         try PKCS11TokenBackend.address(of: KeyURI(text))
     }
 
-    @Test("attributes of the key go into the selector, all others into the locator")
+    @Test("key attributes form the selector, and all others form the locator")
     func split() throws {
         let address = try address(Self.full)
         #expect(address.locator.uri.text == "pkcs11:token=shop?\(Self.module)&pin-source=file:/run/pin")
         #expect(address.selector.uri.text == "pkcs11:id=%01%02;object=KEY;type=private")
     }
 
-    @Test("two keys on one token have one locator, in whatever order and spelling their URIs are written")
+    @Test("two keys on one token have one locator, whatever the order and spelling of their URIs")
     func oneLocator() throws {
         let one = try address("pkcs11:object=A;token=my%20shop;serial=1?\(Self.module)&pin-source=file:/run/pin")
         let other = try address("pkcs11:serial=%31;token=%6dy%20shop;id=%01?pin-source=file:/run/pin&\(Self.module)")
@@ -29,7 +29,7 @@ struct AddressTests {
     }
 
     @Test(
-        "a URI that cannot be used is refused with a sentence",
+        "an unusable URI is refused with an explanation",
         arguments: [
             ("pkcs11:object=KEY?module-path=/m.so", "name the token"),
             ("pkcs11:slot-id=3;object=KEY?module-path=/m.so", "a slot's number changes"),
@@ -75,7 +75,7 @@ struct AddressTests {
         #expect(sentence.contains(mention), "\(sentence)")
     }
 
-    @Test("a PIN or a command in a URI is not repeated by the refusal")
+    @Test("the refusal does not repeat a PIN or a command in a URI")
     func pinStaysSecret() throws {
         for attribute in [
             "pin-value=8642", "pin-source=%7Ccat%208642", "pin-source=8642", "p8642=x", "8642", "pwd=8642",
@@ -87,7 +87,7 @@ struct AddressTests {
         }
     }
 
-    @Test("where the PIN is does not show in an address")
+    @Test("an address does not show the PIN source")
     func pinSourceStaysSecret() throws {
         var text = ""
         dump(try address(Self.full), to: &text)
@@ -95,7 +95,7 @@ struct AddressTests {
         #expect(!text.contains("/run/pin"))
     }
 
-    @Test("keys whose module is initialized with other arguments have another locator")
+    @Test("keys of modules with different arguments have different locators")
     func arguments() throws {
         let one = try address("pkcs11:token=shop?\(Self.module)&init-args=configdir%3D%27/etc/nss%27")
         let other = try address("pkcs11:token=shop?\(Self.module)")
@@ -103,7 +103,7 @@ struct AddressTests {
         #expect(one.locator.uri.text.contains("init-args=configdir%3D%27/etc/nss%27"))
     }
 
-    @Test("a slot's number may narrow a token down, a credential may hold the PIN")
+    @Test("an address may have a slot number and a credential as PIN source")
     func accepted() throws {
         _ = try address("pkcs11:token=shop;slot-id=3;object=KEY?\(Self.module)&pin-source=credential:shop-pin")
         _ = try address("pkcs11:serial=1?module-name=softhsm2")

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Enough of a certificate for what looks for the public key in it; its signature is not one.
+/// The parts of a certificate that a search for its public key needs. Its signature is not valid.
 enum Certificate {
     static func der(for key: P256.Signing.PublicKey, version: Bool = true) -> [UInt8] {
         let name = element(0x30, [])

@@ -7,9 +7,9 @@ import SigningKitTesting
 import SoftHSMTesting
 import Testing
 
-@Suite("Conformance", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Conformance of the PKCS #11 backend", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct ConformanceTests {
-    @Test("SoftHSM keeps the contract of a key backend")
+    @Test("SoftHSM meets the key backend contract")
     func conformance() async throws {
         let token = try SoftHSM.shared.get().makeToken()
         try token.generateKey(label: "KEY", id: [0x01])
@@ -42,7 +42,7 @@ struct ConformanceTests {
         ).run()
     }
 
-    /// What another program of the same user would try.
+    /// Tries to read the key as another program of the same user would.
     private static func cannotBeRead(_ token: SoftHSMToken) throws {
         let module = try Module.open(path: token.modulePath)
         defer { module.close() }
@@ -56,11 +56,11 @@ struct ConformanceTests {
     }
 }
 
-@Suite("The fake", .timeLimit(.minutes(1)))
+@Suite("Conformance of the fake backend", .timeLimit(.minutes(1)))
 struct FakeConformanceTests {
-    @Test("the fake that other tests use keeps the contract too")
+    @Test("the fake backend meets the key backend contract")
     func conformance() async throws {
-        let place = FakePlace("conformance")
+        let place = FakeBackendLocation("conformance")
         place.add("KEY")
         try await KeyBackendConformance<FakeKeyBackend>(
             uri: "fake:conformance;key=KEY",

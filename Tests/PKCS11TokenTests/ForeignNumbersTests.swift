@@ -4,7 +4,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("What a module answers beside its return value", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Invalid numbers and missing functions of a module", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct ForeignNumbersTests {
     private let module: FaultyModule
     private let uri: String
@@ -21,9 +21,9 @@ struct ForeignNumbersTests {
     static let numbers = ["0xFFFFFFFFFFFFFFFF", "0x4000000000000000", "0x10000000000", "0xFFFFFFFF"]
 
     @Test(
-        "a length or count that cannot be is an error, and takes neither the process nor its memory",
+        "an invalid length or count is an error without a crash or a huge allocation",
         arguments: ["C_GetSlotList", "C_FindObjects", "C_GetAttributeValue"], numbers)
-    func opening(_ function: String, _ number: String) async throws {
+    func openAttempt(_ function: String, _ number: String) async throws {
         try module.follow("\(function) length=\(number)")
         let refusal = await refusal(of: uri)
         #expect(refusal != nil)
@@ -36,7 +36,7 @@ struct ForeignNumbersTests {
 
     private func refusal(of uri: String) async -> KeyError? { await PKCS11TokenTests.refusal(of: uri) }
 
-    @Test("a signature of a length that cannot be is an error", arguments: numbers)
+    @Test("a signature of an invalid length is an error", arguments: numbers)
     func signature(_ number: String) async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { _, key in
             try module.follow("C_Sign to=2 length=\(number)")
@@ -45,7 +45,7 @@ struct ForeignNumbersTests {
         }
     }
 
-    @Test("a list of mechanisms or a wrapped key of a length that cannot be is an error", arguments: numbers)
+    @Test("a mechanism list or wrapped key of an invalid length is an error", arguments: numbers)
     func inspection(_ number: String) async throws {
         try await withKey(uri) { backend, key in
             let selector = try PKCS11TokenBackend.address(of: KeyURI(uri)).selector
@@ -60,7 +60,7 @@ struct ForeignNumbersTests {
     }
 
     @Test(
-        "a function that the module left out is named",
+        "the error names a function that the module lacks",
         arguments: [
             "C_Initialize", "C_Finalize", "C_GetSlotList", "C_GetTokenInfo", "C_OpenSession", "C_CloseSession",
             "C_GetSessionInfo", "C_Login", "C_FindObjectsInit", "C_FindObjects", "C_FindObjectsFinal",
@@ -69,14 +69,14 @@ struct ForeignNumbersTests {
     func leftOut(_ function: String) async throws {
         try module.follow("\(function) null")
         let refusal = await refusal(of: uri)
-        // A token that does not tell what it is is one that is not found.
+        // The search does not find a token without C_GetTokenInfo.
         let isHidden = function == "C_GetTokenInfo"
         #expect(
             refusal?.description.contains(isHidden ? "No token" : function) == true, "\(String(describing: refusal))")
         try module.follow()
     }
 
-    @Test("a module that gives a function list that is NULL is refused, and the process goes on")
+    @Test("a module with a NULL function list is refused without a crash")
     func noList() async throws {
         try module.follow("C_GetFunctionList null")
         let refusal = await refusal(of: uri)
@@ -85,7 +85,7 @@ struct ForeignNumbersTests {
         #expect(await self.refusal(of: uri) == nil)
     }
 
-    @Test("a function for signing that the module left out is named", arguments: ["C_SignInit", "C_Sign"])
+    @Test("the error names a signing function that the module lacks", arguments: ["C_SignInit", "C_Sign"])
     func leftOutForSigning(_ function: String) async throws {
         try module.follow("\(function) null")
         try await withKey(uri, ["sessions": .integer(1)]) { _, key in

@@ -5,7 +5,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("An import that fails", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Failing imports", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct ImportFailureTests {
     private let module: FaultyModule
     private let token: SoftHSMToken
@@ -19,7 +19,7 @@ struct ImportFailureTests {
     }
 
     @Test(
-        "leaves nothing, whatever call fails",
+        "a failed import leaves no object, whichever call fails",
         arguments: [
             "C_GenerateKey rv=0x30", "C_EncryptInit from=50 rv=0x30", "C_UnwrapKey rv=0x30",
             "C_GetAttributeValue from=10 rv=0x30", "C_SignInit rv=0x30", "C_Sign corrupt", "C_CreateObject rv=0xB3",
@@ -33,9 +33,9 @@ struct ImportFailureTests {
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
     }
 
-    @Test("says so when what was made cannot be removed, and goes on when it is called again")
-    func stuck() async throws {
-        // What is destroyed before the private key: the trial of a template, and the AES key.
+    @Test("an import reports an object that it cannot remove, and continues when it is repeated")
+    func hungCalls() async throws {
+        // The first two objects to be destroyed are the template trial's and the AES key; the third is the private key.
         try module.follow("C_SignInit rv=0x30", "C_DestroyObject from=3 rv=0x30")
         let told = await sentence { try await importKey(.plain(material(key)), uri) }
         #expect(told?.contains("could not be removed") == true)
@@ -45,7 +45,7 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 2)
     }
 
-    @Test("a token without room, or without leave to write, is told as what it is")
+    @Test("an import reports a full token and a read-only token")
     func noRoom() async throws {
         try module.follow("C_UnwrapKey rv=0x31")
         #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("no room") == true)
@@ -55,7 +55,7 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 0)
     }
 
-    @Test("a token that cannot unwrap gets nothing, unless a key in the clear is allowed, and that is said")
+    @Test("an import into a token that cannot unwrap requires allowsClear and reports it")
     func clear() async throws {
         try module.follow("C_GetMechanismInfo mechanism=0x210a rv=0x70")
         let refused = await sentence { try await importKey(.plain(material(key)), uri) }
@@ -70,11 +70,11 @@ struct ImportFailureTests {
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
     }
 
-    @Test("a trial object and a transport key that the token does not destroy do not end the import")
+    @Test("an import succeeds if the token does not destroy the trial object and the transport key")
     func indestructible() async throws {
         try module.follow("C_DestroyObject rv=0x1b")
         #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
-        let made = try await withWorkshop(token.uri("object=MADE", modulePath: module.path)) {
+        let made = try await withProvisioningSession(token.uri("object=MADE", modulePath: module.path)) {
             try await $0.generate(as: $1, isResumed: false, tell: { _ in })
         }
         #expect(made.label == "MADE")
@@ -82,7 +82,7 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 4, "two pairs; what is left of trials ends with the session")
     }
 
-    @Test("a PIN that is refused is shown once")
+    @Test("an import sends a refused PIN to the token once")
     func wrongPIN() async throws {
         let pinFile = try token.pinFile(holding: "not-the-pin-\(UInt64.random(in: 0 ... .max))\n")
         let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: pinFile)

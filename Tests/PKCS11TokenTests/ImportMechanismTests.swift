@@ -6,14 +6,14 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("The mechanisms of an import", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Mechanisms of an import", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct ImportMechanismTests {
     private let module: FaultyModule
     private let token: SoftHSMToken
     private let key = P256.Signing.PrivateKey()
     private var uri: String { token.uri("object=KEY", modulePath: module.path) }
 
-    /// CKM_AES_KEY_WRAP_PAD is missing, and CKM_AES_KEY_WRAP_KWP does its work.
+    /// CKM_AES_KEY_WRAP_PAD is missing; CKM_AES_KEY_WRAP_KWP replaces it.
     private static let onlyKWP = [
         "C_GetMechanismInfo mechanism=0x210a rv=0x70", "C_GetMechanismInfo mechanism=0x210b as=0x210a",
         "C_UnwrapKey mechanism=0x210a rv=0x70", "C_UnwrapKey mechanism=0x210b as=0x210a",
@@ -35,20 +35,21 @@ struct ImportMechanismTests {
         }
     }
 
-    private func makeWrappingKey() async throws -> MadeWrappingKey {
-        try await withWorkshop(token.uri("object=WRAPPING", modulePath: module.path)) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector)
+    private func makeWrappingKey() async throws -> GeneratedWrappingKey {
+        try await withProvisioningSession(token.uri("object=WRAPPING", modulePath: module.path)) {
+            provisioningSession, selector in
+            try await provisioningSession.makeWrappingKey(as: selector)
         }
     }
 
-    @Test("a key is unwrapped by CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
+    @Test("an import uses CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
     func paddedWrapOfVersion3() async throws {
         try follow(Self.onlyKWP)
         #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
         try await expectSignature()
     }
 
-    @Test("a package is opened by CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
+    @Test("an import of a package uses CKM_AES_KEY_WRAP_KWP on a token without CKM_AES_KEY_WRAP_PAD")
     func packageOfVersion3() async throws {
         let package = try WrappingKey(pem: WrappingKey.file(await makeWrappingKey())).wrap(material(key))
         try follow(Self.onlyKWP)
@@ -56,7 +57,9 @@ struct ImportMechanismTests {
         try await expectSignature()
     }
 
-    @Test("the next mechanism is used when C_UnwrapKey denies one that the token lists", arguments: ["0x70", "0x71"])
+    @Test(
+        "an import tries the next mechanism if C_UnwrapKey denies one that the token lists",
+        arguments: ["0x70", "0x71"])
     func fallback(_ answer: String) async throws {
         try follow([
             "C_GetMechanismInfo mechanism=0x210b as=0x210a", "C_UnwrapKey mechanism=0x210b rv=\(answer)",
@@ -65,7 +68,7 @@ struct ImportMechanismTests {
         try await expectSignature()
     }
 
-    @Test("a token that encrypts no AES block gets the key under an RSA pair that ends with the import")
+    @Test("an import uses a temporary RSA pair on a token without AES block encryption")
     func pair() async throws {
         try follow(["C_GetMechanismInfo mechanism=0x1081 rv=0x70"])
         #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
@@ -74,7 +77,7 @@ struct ImportMechanismTests {
         #expect(try token.objectCount() == 2, "a private and a public key, and no RSA pair")
     }
 
-    @Test("a token that denies every mechanism that it lists gets nothing, unless a key in the clear is allowed")
+    @Test("an import into a token that denies every listed mechanism requires allowsClear")
     func denied() async throws {
         try follow(["C_UnwrapKey rv=0x70"])
         let refused = await sentence { try await importKey(.plain(material(key)), uri) }
@@ -90,7 +93,7 @@ struct ImportMechanismTests {
         #expect(try token.objectCount() == 2, "a private and a public key, and no RSA pair")
     }
 
-    @Test("a package is opened in one call by CKM_RSA_AES_KEY_WRAP, and in two when C_UnwrapKey denies that")
+    @Test("an import of a package uses CKM_RSA_AES_KEY_WRAP, or two calls if C_UnwrapKey denies it")
     func rsaAES() async throws {
         let package = try WrappingKey(pem: WrappingKey.file(await makeWrappingKey())).wrap(material(key))
         let listed = "C_GetMechanismInfo mechanism=0x1054 as=0x9"
@@ -105,12 +108,12 @@ struct ImportMechanismTests {
         #expect(try await importKey(.wrapped(package), uri).method == .unwrappedPackage)
         try await expectSignature()
         try token.removeKey(label: "KEY")
-        // CKR_ARGUMENTS_BAD is how some answer to a hash that they do not have.
+        // Some modules return CKR_ARGUMENTS_BAD for a hash that they lack.
         try follow([listed, "C_UnwrapKey mechanism=0x1054 rv=0x7"])
         #expect(try await importKey(.wrapped(package), uri).method == .unwrappedPackage)
     }
 
-    @Test("a module without C_GetMechanismInfo gets a key by what its list of mechanisms has")
+    @Test("an import uses the mechanism list of a module without C_GetMechanismInfo")
     func noMechanismInfo() async throws {
         try follow(["C_GetMechanismInfo rv=0x54"])
         #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
@@ -118,7 +121,7 @@ struct ImportMechanismTests {
     }
 
     @Test(
-        "a wrapping key of a token that takes SHA-1 alone says so, and a package with SHA-256 is refused with the cure")
+        "a wrapping key for SHA-1 says so, and a package with SHA-256 is refused with the cure")
     func hash() async throws {
         let made = try await makeWrappingKey()
         #expect(made.hash == .sha1)
@@ -128,13 +131,15 @@ struct ImportMechanismTests {
         #expect(refused?.contains("keys wrapping-key") == true)
     }
 
-    @Test("a token without CKM_ECDSA is refused before anything is sent to it")
+    @Test("an import and a generation refuse a token without CKM_ECDSA before they send anything")
     func signing() async throws {
         try follow(["C_GetMechanismInfo mechanism=0x1041 rv=0x70"])
         let refused = await sentence { try await importKey(.plain(material(key)), uri, allowsClear: true) }
         #expect(refused?.contains("CKM_ECDSA") == true)
         let generated = await sentence {
-            _ = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+            _ = try await withProvisioningSession(uri) {
+                try await $0.generate(as: $1, isResumed: false, tell: { _ in })
+            }
         }
         #expect(generated?.contains("CKM_ECDSA") == true)
         for function in ["C_GenerateKey", "C_GenerateKeyPair", "C_UnwrapKey", "C_CreateObject", "C_EncryptInit"] {
@@ -143,7 +148,7 @@ struct ImportMechanismTests {
     }
 
     @Test(
-        "a token that stores no public key object keeps the private key, and the import says what is missing",
+        "an import keeps the private key and warns if the token stores no public key",
         arguments: ["0x13", "0x54", "0x5", "0x6", "0x7", "0x30", "0x31", "0xB5"])
     func publicKey(_ answer: String) async throws {
         try follow(["C_CreateObject rv=\(answer)"])
@@ -156,12 +161,11 @@ struct ImportMechanismTests {
         try await withKey(uri, publicKey: Array(key.publicKey.x963Representation)) { _, opened in
             #expect(await fault(opened) == nil)
         }
-        // The same command again finds the key.
         #expect(try await importKey(.plain(material(key)), uri).method == .found)
     }
 
     @Test(
-        "attributes that a token does not know are left out, and that is told",
+        "an import omits the attributes that the token does not know and reports them",
         arguments: [("0x109", "CKA_SIGN_RECOVER"), ("0x10c", "CKA_DERIVE"), ("0x105", "CKA_DECRYPT")])
     func attributes(_ number: String, _ name: String) async throws {
         try follow([
@@ -172,14 +176,14 @@ struct ImportMechanismTests {
         let placed = try await importKey(.plain(material(key)), uri)
         #expect(placed.warnings.contains { $0.contains("does not take") && $0.contains(name) })
         #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })
-        let made = try await withWorkshop(token.uri("object=MADE", modulePath: module.path)) {
+        let made = try await withProvisioningSession(token.uri("object=MADE", modulePath: module.path)) {
             try await $0.generate(as: $1, isResumed: false, tell: { _ in })
         }
         #expect(made.warnings.contains { $0.contains("does not take") && $0.contains(name) })
         try await expectSignature()
     }
 
-    @Test("a wrapping pair is made on a token that knows neither CKA_SIGN_RECOVER nor CKA_DERIVE")
+    @Test("a wrapping pair omits CKA_SIGN_RECOVER and CKA_DERIVE on a token that does not know them")
     func wrappingPair() async throws {
         try follow([
             "C_GenerateKeyPair mechanism=0x0 attribute=0x109 rv=0x12",
@@ -188,7 +192,7 @@ struct ImportMechanismTests {
         #expect(try await makeWrappingKey().hash == .sha1)
     }
 
-    @Test("a token that has no objects of a session gets a key all the same")
+    @Test("an import succeeds on a token without session objects")
     func noSessionObjects() async throws {
         try follow(["C_UnwrapKey mechanism=0x210a to=18 rv=0x13"])
         #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)

@@ -8,7 +8,7 @@ import SoftHSMTesting
 import StrictJSON
 import Testing
 
-@Suite("Bringing a key into a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Provisioning of keys in a token", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct ImportTests {
     private let token: SoftHSMToken
     private let key = P256.Signing.PrivateKey()
@@ -18,11 +18,11 @@ struct ImportTests {
         token = try SoftHSM.shared.get().makeToken()
     }
 
-    @Test("a key that was unwrapped in the token signs through the backend, and has each attribute as it was asked for")
+    @Test("an unwrapped key signs through the backend and has the requested attributes")
     func unwrapped() async throws {
         let placed = try await importKey(.plain(material(key)), uri)
         #expect(placed.method == .unwrapped)
-        // SoftHSM 2.6.1 does not let it be set.
+        // SoftHSM 2.6.1 does not allow setting CKA_COPYABLE.
         #expect(placed.warnings == ["The token did as it likes: CKA_COPYABLE is true and not false."])
         #expect(placed.id == Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation)))
         let attributes = Dictionary(placed.attributes.map { ($0.name, $0.value) }) { first, _ in first }
@@ -51,10 +51,10 @@ struct ImportTests {
         }
     }
 
-    @Test("a package that was made elsewhere is opened in the token, and in no other one")
+    @Test("only the token with the wrapping key opens a package")
     func wrapped() async throws {
-        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector).der
+        let der = try await withProvisioningSession(token.uri("object=WRAPPING")) { provisioningSession, selector in
+            try await provisioningSession.makeWrappingKey(as: selector).der
         }
         let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
         #expect(package.wrappingKey == PublicKeyFingerprint(ofDER: der))
@@ -72,10 +72,10 @@ struct ImportTests {
         #expect(try token.objectCount() == 4)
     }
 
-    @Test("a package that was changed, or that tells another public key, leaves nothing in the token")
+    @Test("a changed package or one with another public key leaves no object in the token")
     func forged() async throws {
-        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector).der
+        let der = try await withProvisioningSession(token.uri("object=WRAPPING")) { provisioningSession, selector in
+            try await provisioningSession.makeWrappingKey(as: selector).der
         }
         let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
         var bytes = package.encryptedKey
@@ -91,10 +91,10 @@ struct ImportTests {
         #expect(try token.objectCount() == 2, "the wrapping pair")
     }
 
-    @Test("a key on another curve in a package is refused")
+    @Test("an import refuses a package with a key on another curve")
     func curve() async throws {
-        let der = try await withWorkshop(token.uri("object=WRAPPING")) { workshop, selector in
-            try await workshop.makeWrappingKey(as: selector).der
+        let der = try await withProvisioningSession(token.uri("object=WRAPPING")) { provisioningSession, selector in
+            try await provisioningSession.makeWrappingKey(as: selector).der
         }
         let other = P384.Signing.PrivateKey()
         let foreign = KeyMaterial(
@@ -104,7 +104,7 @@ struct ImportTests {
         #expect(try token.objectCount() == 2, "the wrapping pair")
     }
 
-    @Test("a key that is there already is refused: by its public key, its label, its ID")
+    @Test("an import refuses a key whose public key, label or ID exists")
     func twice() async throws {
         try await importKey(.plain(material(key)), uri)
         #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("very key") == true)
@@ -119,7 +119,7 @@ struct ImportTests {
         #expect(try token.objectCount() == 4)
     }
 
-    @Test("a key that an interrupted import left is finished by the next one, and a whole one only when that resumes")
+    @Test("an import completes an interrupted one, and accepts a complete key only if resumed")
     func interrupted() async throws {
         let placed = try await importKey(.plain(material(key)), uri)
         try token.inspect { session in
@@ -131,7 +131,7 @@ struct ImportTests {
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
     }
 
-    @Test("remains that are not the key are removed where the ID is ours, and refused where it is not")
+    @Test("an import removes remains under its own ID and refuses those under another")
     func remains() async throws {
         let id = Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation))
         try token.importKey(P256.Signing.PrivateKey(), label: "KEY", id: id, .with { $0.hasPublicKey = false })
@@ -144,38 +144,40 @@ struct ImportTests {
         #expect(try token.objectCount() == 3)
     }
 
-    @Test("a key that is destroyed is gone with its public half, and is looked for")
+    @Test("destroy removes the private and the public key and searches for them afterwards")
     func destruction() async throws {
         try await importKey(.plain(material(key)), uri)
         let wrong = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
         let refused = await sentence {
-            _ = try await withWorkshop(uri) {
+            _ = try await withProvisioningSession(uri) {
                 try await $0.destroy($1, expecting: wrong, isResumed: false, tell: { _ in })
             }
         }
         #expect(refused?.contains("Nothing was changed") == true)
         #expect(try token.objectCount() == 2)
-        let gone = try await withWorkshop(uri) {
+        let gone = try await withProvisioningSession(uri) {
             try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
         }
         #expect(gone.fingerprint == PublicKeyFingerprint(of: key.publicKey))
         #expect((gone.destroyedPrivate, gone.destroyedPublic) == (1, 1))
         #expect(try token.objectCount() == 0)
         let nothing = await sentence {
-            _ = try await withWorkshop(uri) {
+            _ = try await withProvisioningSession(uri) {
                 try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
             }
         }
         #expect(nothing?.contains("Nothing was destroyed") == true)
-        let again = try await withWorkshop(uri) {
+        let again = try await withProvisioningSession(uri) {
             try await $0.destroy($1, expecting: nil, isResumed: true, tell: { _ in })
         }
         #expect(again.destroyedPrivate == 0)
     }
 
-    @Test("a key that the token made never was elsewhere, and signs a certification request that openssl accepts")
+    @Test("a generated key is local and signs a certification request that openssl accepts")
     func generated() async throws {
-        let placed = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+        let placed = try await withProvisioningSession(uri) {
+            try await $0.generate(as: $1, isResumed: false, tell: { _ in })
+        }
         #expect(placed.method == .generated)
         for name in ["CKA_LOCAL", "CKA_ALWAYS_SENSITIVE", "CKA_NEVER_EXTRACTABLE"] {
             #expect(placed.attributes.contains { $0.name == name && $0.value == "true" })
@@ -201,10 +203,14 @@ struct ImportTests {
             #expect(text.contains("Käse") && text.contains("Example"), "\(text)")
         }
         let twin = await sentence {
-            _ = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: false, tell: { _ in }) }
+            _ = try await withProvisioningSession(uri) {
+                try await $0.generate(as: $1, isResumed: false, tell: { _ in })
+            }
         }
         #expect(twin?.contains("label") == true)
-        let found = try await withWorkshop(uri) { try await $0.generate(as: $1, isResumed: true, tell: { _ in }) }
+        let found = try await withProvisioningSession(uri) {
+            try await $0.generate(as: $1, isResumed: true, tell: { _ in })
+        }
         #expect(found.method == .found)
         #expect(found.publicKey.rawRepresentation == placed.publicKey.rawRepresentation)
         #expect(try token.objectCount() == 2)

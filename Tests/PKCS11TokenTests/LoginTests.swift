@@ -4,7 +4,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("Logging in", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Login", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct LoginTests {
     private let module: FaultyModule
     private let token: SoftHSMToken
@@ -27,7 +27,7 @@ struct LoginTests {
         #expect(module.count("C_Logout") == 0)
     }
 
-    @Test("two backends that open one token at once make one login between them")
+    @Test("two backends that open one token at once share one login")
     func singleFlight() async throws {
         try module.follow("C_Login delay=100")
         async let first = open(uri)
@@ -35,13 +35,13 @@ struct LoginTests {
         let (one, other) = try await (first, second)
         #expect(module.count("C_Login") == 1)
         await one.0.close()
-        // The login is still the other's.
+        // The other backend is still logged in.
         #expect(await fault(other.1) == nil)
         await other.0.close()
         #expect(module.count("C_Finalize") == 1)
     }
 
-    @Test("a wrong PIN is shown to the token once, whoever asks again, and the right one still opens it")
+    @Test("a wrong PIN reaches the token once, and the right one still opens it")
     func wrongPIN() async throws {
         let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: try token.pinFile(holding: "no-such-pin"))
         for _ in 0..<3 {
@@ -51,7 +51,7 @@ struct LoginTests {
             }
             #expect(!sentence.contains("no-such-pin"))
         }
-        // Another file with the same PIN is the same PIN.
+        // The same PIN in another file counts as the same PIN.
         let copy = token.uri("object=KEY", modulePath: module.path, pinFile: try token.pinFile(holding: "no-such-pin"))
         guard case .loginRefused = await refusal(of: copy) else {
             Issue.record("a wrong PIN was accepted")
@@ -62,7 +62,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("a token that warns of a lock sees no login at all", arguments: ["0x20000", "0x40000"])
+    @Test("a token that warns of a PIN lock gets no login", arguments: ["0x20000", "0x40000"])
     func warning(_ flag: String) async throws {
         try module.follow("C_GetTokenInfo flags=\(flag)")
         guard case .loginBlocked(let sentence) = await refusal(of: uri) else {
@@ -73,7 +73,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 0)
     }
 
-    @Test("Without a configured PIN a token with its own keypad is logged in to with none, and its refusal is final")
+    @Test("A token with a keypad gets one login without a PIN if no PIN is configured")
     func protectedPath() async throws {
         let bare = "pkcs11:token=\(token.label);object=KEY?module-path=\(module.path)"
         try module.follow("C_GetTokenInfo flags=0x100", "C_Login rv=0xA0")
@@ -88,7 +88,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 1)
     }
 
-    @Test("A configured PIN is used on a token that says CKF_PROTECTED_AUTHENTICATION_PATH")
+    @Test("The backend sends a configured PIN despite CKF_PROTECTED_AUTHENTICATION_PATH")
     func configuredPINOnProtectedPath() async throws {
         try module.follow("C_GetTokenInfo flags=0x100")
         try await withKey(uri) { _, key in #expect(await fault(key) == nil) }
@@ -96,7 +96,7 @@ struct LoginTests {
     }
 
     @Test(
-        "A login that ends without a known reason is not repeated until a person orders it",
+        "A login that fails for an unknown reason is repeated only on the operator's order",
         arguments: [
             "0x5", "0x6", "0x7", "0x30", "0x31", "0x2", "0x50", "0x91", "0xB0", "0x32", "0xA3", "0x103", "0x80000001",
         ])
@@ -112,22 +112,22 @@ struct LoginTests {
         #expect(module.count("C_Login") == 1)
         try module.follow()
         let order = ContinuousClock.now
-        #expect(await refusal(of: uri, orderedAt: order) == nil)
+        #expect(await refusal(of: uri, reopenOrderedAt: order) == nil)
         #expect(module.count("C_Login") == 2)
-        // A login that was taken settles the matter for all.
+        // A successful login lifts the refusal for all requests.
         #expect(await refusal(of: uri) == nil)
     }
 
-    @Test("One order of a person allows one attempt")
+    @Test("One order of the operator allows one login")
     func oneAttemptForAnOrder() async throws {
         try module.follow("C_Login rv=0x30")
         _ = await refusal(of: uri)
         let order = ContinuousClock.now
-        for _ in 0..<3 { _ = await refusal(of: uri, orderedAt: order) }
+        for _ in 0..<3 { _ = await refusal(of: uri, reopenOrderedAt: order) }
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("After a locked token was unlocked, an order of a person makes one more attempt with the same PIN")
+    @Test("After a token is unlocked, the operator's order repeats the login once with the same PIN")
     func unlocked() async throws {
         try module.follow("C_Login rv=0xA4")
         for _ in 0..<2 {
@@ -138,14 +138,14 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 1)
         try module.follow()
-        #expect(await refusal(of: uri, orderedAt: .now) == nil)
+        #expect(await refusal(of: uri, reopenOrderedAt: .now) == nil)
     }
 
-    @Test("A wrong PIN is not shown again by order of a person either")
+    @Test("The operator's order does not repeat a wrong PIN")
     func wrongPINByOrder() async throws {
         let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: try token.pinFile(holding: "no-such-pin"))
         for _ in 0..<3 {
-            guard case .loginRefused = await refusal(of: wrong, orderedAt: .now) else {
+            guard case .loginRefused = await refusal(of: wrong, reopenOrderedAt: .now) else {
                 Issue.record("a wrong PIN was accepted")
                 return
             }
@@ -154,7 +154,7 @@ struct LoginTests {
     }
 
     @Test(
-        "A login whose answer says that the token did not look at the PIN is made again after a pause",
+        "A login is repeated after a pause if the token did not check the PIN",
         arguments: ["0xB3", "0xE0", "0x190"])
     func uncheckedLogin(_ answer: String) async throws {
         try module.follow("C_Login to=1 rv=\(answer)")
@@ -172,19 +172,19 @@ struct LoginTests {
     }
 
     @Test(
-        "A token that says again and again that it did not look at the PIN is believed three times",
+        "A login is tried at most three times if the token never checks the PIN",
         arguments: ["0xB3", "0xE0", "0x190", "0x104", "0x105"])
     func uncheckedLoginForEver(_ answer: String) async throws {
         try module.follow("C_Login rv=\(answer)")
         for _ in 0..<3 {
-            // An order ends the pause before the next attempt.
-            guard case .unavailable = await refusal(of: uri, orderedAt: .now) else {
+            // The operator's order ends the pause before the next attempt.
+            guard case .unavailable = await refusal(of: uri, reopenOrderedAt: .now) else {
                 Issue.record("the PIN was not looked at")
                 return
             }
         }
         for order in [ContinuousClock.now, nil, nil] {
-            guard case .loginBlocked = await refusal(of: uri, orderedAt: order) else {
+            guard case .loginBlocked = await refusal(of: uri, reopenOrderedAt: order) else {
                 Issue.record("the PIN may have been looked at four times")
                 return
             }
@@ -193,7 +193,7 @@ struct LoginTests {
     }
 
     @Test(
-        "A login for a signature whose answer says that the token did not look at the PIN is not repeated at once",
+        "A context login is not repeated at once if the token did not check the PIN",
         arguments: ["0x91", "0x100", "0x104"])
     func uncheckedContextLogin(_ answer: String) async throws {
         try makeCarefulKeys("CAREFUL")
@@ -206,7 +206,7 @@ struct LoginTests {
     }
 
     @Test(
-        "A login for a signature that ends without a known reason is not repeated",
+        "A context login that fails for an unknown reason is not repeated",
         arguments: ["0x5", "0x30", "0x80000001"])
     func unclearContextLogin(_ answer: String) async throws {
         try makeCarefulKeys("CAREFUL")
@@ -222,40 +222,40 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 2)
         try module.follow()
-        let (backend, key) = try await open(uri, orderedAt: .now)
+        let (backend, key) = try await open(uri, reopenOrderedAt: .now)
         #expect(await fault(key) == nil)
         await backend.close()
     }
 
-    @Test("The user that logs in can be one that the vendor defined, such as Luna's Crypto User")
+    @Test("The user that logs in can be vendor-defined, such as Luna's Crypto User")
     func vendorUser() async throws {
         try await withKey(uri, ["userType": .integer(0x8000_0001)]) { _, key in #expect(await fault(key) == nil) }
         #expect(module.count("login user=0x80000001 pin=given rv=0x0") == 1)
     }
 
-    @Test("Work on keys logs in as the same user as signing")
+    @Test("A provisioning session logs in as the same user as signing")
     func vendorUserOfWorkshop() async throws {
         let address = try PKCS11TokenBackend.address(of: KeyURI(uri))
         let settings = try KeyBackendSettings(
             ["userType": .integer(0x8000_0001)], for: PKCS11TokenBackend.settings)
         let environment = KeyBackendEnvironment(settings: settings, secrets: FileSecrets())
-        await (try await PKCS11TokenBackend.workshop(at: address.locator, in: environment)).close()
+        await (try await PKCS11TokenBackend.provisioningSession(at: address.locator, in: environment)).close()
         #expect(module.count("login user=0x80000001 pin=given rv=0x0") == 1)
     }
 
-    @Test("A user type that no login may have is refused", arguments: [0, 2])
+    @Test("An invalid user type is refused", arguments: [0, 2])
     func userTypes(_ type: Int) {
         #expect(throws: KeyError.self) {
             try KeyBackendSettings(["userType": .integer(type)], for: PKCS11TokenBackend.settings)
         }
     }
 
-    @Test("Sessions that may change the token are opened where it refuses others, as AWS CloudHSM does")
+    @Test("The backend opens read-write sessions if the token refuses read-only ones, as AWS CloudHSM does")
     func readOnlySessionsRefused() async throws {
         try module.follow("C_OpenSession readonly rv=0x6")
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
             #expect(await fault(key) == nil)
-            // One refusal is enough to know: the anchor's.
+            // Only the session that keeps the login tries a read-only session; the others do not try again.
             #expect(module.count("C_OpenSession") == 4)
             try module.follow("C_OpenSession readonly rv=0x6", "C_SignInit to=1 rv=0xB3")
             #expect(await fault(key) == nil)
@@ -263,12 +263,12 @@ struct LoginTests {
         }
     }
 
-    @Test("A key that always asks is not logged in to for new sessions, but for signatures alone")
+    @Test("A key with context logins needs logins for signatures, not for new sessions")
     func noProofWithPIN() async throws {
         try makeCarefulKeys("CAREFUL")
         try await withKey(token.uri("object=CAREFUL", modulePath: module.path), ["sessions": .integer(2)]) {
             backend, key in
-            #expect(key.asksForEachSignature)
+            #expect(key.requiresContextLogin)
             try module.follow("C_SignInit to=1 rv=0xB3")
             #expect(await fault(key) == nil)
             try await eventually("it is ready") { await backend.health() == .ready }
@@ -276,18 +276,18 @@ struct LoginTests {
         }
     }
 
-    @Test("already logged in is success")
+    @Test("CKR_USER_ALREADY_LOGGED_IN counts as a successful login")
     func alreadyLoggedIn() async throws {
-        // As if another part of the process had been faster.
+        // As if another part of the process had logged in first.
         try module.follow("C_Login rv=0x100")
-        // Nobody is logged in really, so that the key is hidden: not the login fails but the search.
+        // No session is really logged in, so the key is invisible: the search fails, not the login.
         guard case .notFound = await refusal(of: uri) else {
             Issue.record("CKR_USER_ALREADY_LOGGED_IN is not a refusal")
             return
         }
     }
 
-    @Test("without a PIN the error says what to add")
+    @Test("the error for a missing PIN says what to add")
     func noPIN() async throws {
         let bare = "pkcs11:token=\(token.label);object=KEY?module-path=\(module.path)"
         guard case .secretUnavailable(let sentence) = await refusal(of: bare) else {
@@ -298,7 +298,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 0)
     }
 
-    @Test("a key that always asks is served by a login for each signature")
+    @Test("a key with context logins gets one login for each signature")
     func contextLogin() async throws {
         try token.generateKey(label: "CAREFUL", id: [2], .with { $0.alwaysAuthenticates = true })
         try module.fresh()
@@ -308,7 +308,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 1 + 3)
     }
 
-    @Test("a key that always asks and refuses the PIN does not ask twice")
+    @Test("a context login with a refused PIN is not repeated")
     func contextLoginRefused() async throws {
         try token.generateKey(label: "CAREFUL", id: [2], .with { $0.alwaysAuthenticates = true })
         try module.fresh()
@@ -331,7 +331,7 @@ struct LoginTests {
         try module.fresh()
     }
 
-    @Test("many requests at once for a key that always asks show a refused PIN once, and cost one session")
+    @Test("concurrent requests for a key with context logins send a refused PIN once and cost one session")
     func refusedInParallel() async throws {
         try makeCarefulKeys("CAREFUL")
         let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(8)]
@@ -354,7 +354,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("a PIN that one key's login refused is not shown for another key of the token")
+    @Test("a PIN that one key's context login refused is not sent for another key of the token")
     func refusedForAnother() async throws {
         try makeCarefulKeys("CAREFUL", "WARY")
         let (backend, key) = try await open(token.uri("object=CAREFUL", modulePath: module.path))
@@ -371,7 +371,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("a PIN that is refused while a new session is proved is not shown again")
+    @Test("a PIN that is refused during the test of a new session is not sent again")
     func refusedInProof() async throws {
         try makeCarefulKeys("CAREFUL")
         let uri = token.uri("object=CAREFUL", modulePath: module.path)
@@ -387,7 +387,7 @@ struct LoginTests {
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("a token that warns of a lock sees no login for a signature either", arguments: ["0x20000", "0x40000"])
+    @Test("a token that warns of a PIN lock gets no context login", arguments: ["0x20000", "0x40000"])
     func warningForSignature(_ flag: String) async throws {
         try makeCarefulKeys("CAREFUL")
         try await withKey(token.uri("object=CAREFUL", modulePath: module.path)) { backend, key in

@@ -4,7 +4,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("Looking for a key", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Key lookup", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct LookupTests {
     private let hsm: SoftHSM
     private let token: SoftHSMToken
@@ -15,7 +15,7 @@ struct LookupTests {
         token = try hsm.makeToken()
     }
 
-    @Test("a message shows the beginning of a long label and a long ID")
+    @Test("a message shortens a long label and a long ID")
     func longLabel() async throws {
         let long = String(repeating: "x", count: 10_000)
         try token.generateKey(label: long, id: [UInt8](repeating: 0x0A, count: 10_000))
@@ -24,7 +24,7 @@ struct LookupTests {
             return
         }
         #expect(sentence.contains("object=xxx") && sentence.utf8.count < 2000)
-        // The whole label counts for the search.
+        // The search compares the whole label.
         try await withKey(token.uri("object=\(long)")) { _, key in #expect(await fault(key) == nil) }
     }
 
@@ -46,7 +46,7 @@ struct LookupTests {
         }
     }
 
-    @Test("with no attribute of the key, the token's only key is meant")
+    @Test("a URI without key attributes means the token's only key")
     func onlyKey() async throws {
         try token.generateKey(label: "ONLY", id: [1])
         try await withKey(token.uri("")) { _, key in #expect(await fault(key) == nil) }
@@ -57,7 +57,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a key that is missing is answered with those that there are")
+    @Test("the error for a missing key lists the existing keys")
     func missing() async throws {
         try token.generateKey(label: "PRESENT", id: [0xC5])
         guard case .notFound(let sentence) = await refusal(of: token.uri("object=ABSENT")) else {
@@ -80,7 +80,7 @@ struct LookupTests {
         try module.follow()
     }
 
-    @Test("a module without a token that is initialized is told from one that shows no slot")
+    @Test("the error distinguishes a module without initialized tokens from one without slots")
     func uninitialized() async throws {
         try hsm.removeTokens()
         guard case .notFound(let sentence) = await refusal(of: token.uri("object=KEY")) else {
@@ -90,7 +90,7 @@ struct LookupTests {
         #expect(sentence.contains("None of the module's 1 slots holds a token that is initialized"), "\(sentence)")
     }
 
-    @Test("a library that does not lock is refused with the cure, and not tried again")
+    @Test("a library that cannot lock is refused with the cure and not tried again")
     func cannotLock() async throws {
         let module = try FaultyModule.shared.get()
         try module.fresh()
@@ -103,7 +103,7 @@ struct LookupTests {
         try module.follow()
     }
 
-    @Test("a token that is missing is answered with those that there are, and two that fit with their serials")
+    @Test("the error for a missing token lists the existing ones, and for two equal labels their serials")
     func tokens() async throws {
         let uri = "pkcs11:token=absent;object=KEY?module-path=\(token.modulePath)"
         guard case .notFound(let sentence) = await refusal(of: uri) else {
@@ -119,7 +119,7 @@ struct LookupTests {
         #expect(list.contains(token.serial) && list.contains(twin.serial))
     }
 
-    @Test("a key that its token does not protect is refused by what is wrong with it, unless a setting allows it")
+    @Test("an unprotected key is refused with the reason unless a setting allows it")
     func unprotected() async throws {
         try token.generateKey(label: "READABLE", id: [1], .with { ($0.isSensitive, $0.isExtractable) = (false, true) })
         try token.generateKey(label: "WRAPPABLE", id: [2], .with { $0.isExtractable = true })
@@ -139,7 +139,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a key that may not sign is refused, whatever the settings")
+    @Test("a key that may not sign is refused under any setting")
     func cannotSign() async throws {
         try token.generateKey(label: "MUTE", id: [1], .with { $0.signs = false })
         guard
@@ -165,7 +165,7 @@ struct LookupTests {
         }
     }
 
-    @Test("with neither public key nor certificate on the token, the configured public key is used")
+    @Test("the configured public key is used if the token has neither public key nor certificate")
     func configuredPublicKey() async throws {
         let key = P256.Signing.PrivateKey()
         try token.importKey(key, label: "BARE", id: [1], .with { $0.hasPublicKey = false })
@@ -185,7 +185,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a public key of another key with the same label is not taken")
+    @Test("the public key of another key with the same label is not used")
     func foreignPublicKey() async throws {
         try token.generateKey(label: "SHARED", id: [1])
         try token.generateKey(label: "SHARED", id: [2], .with { $0.hasPublicKey = false })
@@ -195,7 +195,7 @@ struct LookupTests {
         }
     }
 
-    @Test("the configured public key must be the token's")
+    @Test("the configured public key must match the token's")
     func mismatch() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let other = Array(P256.Signing.PrivateKey().publicKey.x963Representation)
@@ -206,7 +206,7 @@ struct LookupTests {
         #expect(sentence.contains("another public key"))
     }
 
-    @Test("a certificate gives the public key", arguments: [true, false])
+    @Test("a certificate provides the public key", arguments: [true, false])
     func certificate(_ hasVersion: Bool) async throws {
         let key = P256.Signing.PrivateKey()
         try token.importKey(key, label: "CERTIFIED", id: [7], .with { $0.hasPublicKey = false })
@@ -217,7 +217,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a certificate that is cut off anywhere gives no public key and no crash")
+    @Test("a truncated certificate provides no public key and causes no crash")
     func brokenCertificate() async throws {
         let key = P256.Signing.PrivateKey()
         let der = Certificate.der(for: key.publicKey)
@@ -229,7 +229,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a module's name is found in p11-kit's own directory, with or without its ending")
+    @Test("a module's name is found in p11-kit's directory, with or without its extension")
     func moduleNames() async throws {
         for name in ["p11-kit-trust", "p11-kit-trust.so"] {
             guard case .notFound(let sentence) = await refusal(of: "pkcs11:token=absent?module-name=\(name)") else {

@@ -8,25 +8,25 @@ import SoftHSMTesting
 import Synchronization
 import Testing
 
-/// A P-256 key as a `.p8` brings it.
+/// The key in the form that a `.p8` file gives.
 func material(_ key: P256.Signing.PrivateKey) -> KeyMaterial {
     KeyMaterial(pkcs8: key.derRepresentation.withUnsafeBytes { Secret($0) }, publicKey: key.publicKey)
 }
 
-/// Opens the place of a URI for work, and closes it when `body` is done.
-func withWorkshop<Answer>(
-    _ uri: String, _ body: (any KeyWorkshop, KeySelector) async throws -> Answer
+/// Opens a provisioning session, and closes it after `body`.
+func withProvisioningSession<Answer>(
+    _ uri: String, _ body: (any ProvisioningSession, KeySelector) async throws -> Answer
 ) async throws -> Answer {
     let address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     let environment = KeyBackendEnvironment(
         settings: KeyBackendSettings(defaultsOf: PKCS11TokenBackend.settings), secrets: FileSecrets())
-    let workshop = try await PKCS11TokenBackend.workshop(at: address.locator, in: environment)
+    let provisioningSession = try await PKCS11TokenBackend.provisioningSession(at: address.locator, in: environment)
     do {
-        let answer = try await body(workshop, address.selector)
-        await workshop.close()
+        let answer = try await body(provisioningSession, address.selector)
+        await provisioningSession.close()
         return answer
     } catch {
-        await workshop.close()
+        await provisioningSession.close()
         throw error
     }
 }
@@ -34,13 +34,13 @@ func withWorkshop<Answer>(
 @discardableResult
 func importKey(
     _ key: IncomingKey, _ uri: String, isResumed: Bool = false, allowsClear: Bool = false
-) async throws -> PlacedKey {
-    try await withWorkshop(uri) { workshop, selector in
-        try await workshop.take(key, as: selector, isResumed: isResumed, allowsClear: allowsClear, tell: { _ in })
+) async throws -> ProvisionedKey {
+    try await withProvisioningSession(uri) { provisioningSession, selector in
+        try await provisioningSession.take(
+            key, as: selector, isResumed: isResumed, allowsClear: allowsClear, tell: { _ in })
     }
 }
 
-/// The sentence of the error, or nil when there is none.
 func sentence(_ body: () async throws -> Void) async -> String? {
     do {
         try await body()
@@ -51,14 +51,14 @@ func sentence(_ body: () async throws -> Void) async -> String? {
 }
 
 extension SoftHSMToken {
-    /// How many objects it has, of every class, as its user sees them.
+    /// The number of objects of all classes that the token's user can see.
     func objectCount() throws -> Int { try objects([]).count }
 
     func objects(_ attributes: [Attribute]) throws -> [ObjectHandle] {
         try inspect { session in try session.objects(with: attributes) }
     }
 
-    /// With a session that may write.
+    /// Runs `body` with a read/write session of the logged-in user.
     func inspect<Answer>(_ body: (Session) throws -> Answer) throws -> Answer {
         let module = try Module.open(path: modulePath)
         defer { module.close() }

@@ -5,7 +5,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("Recovery", .serialized, .softHSM, .timeLimit(.minutes(2)))
+@Suite("Token recovery", .serialized, .softHSM, .timeLimit(.minutes(2)))
 struct RecoveryTests {
     private let hsm: SoftHSM
     private let module: FaultyModule
@@ -22,7 +22,7 @@ struct RecoveryTests {
         try module.fresh()
     }
 
-    @Test("a token whose directory vanishes is unavailable, and serves again when it is back")
+    @Test("a token is unavailable while its directory is missing, and serves again afterwards")
     func vanished() async throws {
         try await withKey(token.uri("object=KEY")) { backend, key in
             #expect(await fault(key) == nil)
@@ -33,7 +33,7 @@ struct RecoveryTests {
                 }
                 return true
             }
-            // Some attempts to mend it are made meanwhile.
+            // The token recovery makes some attempts meanwhile.
             try await Task.sleep(for: .seconds(1))
             guard case .unavailable = await fault(key) else {
                 Issue.record("a token that is gone signs")
@@ -46,7 +46,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "after an error of the session or the token the request is tried on another session, and the session replaced",
+        "after an error of the session or the token, another session signs and the session is replaced",
         arguments: ["0x32", "0xB3", "0xB0", "0xE0", "0xE1", "0x101", "0x190"])
     func deviceError(_ answer: String) async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
@@ -63,7 +63,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "after one error without a known cause the request is tried on another session, and the session stays",
+        "after one unknown error, another session signs and the session stays",
         arguments: ["0x30", "0x31", "0x05", "0x06", "0x80000001"])
     func chance(_ answer: String) async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
@@ -77,7 +77,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a request that fails twice costs one session of two, so that the next request is signed")
+    @Test("a request that fails twice costs one session of two, and the next request is signed")
     func chanceTwice() async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
             try module.follow("C_Sign to=2 rv=0x30")
@@ -87,7 +87,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a session that keeps the login and does not answer is replaced, and closed")
+    @Test("a login session that does not answer is replaced and closed")
     func formerAnchor() async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
             let opened = module.count("C_OpenSession")
@@ -95,7 +95,7 @@ struct RecoveryTests {
             _ = await fault(key)
             try await eventually("it signs again") { await fault(key) == nil }
             #expect(module.count("C_OpenSession") == opened + 2)
-            // The next session that is lost has those before it closed.
+            // After the next lost session, the backend closes the earlier ones.
             try module.follow("C_SignInit to=1 rv=0xB3")
             _ = await fault(key)
             try await eventually("it signs again") { await fault(key) == nil }
@@ -105,7 +105,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a token that cannot be opened leaves no session behind while another token of the module is open")
+    @Test("a token that cannot be opened leaves no session behind while another token is open")
     func openingFails() async throws {
         let other = try hsm.makeToken()
         try other.generateKey(label: "KEY", id: [1])
@@ -113,14 +113,14 @@ struct RecoveryTests {
             let (opened, closed) = (module.count("C_OpenSession"), module.count("C_CloseSession"))
             try module.follow("C_GetSessionInfo rv=0x5")
             for _ in 0..<3 { #expect(await refusal(of: uri) != nil) }
-            await #expect(throws: KeyError.self) { try await withWorkshop(uri) { _, _ in } }
+            await #expect(throws: KeyError.self) { try await withProvisioningSession(uri) { _, _ in } }
             #expect(module.count("C_OpenSession") == opened + 4)
             #expect(module.count("C_CloseSession") == closed + 4)
             try module.follow()
         }
     }
 
-    @Test("without another session a request that met an error of the session is told which call failed")
+    @Test("without another session, the error names the call that failed")
     func onlySession() async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
             try module.follow("C_Sign to=1 rv=0xB3")
@@ -133,7 +133,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a key handle that the token does not know any more is found again", arguments: ["0x60", "0x82"])
+    @Test("the backend finds a key again after its handle becomes invalid", arguments: ["0x60", "0x82"])
     func handleLost(_ answer: String) async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
             try module.follow("C_SignInit to=1 rv=\(answer)")
@@ -147,7 +147,7 @@ struct RecoveryTests {
         #expect(module.count("C_Initialize") == 1)
     }
 
-    @Test("an error about what was asked costs no session")
+    @Test("an error of the request costs no session")
     func complaint() async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
             let sessions = module.count("C_OpenSession")
@@ -161,7 +161,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("one lost session of two leaves the other to serve")
+    @Test("one session serves while the other is lost")
     func oneOfTwo() async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
             try module.follow("C_SignInit to=1 rv=0xB3", "C_OpenSession to=3 rv=0x30")
@@ -177,10 +177,10 @@ struct RecoveryTests {
         }
     }
 
-    @Test("while the token is down nobody waits, and the module is initialised again in the end")
+    @Test("requests fail at once while the token is down, and recovery reinitializes the module")
     func reinitialised() async throws {
         try await withKey(uri, ["sessions": .integer(2)]) { backend, key in
-            // As a network token that comes back only for a new initialisation.
+            // As a network token that returns only after another C_Initialize.
             try module.follow("C_SignInit to=2 rv=0xB3", "C_OpenSession to=2 rv=0x30", "C_GetSessionInfo to=2 rv=0x30")
             try await eventually("both sessions are lost") {
                 guard case .unavailable = await backend.health() else {
@@ -195,10 +195,10 @@ struct RecoveryTests {
         #expect(module.count("C_Finalize") == module.count("C_Initialize"))
     }
 
-    @Test("a PIN that is refused while a token is mended is not tried again")
+    @Test("recovery does not repeat a login with a refused PIN")
     func refusedWhileMending() async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
-            // Bad enough for the module to be initialised again, which ends the login.
+            // These faults cause another C_Initialize, which ends the login.
             try module.follow(
                 "C_SignInit to=1 rv=0xB3", "C_GetSessionInfo to=2 rv=0x30", "C_OpenSession to=2 rv=0x30",
                 "C_Login rv=0xA0")
@@ -216,8 +216,8 @@ struct RecoveryTests {
         #expect(module.count("C_Login") == 2)
     }
 
-    @Test("two tokens of one module: one that is lost for good leaves the other in peace")
-    func neighbours() async throws {
+    @Test("a token that is lost for good does not disturb another token of the module")
+    func otherUsers() async throws {
         let other = try hsm.makeToken()
         try other.generateKey(label: "OTHER", id: [1])
         try module.fresh()
@@ -230,7 +230,7 @@ struct RecoveryTests {
                 return true
             }
             try await Task.sleep(for: .seconds(3))
-            // Once it may be tried; then not for 30 s.
+            // One attempt is allowed; the next one not for 30 s.
             #expect(module.count("C_Initialize") <= 2)
             try await eventually("the other signs") { await fault(key) == nil }
             #expect(await backend.health() == .ready)
@@ -240,7 +240,7 @@ struct RecoveryTests {
         #expect(module.count("C_Finalize") == module.count("C_Initialize"))
     }
 
-    @Test("a key that is deleted is down alone, and serves again when it is imported again", arguments: [1, 2])
+    @Test("only a deleted key is unavailable, and it serves again after its import", arguments: [1, 2])
     func deletedKey(_ sessions: Int) async throws {
         let other = P256.Signing.PrivateKey()
         try token.importKey(other, label: "OTHER", id: [2])
@@ -272,7 +272,7 @@ struct RecoveryTests {
         await backend.close()
     }
 
-    @Test("the only key is deleted, and serves again when it is imported again")
+    @Test("the only key of a token serves again after its deletion and import")
     func deletedOnlyKey() async throws {
         let only = P256.Signing.PrivateKey()
         try token.importKey(only, label: "ONLY", id: [3])
@@ -291,7 +291,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("another key under the same label, or one without protection, is refused when it is found again")
+    @Test("recovery refuses another key under the same label and one without protection")
     func replacedKey() async throws {
         let first = P256.Signing.PrivateKey()
         try token.importKey(first, label: "REPLACED", id: [3])
@@ -316,7 +316,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "a call that hangs while a token is mended does not end its mending",
+        "recovery continues after one of its calls hangs",
         arguments: ["C_OpenSession", "C_GetSlotList", "C_GetSessionInfo"])
     func mendingHangs(_ function: String) async throws {
         let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
@@ -326,7 +326,7 @@ struct RecoveryTests {
             _ = await fault(key)
             try await eventually("it signs again") { await fault(key) == nil }
             try await eventually("it is ready") { await backend.health() == .ready }
-            // The keeper that hung comes back to a token that is well.
+            // The maintenance thread that hung continues after the token has recovered.
             try barrier.letGo()
             #expect(await fault(key) == nil)
         }

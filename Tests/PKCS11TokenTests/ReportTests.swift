@@ -6,7 +6,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("What a token tells of itself", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Reports and metrics of a token", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct ReportTests {
     private let module: FaultyModule
     private let token: SoftHSMToken
@@ -21,14 +21,14 @@ struct ReportTests {
         try module.fresh()
     }
 
-    @Test("a report names the token and has the pool's figures of one moment, idle, at work, and stuck")
+    @Test("a report names the token and has consistent figures of an idle, busy and stuck pool")
     func figures() async throws {
         let settings: [String: KeyBackendSettings.Value] = [
             "sessions": .integer(1), "queueLimit": .integer(3), "operationTimeout": .integer(1),
         ]
         try await withKey(uri, settings) { backend, key in
             var idle = KeyBackendReport.Pool(
-                wanted: 1, ready: 1, busy: 0, stuck: 0, queueDepth: 0, queueLimit: 3, reconnects: 0)
+                wanted: 1, ready: 1, busy: 0, hungCalls: 0, queueDepth: 0, queueLimit: 3, reconnects: 0)
             let report = await backend.report()
             #expect(report.health == .ready)
             #expect(report.name == token.label)
@@ -46,7 +46,7 @@ struct ReportTests {
                 let pool = await backend.report().pool
                 return pool?.busy == 1 && pool?.queueDepth == 2
             }
-            try await eventually("the hanging call is set aside") { await backend.report().pool?.stuck == 1 }
+            try await eventually("the hanging call is set aside") { await backend.report().pool?.hungCalls == 1 }
             #expect(await outcomes.allSatisfy { $0 != nil })
             try await eventually("another lane signs") { await fault(key) == nil }
             try barrier.letGo()
@@ -55,7 +55,7 @@ struct ReportTests {
         }
     }
 
-    @Test("the time in the queue and the time in the call are told apart, each signature once")
+    @Test("the metrics separate queue time from call time and count each signature once")
     func timings() async throws {
         try await withMetricsFactory(registry) {
             try await withKey(uri, ["sessions": .integer(1)]) { _, key in
@@ -72,7 +72,7 @@ struct ReportTests {
         #expect(sample("privyseal_token_reconnects_total\(label)") == 0)
     }
 
-    @Test("a wait is counted as the queue's, and not as the token's")
+    @Test("waiting counts as queue time and not as call time")
     func waiting() async throws {
         try await withMetricsFactory(registry) {
             try await withKey(uri, ["sessions": .integer(1)]) { _, key in
@@ -81,7 +81,7 @@ struct ReportTests {
                 async let first = fault(key)
                 try await eventually("a call hangs") { module.count("C_SignInit") == 1 }
                 async let second = fault(key)
-                // So long at least it is in the queue; how long it takes to come there does not count.
+                // The minimum time in the queue; the time until the request enters it does not count.
                 try await Task.sleep(for: .milliseconds(200))
                 try barrier.letGo()
                 #expect(await first == nil)
@@ -93,7 +93,7 @@ struct ReportTests {
         #expect(sample("privyseal_token_queue_seconds_bucket\(bucket)") == 1, "the one that did not wait")
     }
 
-    @Test("a session that was lost and opened again is a reconnect")
+    @Test("a session that is lost and opened again counts as a reconnect")
     func reconnect() async throws {
         try await withMetricsFactory(registry) {
             try await withKey(uri, ["sessions": .integer(1)]) { backend, key in
@@ -107,7 +107,6 @@ struct ReportTests {
         #expect(sample("privyseal_token_reconnects_total{token=\"\(token.label)\"}") == 1)
     }
 
-    /// The value of a line of the exposition.
     private func sample(_ series: String) -> Double? {
         String(decoding: registry.exposition(), as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix("\(series) ") }?

@@ -4,7 +4,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("Two tokens, of which one is slow", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Two tokens, one of them slow", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct StarvationTests {
     private let hsm: SoftHSM
     private let module: FaultyModule
@@ -24,7 +24,7 @@ struct StarvationTests {
         "sessions": .integer(1), "queueLimit": .integer(2),
     ]
 
-    @Test("on one module: while a token hangs with its queue full, it is busy at once and the other one signs")
+    @Test("a token that hangs is busy at once, and the other token of its module signs")
     func sameModule() async throws {
         try await withKey(slow.uri("object=KEY", modulePath: module.path), Self.narrow) { slowBackend, slowKey in
             try await withKey(quick.uri("object=KEY", modulePath: module.path), Self.narrow) { quickBackend, quickKey in
@@ -47,14 +47,14 @@ struct StarvationTests {
         }
     }
 
-    @Test("with calls of 50 ms on one token, the other one's are as quick as before")
+    @Test("calls of 50 ms on one token do not slow down the calls on the other")
     func latency() async throws {
         try await withKey(slow.uri("object=KEY", modulePath: module.path), Self.narrow) { _, slowKey in
             try await withKey(quick.uri("object=KEY", modulePath: hsm.modulePath)) { _, quickKey in
                 let before = await median(quickKey)
                 try module.follow("C_Sign delay=50")
                 let during = await withTaskGroup(of: Void.self) { group in
-                    // More than there is room for; who is busy asks again.
+                    // More tasks than the token accepts; a task tries again after `busy`.
                     for _ in 0..<4 {
                         group.addTask {
                             while !Task.isCancelled {
@@ -67,13 +67,12 @@ struct StarvationTests {
                     group.cancelAll()
                     return during
                 }
-                // Far from what a wait for the other one would be, and above what a machine at work makes of it.
+                // Far below the time of a wait for the other token, and above the noise of a loaded machine.
                 #expect(during < before * 3 + .milliseconds(5), "\(before) became \(during)")
             }
         }
     }
 
-    /// Of 200 signatures, one after the other.
     private func median(_ key: any SigningKey) async -> Duration {
         let clock = ContinuousClock()
         var times: [Duration] = []

@@ -19,7 +19,7 @@ struct FileSecrets: SecretSource {
 /// Opens the key at `uri`, as the gateway does.
 func open(
     _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
-    orderedAt: ContinuousClock.Instant? = nil
+    reopenOrderedAt: ContinuousClock.Instant? = nil
 ) async throws(KeyError) -> (PKCS11TokenBackend, any SigningKey) {
     var address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     if let publicKey {
@@ -28,7 +28,7 @@ func open(
     }
     let environment = KeyBackendEnvironment(
         settings: try KeyBackendSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets(),
-        orderedAt: orderedAt)
+        reopenOrderedAt: reopenOrderedAt)
     let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
     do throws(KeyError) {
         return (backend, try await backend.key(address.selector))
@@ -38,7 +38,7 @@ func open(
     }
 }
 
-/// Opens the key at `uri`, and closes it when `body` is done.
+/// Opens the key at `uri`, and closes its backend after `body`.
 func withKey(
     _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
     _ body: (PKCS11TokenBackend, any SigningKey) async throws -> Void
@@ -53,13 +53,13 @@ func withKey(
     await backend.close()
 }
 
-/// Why the key at `uri` is refused.
+/// The error when the key at `uri` is opened, or nil.
 func refusal(
     of uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
-    orderedAt: ContinuousClock.Instant? = nil
+    reopenOrderedAt: ContinuousClock.Instant? = nil
 ) async -> KeyError? {
     do {
-        let (backend, _) = try await open(uri, settings, publicKey: publicKey, orderedAt: orderedAt)
+        let (backend, _) = try await open(uri, settings, publicKey: publicKey, reopenOrderedAt: reopenOrderedAt)
         await backend.close()
         return nil
     } catch {
@@ -67,7 +67,7 @@ func refusal(
     }
 }
 
-/// Why the key does not sign, or nil when it does, with a valid signature.
+/// The error of a signature with the key; nil if the signature is valid.
 func fault(_ key: any SigningKey) async -> KeyError? {
     let digest = SHA256.hash(data: Array("message".utf8))
     do throws(KeyError) {
@@ -80,7 +80,7 @@ func fault(_ key: any SigningKey) async -> KeyError? {
     }
 }
 
-/// As `fault`, so many times at once.
+/// As `fault`, `count` times in parallel.
 func faults(_ count: Int, _ key: any SigningKey) async -> [KeyError?] {
     await withTaskGroup(of: KeyError?.self) { group in
         for _ in 0..<count { group.addTask { await fault(key) } }
@@ -88,7 +88,7 @@ func faults(_ count: Int, _ key: any SigningKey) async -> [KeyError?] {
     }
 }
 
-/// Waits until `condition` holds. A token's health has no event: it is looked at, every 10 ms for at most 20 s.
+/// Waits until `condition` holds. It polls, because a token's health has no event: every 10 ms for at most 20 s.
 func eventually(
     _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {

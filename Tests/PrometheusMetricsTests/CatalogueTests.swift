@@ -2,9 +2,9 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-@Suite("The catalogue")
+@Suite("The metric catalogue")
 struct CatalogueTests {
-    @Test("every metric has a name that Prometheus likes, and a sentence of help", arguments: MetricCatalogue.all)
+    @Test("every metric has a valid Prometheus name and a help sentence", arguments: MetricCatalogue.all)
     func wellFormed(_ metric: MetricDescription) throws {
         #expect(metric.name.wholeMatch(of: /(privyseal|process)_[a-z_]+/) != nil)
         #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter))
@@ -12,13 +12,13 @@ struct CatalogueTests {
         for label in metric.labels { #expect(label.wholeMatch(of: /[a-z_]+/) != nil) }
     }
 
-    @Test("no name is there twice")
+    @Test("metric names are unique")
     func unique() {
         let names = MetricCatalogue.all.map(\.name)
         #expect(Set(names).count == names.count)
     }
 
-    @Test("a metric of the catalogue is told with its help")
+    @Test("the exposition shows the help of a catalogue metric")
     func help() {
         let registry = PrometheusRegistry()
         Counter(label: "privyseal_unauthenticated_total", factory: registry).increment()

@@ -2,9 +2,9 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-@Suite("The exposition")
+@Suite("The Prometheus exposition")
 struct ExpositionTests {
-    @Test("it is text format 0.0.4, in the order of names and label sets, with help, types and cumulative buckets")
+    @Test("the exposition is sorted text format 0.0.4 with help, types and cumulative buckets")
     func golden() {
         var settings = PrometheusRegistry.Settings()
         settings.durationBuckets = [0.00005, 0.001, 1, 10]
@@ -57,7 +57,7 @@ struct ExpositionTests {
         """#
 
     @Test(
-        "whatever a label's value holds, it stays within its quotes",
+        "the exposition escapes label values within their quotes",
         arguments: [
             (#"back\slash"#, #"back\\slash"#), (#"a "quote""#, #"a \"quote\""#), ("two\nlines", #"two\nlines"#),
             (#"\n"#, #"\\n"#), ("ключ 🔑", "ключ 🔑"), ("{}=,", "{}=,"), ("", ""),
@@ -69,7 +69,7 @@ struct ExpositionTests {
     }
 
     @Test(
-        "names have only the characters that Prometheus allows",
+        "names contain only the characters that Prometheus allows",
         arguments: [
             ("http.server.active", "http_server_active"), ("a b-c/d", "a_b_c_d"), ("7days", "_7days"),
             ("ns:rule", "ns:rule"), ("größe", "gr__e"), ("", "_"),
@@ -81,7 +81,7 @@ struct ExpositionTests {
         #expect(lines(name, registry) == ["\(name){\(labelName)=\"v\"} 1"])
     }
 
-    @Test("a counter's name ends in _total and a timer's in _seconds, and neither gets it twice")
+    @Test("counter names end in _total and timer names in _seconds, each once")
     func suffixes() {
         let registry = PrometheusRegistry()
         for label in ["a", "b_total"] { Counter(label: label, factory: registry).increment() }
@@ -95,7 +95,7 @@ struct ExpositionTests {
     }
 
     @Test(
-        "numbers are written as Go reads them",
+        "numbers have the notation of Go",
         arguments: [
             (0, "0"), (-1.5, "-1.5"), (1_790_000_000, "1790000000"), (0.00005, "5e-05"), (1e300, "1e+300"),
             (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"),
@@ -106,7 +106,7 @@ struct ExpositionTests {
         #expect(lines("x", registry) == ["x \(written)"])
     }
 
-    @Test("a histogram's le cannot be taken by a dimension")
+    @Test("a dimension cannot replace the le label of a histogram")
     func le() {
         let registry = PrometheusRegistry()
         Timer(label: "x_seconds", dimensions: [("le", "mine")], factory: registry).recordNanoseconds(1)
@@ -114,12 +114,10 @@ struct ExpositionTests {
     }
 }
 
-/// The whole exposition.
 func text(_ registry: PrometheusRegistry) -> String {
     String(decoding: registry.exposition(), as: UTF8.self)
 }
 
-/// The samples of a metric.
 func lines(_ name: String, _ registry: PrometheusRegistry) -> [String] {
     text(registry).split(separator: "\n").filter { $0.hasPrefix(name) }.map(String.init)
 }

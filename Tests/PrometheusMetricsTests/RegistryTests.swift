@@ -2,11 +2,11 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-@Suite("The registry")
+@Suite("The metric registry")
 struct RegistryTests {
     private let registry = PrometheusRegistry()
 
-    @Test("the same name and dimensions give the same metric, in whatever order the dimensions are")
+    @Test("the same name and dimensions give the same metric, in any order")
     func same() {
         let dimensions = [("feature", "f"), ("outcome", "signed")]
         let one = registry.makeCounter(label: "x_total", dimensions: dimensions)
@@ -17,7 +17,7 @@ struct RegistryTests {
         #expect(timer === registry.makeTimer(label: "t", dimensions: dimensions.reversed()))
     }
 
-    @Test("nothing is lost when many raise the same numbers at once, while somebody reads them")
+    @Test("no update is lost under concurrent updates and scrapes")
     func concurrency() async {
         let counter = Counter(label: "x_total", factory: registry)
         let amounts = FloatingPointCounter(label: "y_total", factory: registry)
@@ -51,7 +51,7 @@ struct RegistryTests {
         #expect(made.reduce(0, +) == 40000)
     }
 
-    @Test("a name has a bounded number of series: what is more shares one, and is told")
+    @Test("series beyond the limit of a name share one series and are counted")
     func bound() {
         var settings = PrometheusRegistry.Settings()
         settings.seriesLimit = 3
@@ -60,7 +60,7 @@ struct RegistryTests {
             Counter(label: "x_total", dimensions: [("client", "c\(index)"), ("limit", "rate")], factory: registry)
                 .increment()
         }
-        // Those that are there stay reachable.
+        // Existing series are still available.
         Counter(label: "x_total", dimensions: [("client", "c0"), ("limit", "rate")], factory: registry).increment()
         #expect(
             lines("x_total", registry) == [
@@ -69,12 +69,12 @@ struct RegistryTests {
             ])
         #expect(
             lines("privyseal_metrics_dropped_series_total", registry) == ["privyseal_metrics_dropped_series_total 7"])
-        // Another name has a bound of its own.
+        // Another metric has its own limit.
         Counter(label: "y_total", dimensions: [("client", "c9")], factory: registry).increment()
         #expect(lines("y_total", registry) == ["y_total{client=\"c9\"} 1"])
     }
 
-    @Test("two kinds of metric cannot have one name: the first has it, the other works and is not told")
+    @Test("two kinds of metric cannot share a name, and only the first is exposed")
     func kinds() {
         Meter(label: "x_total", factory: registry).set(1)
         Counter(label: "x", factory: registry).increment(by: 5)
@@ -86,7 +86,7 @@ struct RegistryTests {
             lines("privyseal_metrics_dropped_series_total", registry) == ["privyseal_metrics_dropped_series_total 2"])
     }
 
-    @Test("collectors run before each scrape, and only then")
+    @Test("collectors run before each scrape and at no other time")
     func collectors() async {
         let registry = registry
         registry.onScrape {
@@ -100,7 +100,7 @@ struct RegistryTests {
         }
     }
 
-    @Test("gauges that are replaced leave nothing of what is gone")
+    @Test("replaceGauges removes the gauges that it does not set")
     func replacing() {
         registry.replaceGauges("up", with: [([("token", "a")], 1), ([("token", "b")], 0)])
         let kept = registry.makeMeter(label: "up", dimensions: [("token", "b")])
@@ -111,7 +111,7 @@ struct RegistryTests {
         #expect(!text(registry).contains("# TYPE up"))
     }
 
-    @Test("a metric that is destroyed is told no more")
+    @Test("a destroyed metric is not exposed")
     func destroying() {
         let counter = Counter(label: "x_total", dimensions: [("client", "gone")], factory: registry)
         Counter(label: "x_total", dimensions: [("client", "here")], factory: registry).increment()
@@ -120,7 +120,7 @@ struct RegistryTests {
         #expect(lines("x_total", registry) == ["x_total{client=\"here\"} 1"])
     }
 
-    @Test("a counter never falls, and a histogram takes no nonsense")
+    @Test("a counter never falls, and a histogram ignores invalid values")
     func nonsense() {
         let counter = Counter(label: "x_total", factory: registry)
         counter.increment(by: 2)
@@ -139,7 +139,7 @@ struct RegistryTests {
         #expect(lines("x_total", registry) == ["x_total 0"])
     }
 
-    @Test("the process tells when it began, its memory, its descriptors and its processor time")
+    @Test("the process metrics show start time, memory, descriptors and processor time")
     func process() async throws {
         ProcessCollector.install(in: registry)
         let scraped = String(decoding: await registry.scrape(), as: UTF8.self).split(separator: "\n")

@@ -5,9 +5,9 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-@Suite("The promotional offer")
+@Suite("Promotional offers")
 struct PromotionalOfferTests {
-    @Test("keeps the contract of a feature", arguments: FeatureCheck.allCases)
+    @Test("PromotionalOffer meets the feature contract", arguments: FeatureCheck.allCases)
     func conformance(_ check: FeatureCheck) throws {
         try FeatureConformance(
             PromotionalOffer(),
@@ -17,7 +17,7 @@ struct PromotionalOfferTests {
         ).run(check)
     }
 
-    @Test("refuses what its initialiser is given, as it refuses it in JSON")
+    @Test("The initialiser refuses the values that the JSON reader refuses")
     func initialiser() {
         #expect(throws: JSONReadError.self) {
             try PromotionalOfferRequest(productID: "", offerIdentifier: "o", transactionID: nil)

@@ -2,11 +2,11 @@ import Foundation
 import ReportPages
 import Testing
 
-@Suite("Pages of HTML")
+@Suite("HTML report pages")
 struct ReportPageTests {
     static let hostile = "<script>alert('x')</script>\"'&</style>\u{0}\u{202E}"
 
-    @Test("text is escaped, and so are quotation marks, controls and turns of direction")
+    @Test("HTML escapes text, quotation marks, control characters and direction marks")
     func escaping() {
         let html: HTML = "<b title=\"\(Self.hostile)\">\("a\tb")</b>"
         #expect(
@@ -14,14 +14,14 @@ struct ReportPageTests {
                 + "\u{FFFD}\u{FFFD}\">a\tb</b>")
     }
 
-    @Test("a piece of HTML in another is not escaped again")
+    @Test("HTML does not escape nested HTML again")
     func nesting() {
         let inner: HTML = "<i>\("<")</i>"
         let outer: HTML = "<p>\(inner)\(7)</p>"
         #expect(outer.text == "<p><i>&lt;</i>7</p>")
     }
 
-    @Test("no hostile text comes through any part of a page")
+    @Test("no part of a page passes hostile text through")
     func everywhere() throws {
         let text = Self.page(filledWith: Self.hostile).html.text
         #expect(!text.lowercased().contains("<script"))
@@ -41,7 +41,7 @@ struct ReportPageTests {
         try Self.expectBalanced(text)
     }
 
-    @Test("every mark has a word and a shape of its own")
+    @Test("every mark has its own word and shape")
     func marks() {
         let marks = Mark.allCases.map(\.html.text)
         #expect(Set(marks).count == 4)
@@ -56,7 +56,7 @@ struct ReportPageTests {
         #expect(Self.page(filledWith: "a").html == Self.page(filledWith: "a").html)
     }
 
-    // MARK: A page with everything
+    // MARK: A page with every element
 
     static func page(filledWith text: String) -> ReportPage {
         var facts = Facts(isWide: true)
@@ -75,12 +75,11 @@ struct ReportPageTests {
                 PageSection(
                     text, aside: Mark.pass.html,
                     [Paragraph(text), Note(text, text), PageList([text]), PageList([text], isNumbered: true)]),
-                PageSection(text, beginsSheet: true, [table, timeline, PageSection(text, level: 3, [facts])]),
+                PageSection(text, startsNewPage: true, [table, timeline, PageSection(text, level: 3, [facts])]),
                 SignatureBoxes(statement: text, [.init(role: text, name: text), .init(role: text)]),
             ])
     }
 
-    /// Every element that is opened is closed, in turn.
     static func expectBalanced(_ text: String) throws {
         let void: Set<String> = ["meta", "col", "br"]
         var open: [String] = []

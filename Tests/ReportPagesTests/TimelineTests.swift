@@ -1,9 +1,9 @@
 import ReportPages
 import Testing
 
-@Suite("The picture of throughput")
+@Suite("The throughput timeline")
 struct TimelineTests {
-    @Test("keys differ in pattern, and each is named in its lane and in the legend")
+    @Test("keys differ in pattern, and the row and the legend name each key")
     func keys() {
         let svg = Self.timeline().html.text
         #expect(svg.contains("fill=\"url(#key-0)\"") && svg.contains("fill=\"url(#key-1)\""))
@@ -12,7 +12,7 @@ struct TimelineTests {
         #expect(svg.contains(">retiring</text>"))
     }
 
-    @Test("steps at one time have labels in rows of their own")
+    @Test("labels of simultaneous events are on separate rows")
     func rows() {
         var timeline = Self.timeline()
         timeline.events = (1...5).map { .init(at: 30, "step \($0)") }
@@ -22,7 +22,7 @@ struct TimelineTests {
         #expect(Set(places).count == 5)
     }
 
-    @Test("one failure among thousands is seen")
+    @Test("one failure among thousands is visible")
     func failure() {
         var timeline = Self.timeline()
         timeline.failures = [0, 0, 1]
@@ -32,7 +32,7 @@ struct TimelineTests {
     }
 
     @Test(
-        "numbers that are none do not end the program",
+        "invalid numbers do not crash the timeline",
         arguments: [
             Double.nan, .infinity, -.infinity, -1, 0, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
         ])
@@ -49,7 +49,7 @@ struct TimelineTests {
         #expect(!timeline.html.text.contains("inf"))
     }
 
-    @Test("without a measurement there is a sentence instead of a picture")
+    @Test("a timeline without measurements is a sentence")
     func empty() {
         let html = Timeline(caption: "Load", duration: 0, interval: 1, series: []).html.text
         #expect(html == "<p>Load: nothing was measured.</p>\n")
@@ -71,7 +71,7 @@ struct TimelineTests {
 }
 
 extension String {
-    /// How often a text is in it.
+    /// The number of occurrences of a text.
     fileprivate func components(of text: String) -> Int {
         var count = 0
         var rest = self[...]

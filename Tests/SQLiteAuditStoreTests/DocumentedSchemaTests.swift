@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The SQL in docs/audit-format.md")
 struct DocumentedSchemaTests {
-    @Test("The page has every statement that makes a log, and no other")
+    @Test("The page has exactly the statements that create a log")
     func statements() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "docs/audit-format.md")

@@ -5,13 +5,13 @@ import Testing
 
 @testable import SQLiteAuditStore
 
-@Suite("When the log cannot be written")
+@Suite("Failures of the audit store")
 struct FailureTests {
     let log: TestLog
 
     init() throws { log = try TestLog() }
 
-    @Test("A file that was moved away is missing, and when it comes back all goes on")
+    @Test("append fails while the database file is missing, and succeeds after its return")
     func movedAway() throws {
         let store = try log.open()
         try store.append("a")
@@ -24,30 +24,30 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("A commit that went into a file that is not at its path any more is not durable")
+    @Test("A commit is not durable if the database file is moved away during it")
     func movedMeanwhile() throws {
         let store = try log.open()
         try store.append("a")
         expect(.missing) { () throws(AuditStoreError) in
             try store.write { (transaction) throws(AuditStoreError) in
                 try transaction.append(StoredEntry(index: 1, body: [66], mark: 0))
-                try transaction.setHead(AuditHead(size: 2, note: "two"))
+                try transaction.setHead(SignedTreeHead(size: 2, note: "two"))
                 _ = rename(log.path, log.path + ".away")
             }
         }
         try log.move("audit.db.away", "audit.db")
-        // Whoever writes next sees what became of it.
+        // The next transaction sees that the commit is in the file.
         #expect(try store.write { (transaction) throws(AuditStoreError) in try transaction.head()?.size } == 2)
     }
 
-    @Test("So with a write-ahead log that was removed meanwhile")
+    @Test("A commit is not durable if the write-ahead log is removed during it")
     func logRemovedMeanwhile() throws {
         let store = try log.open()
         try store.append("a")
         expect(.replaced) { () throws(AuditStoreError) in
             try store.write { (transaction) throws(AuditStoreError) in
                 try transaction.append(StoredEntry(index: 1, body: [66], mark: 0))
-                try transaction.setHead(AuditHead(size: 2, note: "two"))
+                try transaction.setHead(SignedTreeHead(size: 2, note: "two"))
                 unlink(log.path + "-wal")
             }
         }
@@ -55,7 +55,7 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "B", "c"])
     }
 
-    @Test("What was in a write-ahead log that was removed is not lost", arguments: ["-wal", "-shm"])
+    @Test("The entries of a removed write-ahead log are not lost", arguments: ["-wal", "-shm"])
     func companions(_ companion: String) throws {
         let store = try log.open()
         try store.append("a")
@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(try log.read().inspect() == [])
     }
 
-    @Test("A write-ahead log that was removed while somebody reads from it is given up only when it is empty")
+    @Test("append fails after the removal of a write-ahead log until no reader uses it")
     func removedWhileRead() throws {
         let store = try log.open()
         try store.append("a")
@@ -78,14 +78,13 @@ struct FailureTests {
         for _ in 0..<2 { expect(.replaced) { () throws(AuditStoreError) in try store.append("no") } }
         try reader.execute("COMMIT")
         try store.append("c")
-        // What a crash would leave.
         try log.copy("audit.db", "crash.db")
         try log.copy("audit.db-wal", "crash.db-wal")
         #expect(try SQLiteAuditStore.read(at: log.directory + "/crash.db").bodies() == ["a", "b", "c"])
     }
 
     @Test(
-        "A write-ahead log that was cut off takes nothing more, and what is left is not copied", arguments: [0, 5000])
+        "A truncated write-ahead log is neither written nor checkpointed", arguments: [0, 5000])
     func cutOff(size: Int) throws {
         let store = try log.open()
         try store.append("a")
@@ -93,12 +92,11 @@ struct FailureTests {
         let database = try Data(contentsOf: URL(filePath: log.path))
         truncate(log.path + "-wal", off_t(size))
         for _ in 0..<2 { expect(.damaged) { () throws(AuditStoreError) in try store.append("no") } }
-        #expect(log.size("audit.db-wal") == size)
         store.close()
         #expect(try Data(contentsOf: URL(filePath: log.path)) == database)
     }
 
-    @Test("A commit does not count when the write-ahead log was cut off meanwhile")
+    @Test("A commit is not durable if the write-ahead log is truncated during it")
     func cutOffMeanwhile() throws {
         let store = try log.open()
         try store.append("a")
@@ -116,7 +114,7 @@ struct FailureTests {
         #expect(try Data(contentsOf: URL(filePath: log.path)) == database)
     }
 
-    @Test("A write-ahead log that another connection empties, or begins anew, is gone on with")
+    @Test("The store continues after another connection resets the write-ahead log")
     func emptied() throws {
         let store = try log.open()
         let other = try log.open()
@@ -124,18 +122,18 @@ struct FailureTests {
         var expected: [String] = []
         for round in 0..<5 {
             for (writer, name) in [(store, "a"), (other, "b"), (store, "c")] {
-                if round.isMultiple(of: 2) { #expect(try connection.emptyLog()) }
+                if round.isMultiple(of: 2) { #expect(try connection.truncateLog()) }
                 try writer.append("\(name)\(round)")
                 expected.append("\(name)\(round)")
             }
-            #expect(try connection.emptyLog())
+            #expect(try connection.truncateLog())
         }
         store.close()
         other.close()
         #expect(try log.read().bodies() == expected)
     }
 
-    @Test("A copy that was put beside the write-ahead log of the file before is refused, however whole the two look")
+    @Test("The store refuses a copy beside the write-ahead log of the original")
     func copyBesideTheLog() throws {
         let store = try log.open()
         try store.append("a")
@@ -149,11 +147,11 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("A whole copy that was put in the file's place, without a write-ahead log, is gone on with")
+    @Test("The store accepts a complete copy without a write-ahead log")
     func copyPutBack() throws {
         let store = try log.open()
         try store.append("a")
-        try store.withWriter { writer in _ = try? writer.connection.emptyLog() }
+        try store.withWriter { writer in _ = try? writer.connection.truncateLog() }
         try log.copy("audit.db", "copy.db")
         try log.move("copy.db", "audit.db")
         #expect(try store.append("b") == 2)
@@ -162,7 +160,7 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "b", "c"])
     }
 
-    @Test("A copy that was put in the file's place together with its log is gone on with, though it is older")
+    @Test("The store accepts an older copy together with its own write-ahead log")
     func olderPutBack() throws {
         let store = try log.open()
         try store.append("a")
@@ -172,27 +170,27 @@ struct FailureTests {
         for name in ["-wal", "-shm"] { try log.remove("audit.db" + name) }
         try log.move("copy.db", "audit.db")
         try log.move("copy.db-wal", "audit.db-wal")
-        // That an entry is missing is for the engine to see, from the head.
+        // The log appender, not the store, detects the missing entry from the head.
         #expect(try store.write { (transaction) throws(AuditStoreError) in try transaction.head()?.size } == 1)
     }
 
-    @Test("An older copy beside a write-ahead log that is not its own is refused")
+    @Test("The store refuses an older copy beside a foreign write-ahead log")
     func mixed() throws {
         let store = try log.open()
         let bodies = [[UInt8]](repeating: [UInt8](repeating: 65, count: 500), count: 2000)
         try store.append(bodies)
-        _ = try store.withWriter { writer in try? writer.connection.copyLog() }
+        _ = try store.withWriter { writer in try? writer.connection.passiveCheckpoint() }
         try log.copy("audit.db", "copy.db")
         for _ in 0..<3 {
             try store.append(bodies)
-            _ = try store.withWriter { writer in try? writer.connection.copyLog() }
+            _ = try store.withWriter { writer in try? writer.connection.passiveCheckpoint() }
         }
         try store.append("last")
         try log.move("copy.db", "audit.db")
         for _ in 0..<2 { expect(.replaced) { () throws(AuditStoreError) in try store.append("no") } }
     }
 
-    @Test("Another log, or no log at all, in the file's place is refused until the right one is back")
+    @Test("The store refuses another or a missing log until the right one returns")
     func otherLog() throws {
         let store = try log.open()
         try store.append("a")
@@ -211,21 +209,21 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("A file that nobody may write to is not written, not even by root")
+    @Test("The store does not write to a read-only file, even as root")
     func readOnly() throws {
         let store = try log.open()
         try store.append("a")
         chmod(log.path, 0o400)
         expect(.readOnly) { () throws(AuditStoreError) in try store.append("b") }
-        expect(.readOnly) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: log.path, patience: .zero) }
+        expect(.readOnly) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: log.path, timeout: .zero) }
         chmod(log.path, 0o600)
         try store.append("b")
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("Another writer is waited for as long as was said")
+    @Test("The store waits for another writer up to its timeout")
     func busy() throws {
-        let store = try log.open(patience: .milliseconds(120))
+        let store = try log.open(timeout: .milliseconds(120))
         try store.append("a")
         let other = try Connection(path: log.path, access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
@@ -239,7 +237,7 @@ struct FailureTests {
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("A full disk takes nothing half, and what comes when there is space again")
+    @Test("A full disk leaves no partial transaction, and writes succeed when space is free")
     func full() throws {
         let store = try log.open()
         try store.append("a")
@@ -254,15 +252,15 @@ struct FailureTests {
         #expect(try log.read().storedEnd() == 4)
     }
 
-    @Test("A trigger or a table of somebody else's is not written beside")
+    @Test("open refuses a log with a foreign trigger or table")
     func foreignSchema() throws {
         try log.tamper(
             "CREATE TRIGGER forge AFTER INSERT ON entry BEGIN INSERT INTO segment VALUES (NEW.idx, x''); END")
-        expect(.damaged) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: log.path, patience: .zero) }
+        expect(.damaged) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: log.path, timeout: .zero) }
     }
 
     @Test(
-        "Rows of a log cannot be changed or removed by mistake",
+        "Constraints prevent changes and removal of log rows",
         arguments: [
             "UPDATE entry SET body = x'00'", "UPDATE entry SET idx = idx + 9", "DELETE FROM entry",
             "UPDATE segment SET root = x'00'", "DELETE FROM segment", "DELETE FROM checkpoint",
@@ -274,7 +272,9 @@ struct FailureTests {
     func triggers(_ statement: String) throws {
         let store = try log.open()
         try store.append([[UInt8]](repeating: [1], count: AuditSegment.size))
-        try store.write { (transaction) throws(AuditStoreError) in try transaction.keep(AuditHead(size: 1, note: "")) }
+        try store.write { (transaction) throws(AuditStoreError) in
+            try transaction.keep(SignedTreeHead(size: 1, note: ""))
+        }
         let error = #expect(throws: SQLiteError.self) { try log.tamper(statement) }
         #expect(error?.code.primary == .constraint)
     }

@@ -1,7 +1,7 @@
 import AuditKit
 import SigningKit
 
-/// Entries of every kind that is searched for, with few different values so that queries find some.
+/// Entries of every kind that queries match. They have few different values, so that queries find some.
 struct RandomEntries {
     private var generator: SplitMix
     private var time: Int64 = 1_795_000_000_000
@@ -16,7 +16,7 @@ struct RandomEntries {
     private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
 
     private mutating func body() -> [UInt8] {
-        // A clock that is set back a little now and then.
+        // The clock is sometimes set back by 20 s.
         time += Int64(number(4000)) - (number(50) == 0 ? 20_000 : 0)
         serial += 1
         let moment = String(decoding: Timestamp(milliseconds: time).rfc3339, as: UTF8.self)
@@ -31,7 +31,7 @@ struct RandomEntries {
             case 2: #"{"kind":"idle","time":"\#(moment)","v":1}"#
             case 3: #"{"key":"KEY\#(number(2))","kind":"key","state":"ready","time":"\#(moment)","v":1}"#
             case 4 where number(20) == 0: "not an entry at all"
-            // No moment, as only somebody's own hand writes it.
+            // Without a time, which the gateway always writes.
             case 4 where number(20) == 0: #"{\#(client),"kind":"signature","requestId":"r-\#(serial)","v":1}"#
             default:
                 #"{"app":"app-\#(number(2))",\#(client),"digest":"d-\#(serial)","feature":"feature-\#(number(3))",\#(item())"key":"KEY\#(number(2))","kind":"signature","nonce":"n-\#(serial)",\#(subject),"requestId":"r-\#(serial)","time":"\#(moment)","took":{"key":\#(number(90)),"request":\#(number(90))},"user":"user-\#(number(50))","v":1}"#
@@ -42,7 +42,7 @@ struct RandomEntries {
     private mutating func item() -> String { number(4) == 0 ? #""item":\#(number(50)),"# : "" }
 
     private mutating func products() -> String {
-        // Two ways to write one letter: other bytes, other products.
+        // Two encodings of one letter: different bytes, so different products.
         let names = ["caf\u{e9}", "cafe\u{301}", #"with \"quotes\""#, "plan.1", "plan.2", "plan.3"]
         let first = number(names.count)
         let second = number(3) == 0 ? #","\#(names[number(names.count)])""# : ""
@@ -80,7 +80,7 @@ struct RandomEntries {
     }
 }
 
-/// Vigna's splitmix64.
+/// splitmix64 by Sebastiano Vigna.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

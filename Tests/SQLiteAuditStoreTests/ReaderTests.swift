@@ -11,7 +11,7 @@ struct ReaderTests {
 
     init() throws { log = try TestLog() }
 
-    @Test("A copy of the database alone is read without leaving anything beside it")
+    @Test("Reading a copy of the database leaves nothing beside it")
     func plainCopy() throws {
         let store = try log.open()
         try store.append("a")
@@ -22,7 +22,7 @@ struct ReaderTests {
         #expect(log.files == ["audit.db"])
     }
 
-    @Test("A copy with its write-ahead log is read with what is in it")
+    @Test("Reading a copy includes its write-ahead log")
     func copyWithLog() throws {
         let store = try log.open()
         try store.append("a")
@@ -33,7 +33,7 @@ struct ReaderTests {
         #expect(try reader.bodies() == ["a"])
     }
 
-    @Test("A live log is read as it grows")
+    @Test("A reader sees the new entries of a live log")
     func live() throws {
         let store = try log.open()
         let reader = try log.read()
@@ -46,7 +46,7 @@ struct ReaderTests {
         #expect(try reader.head()?.size == 2)
     }
 
-    @Test("A reader that was there first sees the writer that comes later")
+    @Test("A reader that opens before the writer sees its entries")
     func writerComes() throws {
         let reader = try log.read()
         #expect(try reader.head() == nil)
@@ -57,15 +57,15 @@ struct ReaderTests {
         #expect(try reader.bodies() == ["a"])
     }
 
-    @Test("A visit that takes long does not keep the write-ahead log from starting anew")
+    @Test("A long read does not keep the write-ahead log from restarting")
     func noLongSnapshot() throws {
         let store = try log.open()
         try store.append((0..<10).map { [UInt8($0)] })
         let reader = try log.read()
         var pages = Int.max
         try reader.entries(in: 0..<10) { (_) throws(AuditStoreError) in
-            try store.withWriter { writer in _ = try? writer.connection.copyLog() }
-            // The next transaction starts at the log's begin, as nobody reads from it.
+            try store.withWriter { writer in _ = try? writer.connection.passiveCheckpoint() }
+            // No reader uses the write-ahead log, so the next transaction starts at its beginning.
             try store.append("x")
             try store.withWriter { writer in pages = writer.connection.logPages }
             return false
@@ -73,7 +73,7 @@ struct ReaderTests {
         #expect(pages <= 4)
     }
 
-    @Test("Another file in its place is seen, and another log refused")
+    @Test("A reader detects a replaced file and refuses another log")
     func replaced() throws {
         let reader = try log.read()
         try log.move("audit.db", "away.db")
@@ -84,7 +84,7 @@ struct ReaderTests {
         #expect(try reader.head() == nil)
     }
 
-    @Test("A damaged page is named by an entry near it")
+    @Test("The error for a damaged page names an entry near it")
     func damagedPage() throws {
         let store = try log.open()
         try store.append((0..<2000).map { _ in [UInt8](repeating: 65, count: 500) })
@@ -104,7 +104,7 @@ struct ReaderTests {
         #expect(try !reader.inspect().isEmpty)
     }
 
-    @Test("An entry with a number that no log can have is damage, and no trap", arguments: [Int.max, -5])
+    @Test("An entry with an impossible number is reported as damage without a trap", arguments: [Int.max, -5])
     func impossibleIndex(_ index: Int) throws {
         let store = try log.open()
         if index < 0 {
@@ -119,7 +119,7 @@ struct ReaderTests {
         _ = try? log.read().search(AuditQuery()) { _ in true }
     }
 
-    @Test("A log behind a symbolic link is read with what stands in its write-ahead log")
+    @Test("A log behind a symbolic link is read with its write-ahead log")
     func symbolicLink() throws {
         try FileManager.default.createDirectory(atPath: log.directory + "/elsewhere", withIntermediateDirectories: true)
         try log.move("audit.db", "elsewhere/audit.db")
@@ -130,7 +130,7 @@ struct ReaderTests {
         store.close()
     }
 
-    @Test("Another log that takes the place of the one that is read is not gone on with")
+    @Test("A read fails if another log replaces the file")
     func replacedMeanwhile() throws {
         let store = try log.open()
         try store.append((0..<5000).map { _ in Array("entry".utf8) })
@@ -148,7 +148,7 @@ struct ReaderTests {
         #expect(seen > 0 && seen < 5000)
     }
 
-    @Test("A search says which entries it should have met and did not", arguments: [true, false])
+    @Test("A search reports the entries that it expected and did not find", arguments: [true, false])
     func missingEntries(_ isLatestFirst: Bool) throws {
         let store = try log.open()
         try store.append((0..<1000).map { _ in Array("entry".utf8) })
@@ -167,19 +167,19 @@ struct ReaderTests {
         #expect(all.first == 128 && all.count == 4)
         #expect(all.sentence(beginningAt: 0).hasPrefix("4 entries are missing in the log, the first is 128:"))
         #expect(all.sentence(beginningAt: 4096).contains("were archived while they were read: from 128 on"))
-        // Who stops before knows nothing of them.
+        // A search that stops before the gap does not report it.
         #expect(try visit(100) == nil)
-        // What the head covers has to be there.
+        // Entries that the head covers are missing even at the end of the log.
         try log.tamper("DELETE FROM entry WHERE idx > 989")
         #expect(try visit(.max)?.count == 14)
         store.close()
     }
 }
 
-@Suite("Inspecting a log")
+@Suite("Inspection of a log")
 struct InspectionTests {
     @Test(
-        "What somebody did to the store itself is found",
+        "inspect finds changes to the store itself",
         arguments: [
             ["DROP TRIGGER entry_stays"],
             ["DROP TRIGGER head_grows", "CREATE TRIGGER head_grows BEFORE UPDATE ON head BEGIN SELECT 1; END"],
@@ -201,7 +201,7 @@ struct InspectionTests {
         #expect(sentences.allSatisfy { $0.hasSuffix(".") })
     }
 
-    @Test("A segment's root that is missing is found")
+    @Test("inspect finds a missing segment root")
     func missingRoot() throws {
         let log = try TestLog()
         try log.open().append([[UInt8]](repeating: [1], count: 2 * AuditSegment.size))

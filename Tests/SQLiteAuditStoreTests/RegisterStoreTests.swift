@@ -11,7 +11,7 @@ struct RegisterStoreTests {
 
     init() throws { log = try TestLog() }
 
-    @Test("One replaces the one before of its name, in the transaction of its entry or not at all")
+    @Test("A register replaces its predecessor in the transaction of its entry or not at all")
     func replacing() throws {
         let store = try log.open()
         try store.append("a", "b")
@@ -34,7 +34,7 @@ struct RegisterStoreTests {
         #expect(try log.read().registers() == expected)
     }
 
-    @Test("One is neither removed nor put back to an earlier entry by mistake")
+    @Test("Constraints prevent the removal and the rollback of a register")
     func protection() throws {
         let store = try log.open()
         try store.append("a", "b")
@@ -45,7 +45,7 @@ struct RegisterStoreTests {
         #expect(throws: SQLiteError.self) { try log.tamper("UPDATE register SET entry = 0") }
     }
 
-    @Test("A log of the first version is read as it is, and gets room for them when it is written to")
+    @Test("A log of the first version is readable and gets the register table at the first write")
     func upgrade() throws {
         try log.open().append("a")
         try log.tamper("DROP TABLE register", "PRAGMA user_version = 1")

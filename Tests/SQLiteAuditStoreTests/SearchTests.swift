@@ -23,7 +23,7 @@ struct SearchTests {
         try store.append(bodies)
     }
 
-    // MARK: What must come out
+    // MARK: Expected results
 
     private func expected(_ query: AuditQuery, from first: Int = 0) -> [Int] {
         let hits = bodies.indices.filter { $0 >= first && fields[$0]?.match(query) ?? query.isForEverything }
@@ -64,9 +64,9 @@ struct SearchTests {
         return Set(reader.segments.keys)
     }
 
-    // MARK: With, without and with half of an index
+    // MARK: With, without and with part of an index
 
-    @Test("It finds what looking at every entry finds, whatever is indexed")
+    @Test("A search finds the same entries as a full scan, whatever is indexed")
     mutating func property() throws {
         #expect(!log.files.contains("audit.index.db"))
         try checkQueries()
@@ -79,7 +79,7 @@ struct SearchTests {
         try checkQueries()
     }
 
-    @Test("Entries that the index names and the log has not are said to be missing", arguments: [true, false])
+    @Test("A search reports entries that the index names and the log lacks", arguments: [true, false])
     func missing(isLatestFirst: Bool) throws {
         try store.index()
         var query = AuditQuery()
@@ -97,7 +97,7 @@ struct SearchTests {
         #expect(missing?.first == gone && missing?.count == 1)
     }
 
-    @Test("A search says for how many entries the index answered, and how many matching entries the index named")
+    @Test("A search reports how many entries and matches came from the index")
     func coverage() throws {
         var query = AuditQuery()
         query.terms[.user] = "user-7"
@@ -114,20 +114,20 @@ struct SearchTests {
         #expect(indexed.sentence?.contains("answered for 8192 of 8392 entries") == true)
     }
 
-    @Test("A search that may not use the index finds what the index leaves out")
+    @Test("A search without the index finds entries that the index lacks")
     func withoutIndex() throws {
         var query = AuditQuery()
         query.terms[.user] = "user-7"
         let hits = expected(query)
         try store.index()
-        try Connection(path: log.index, access: .readWrite).execute("DELETE FROM hashed; DELETE FROM posting")
+        try Connection(path: log.index, access: .readWrite).execute("DELETE FROM value")
         #expect(try log.read().search(query) { _ in true }.found < hits.count)
         query.usesIndex = false
         let coverage = try log.read().search(query) { _ in true }
         #expect(coverage.found == hits.count && coverage.byIndex == 0)
     }
 
-    @Test("A search that is stopped says so, and counts the entries up to there", arguments: [true, false])
+    @Test("A stopped search says so and counts the entries up to the stop", arguments: [true, false])
     func stopped(isLatestFirst: Bool) throws {
         var query = AuditQuery()
         query.terms[.user] = "user-7"
@@ -146,7 +146,7 @@ struct SearchTests {
         #expect(coverage.sentence?.contains("it named 3 of the 3 that were found until the search stopped.") == true)
     }
 
-    @Test("Counts say for how many entries the index answered")
+    @Test("Counts report for how many entries the index answered")
     func countCoverage() throws {
         #expect(try log.read().tallies(AuditQuery()).coverage.countSentence == nil)
         try store.index()
@@ -155,7 +155,7 @@ struct SearchTests {
         #expect(coverage.countSentence?.contains("answered for 8192 of 8392 entries") == true)
     }
 
-    @Test("Counts are those of the entries, whatever is indexed")
+    @Test("Counts match the entries, whatever is indexed")
     mutating func tallies() throws {
         for round in 0..<2 {
             for _ in 0..<8 {
@@ -168,7 +168,7 @@ struct SearchTests {
         }
     }
 
-    @Test("Hours that no entry can have are left out of the counts")
+    @Test("Counts omit hours that no entry can have")
     func hours() throws {
         try store.index()
         let connection = try Connection(path: log.index, access: .readWrite)
@@ -178,7 +178,7 @@ struct SearchTests {
         #expect(!begins.isEmpty && begins.allSatisfy { $0.rfc3339.count == 24 })
     }
 
-    @Test("It stops when it is told to")
+    @Test("A search stops when its closure returns false")
     func stops() throws {
         try store.index()
         var query = AuditQuery()
@@ -191,9 +191,9 @@ struct SearchTests {
         #expect(hits == 7)
     }
 
-    // MARK: The index is thrown away rather than trusted
+    // MARK: A damaged index is discarded
 
-    @Test("An index that is gone, damaged, of another version or of another log is made again")
+    @Test("A missing, damaged, outdated or foreign index is rebuilt")
     mutating func rebuilt() throws {
         try store.index()
         let damages: [(String) throws -> Void] = [
@@ -213,9 +213,9 @@ struct SearchTests {
         ]
         for damage in damages {
             try damage(log.index)
-            // Nothing is missed meanwhile.
+            // Searches are complete without the index.
             try checkQueries(2)
-            // As after a start: that is when it is looked into.
+            // The store checks the index when it is opened.
             let store = try log.open()
             try store.index()
             try store.index()
@@ -224,26 +224,27 @@ struct SearchTests {
         }
     }
 
-    @Test("Postings that mean nothing are no reason to find nothing")
+    @Test("A search ignores invalid postings of the index")
     mutating func nonsense() throws {
         try store.index()
         let connection = try Connection(path: log.index, access: .readWrite)
-        try connection.execute("UPDATE posting SET positions = x'ffffffffff'")
-        try connection.execute("UPDATE hashed SET numbers = x'0102' WHERE id % 2 = 0 AND id < 0")
+        // All positions of the index lie outside of a segment; the entries are there all the same.
+        try connection.execute("INSERT INTO value SELECT segment, field, hash, position + 1000000 FROM value")
         try checkQueries()
     }
 
-    @Test("An index is no place to add hits")
+    @Test("An index cannot add false matches to a search")
     func forgedHits() throws {
         try store.index()
         let connection = try Connection(path: log.index, access: .readWrite)
-        try connection.execute("UPDATE posting SET positions = x''")
+        let hash = AuditTerm.hash("client-1")
+        try connection.execute("INSERT OR IGNORE INTO value SELECT segment, 1, \(hash), position FROM value")
         var query = AuditQuery()
         query.terms = [.client: "client-1"]
         #expect(try found(query) == expected(query))
     }
 
-    @Test("Dropped segments leave the index, and a copy without one is searched")
+    @Test("Dropped segments leave the index, and a copy without an index can be searched")
     mutating func dropped() throws {
         try store.index()
         try store.write { (transaction) throws(AuditStoreError) in try transaction.drop(segmentsBefore: 1) }
@@ -255,43 +256,5 @@ struct SearchTests {
         try FileManager.default.removeItem(atPath: log.index)
         try checkQueries(2, from: AuditSegment.size)
         #expect(log.files == ["audit.db"])
-    }
-}
-
-@Suite("What the index is made of")
-struct IndexPartTests {
-    @Test("Positions are the same after encoding, and short", arguments: [0, 1, 2, 40, 300, 1500, 4000, 4096])
-    func positions(_ count: Int) throws {
-        var generator = SplitMix(state: UInt64(count))
-        var positions = Positions()
-        for position in (0..<AuditSegment.size).shuffled(using: &generator).prefix(count) { positions.insert(position) }
-        let encoded = positions.encoded
-        #expect(encoded.count <= 512)
-        // No entry at all has no encoding of its own: it is not written.
-        #expect(encoded.isEmpty == (count == AuditSegment.size || count == 0))
-        if count > 0 { #expect(Positions(encoded: encoded) == positions) }
-        #expect(positions.ascending.count == count)
-    }
-
-    @Test(
-        "Bytes that are no positions are refused", arguments: [[0xff], [0xff, 0xff, 0xff, 0x01], [0xff, 0xff, 0x03]])
-    func nonsense(_ bytes: [UInt8]) {
-        #expect(Positions(encoded: bytes) == nil)
-    }
-
-    @Test("Each hashed value is found, and hardly another")
-    func hashed() {
-        var values = HashedValues()
-        for position in 0..<AuditSegment.size { values.insert("value \(position)", at: position) }
-        values.insert("value 7", at: 4000)
-        let encoded = values.encoded
-        encoded.withUnsafeBytes { bytes in
-            for position in 0..<AuditSegment.size {
-                #expect(HashedValues.positions(of: "value \(position)", in: bytes).ascending.contains(position))
-            }
-            #expect(HashedValues.positions(of: "value 7", in: bytes).ascending == [7, 4000])
-            let wrong = (0..<1000).count { !HashedValues.positions(of: "other \($0)", in: bytes).isEmpty }
-            #expect(wrong < 30)
-        }
     }
 }

@@ -4,27 +4,27 @@ import Testing
 
 @testable import SQLiteAuditStore
 
-@Suite("A log in SQLite")
+@Suite("The SQLite audit store")
 struct StoreTests {
     let log: TestLog
 
     init() throws { log = try TestLog() }
 
-    @Test("What was written is read back")
+    @Test("Written entries, heads and checkpoints are read back")
     func roundTrip() throws {
         let store = try log.open()
         #expect(store.identity == TestLog.identity)
         try store.append("a", "b")
         try store.write { (transaction) throws(AuditStoreError) in
             try transaction.append(StoredEntry(index: 2, body: [], mark: .max))
-            try transaction.setHead(AuditHead(size: 3, note: "three"))
-            try transaction.keep(AuditHead(size: 3, note: "kept"))
-            try transaction.keep(AuditHead(size: 3, note: "kept again"))
+            try transaction.setHead(SignedTreeHead(size: 3, note: "three"))
+            try transaction.keep(SignedTreeHead(size: 3, note: "kept"))
+            try transaction.keep(SignedTreeHead(size: 3, note: "kept again"))
         }
         let reader = try log.read()
         #expect(reader.identity == TestLog.identity)
-        #expect(try reader.head() == AuditHead(size: 3, note: "three"))
-        #expect(try reader.checkpoints() == [AuditHead(size: 3, note: "kept again")])
+        #expect(try reader.head() == SignedTreeHead(size: 3, note: "three"))
+        #expect(try reader.checkpoints() == [SignedTreeHead(size: 3, note: "kept again")])
         #expect(try reader.bodies() == ["a", "b", ""])
         #expect(try reader.bodies(1..<2) == ["b"])
         var mark: UInt64?
@@ -36,7 +36,7 @@ struct StoreTests {
         #expect(try reader.storedEnd() == 3)
     }
 
-    @Test("Reading stops when it is told to, and goes beyond one batch when it is not")
+    @Test("A read stops when its closure returns false, and otherwise continues beyond one batch")
     func batches() throws {
         let store = try log.open()
         try store.append((0..<3000).map { Array("\($0)".utf8) })
@@ -50,7 +50,7 @@ struct StoreTests {
         #expect(seen == 5)
     }
 
-    @Test("A location has to be a path, with or without the scheme")
+    @Test("A location must be a path, with or without the scheme")
     func locations() throws {
         #expect(try SQLiteAuditStore.exists(at: log.path))
         #expect(try SQLiteAuditStore.exists(at: "sqlite:" + log.path))
@@ -63,7 +63,7 @@ struct StoreTests {
         #expect(try LogLocation("/x/audit").index == "/x/audit.index.db")
     }
 
-    @Test("A log is not made where something is, or where no directory is")
+    @Test("create refuses an existing file and a missing directory")
     func creating() throws {
         let before = try Data(contentsOf: URL(filePath: log.path))
         expect(.unfit) { () throws(AuditStoreError) in
@@ -76,24 +76,24 @@ struct StoreTests {
         #expect(log.files == ["audit.db"])
     }
 
-    @Test("Opening makes nothing, and takes nothing that is no log")
+    @Test("open creates nothing and refuses files that are not a log")
     func opening() throws {
         expect(.missing) { () throws(AuditStoreError) in
-            try SQLiteAuditStore.open(at: log.path + ".not", patience: .zero)
+            try SQLiteAuditStore.open(at: log.path + ".not", timeout: .zero)
         }
         try Data("no database at all, but long enough to have a header, one would think.".utf8)
             .write(to: URL(filePath: log.directory + "/text"))
         try Data().write(to: URL(filePath: log.directory + "/empty"))
         for name in ["text", "empty", ""] {
             expect(.unfit) { () throws(AuditStoreError) in
-                try SQLiteAuditStore.open(at: log.directory + "/" + name, patience: .zero)
+                try SQLiteAuditStore.open(at: log.directory + "/" + name, timeout: .zero)
             }
             expect(.unfit) { () throws(AuditStoreError) in try SQLiteAuditStore.read(at: log.directory + "/" + name) }
         }
         #expect(log.files == ["audit.db", "text", "empty"])
     }
 
-    @Test("All of its files are for their owner alone")
+    @Test("Only the owner can read and write the files of the store")
     func modes() throws {
         let store = try log.open()
         try store.append([[UInt8]](repeating: [1], count: AuditSegment.size))
@@ -101,14 +101,14 @@ struct StoreTests {
         for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.index.db"] { #expect(log.mode(name) == 0o600) }
     }
 
-    @Test("A transaction that fails leaves nothing behind, and the store usable")
+    @Test("A failed transaction leaves nothing behind, and the store stays usable")
     func rollback() throws {
         let store = try log.open()
         try store.append("a")
         expect(.failed) { () throws(AuditStoreError) in
             try store.write { (transaction) throws(AuditStoreError) in
                 try transaction.append(StoredEntry(index: 1, body: [2], mark: 0))
-                try transaction.setHead(AuditHead(size: 2, note: "no"))
+                try transaction.setHead(SignedTreeHead(size: 2, note: "no"))
                 throw .failed("It was not to be.")
             }
         }
@@ -116,7 +116,7 @@ struct StoreTests {
         #expect(try log.read().bodies() == ["a", "b"])
     }
 
-    @Test("Entries follow each other without gaps and never twice")
+    @Test("The store accepts only the next entry number")
     func order() throws {
         let store = try log.open()
         try store.append("a")
@@ -130,15 +130,15 @@ struct StoreTests {
         #expect(try log.read().storedEnd() == 1)
     }
 
-    @Test("A transaction that is over can do nothing more")
+    @Test("A finished transaction refuses further calls")
     func escaped() throws {
         let store = try log.open()
         let escaped = try store.write { $0 }
         expect(.closed) { () throws(AuditStoreError) in try escaped.head() }
-        expect(.closed) { () throws(AuditStoreError) in try escaped.setHead(AuditHead(size: 9, note: "")) }
+        expect(.closed) { () throws(AuditStoreError) in try escaped.setHead(SignedTreeHead(size: 9, note: "")) }
     }
 
-    @Test("Two writers see what the other wrote")
+    @Test("Two writers see each other's entries")
     func writers() throws {
         let (one, other) = (try log.open(), try log.open())
         try one.append("a")
@@ -147,7 +147,7 @@ struct StoreTests {
         #expect(try log.read().bodies() == ["a", "b", "c"])
     }
 
-    @Test("Closed is closed, and leaves one file")
+    @Test("A closed store leaves one file and refuses further calls")
     func closing() throws {
         let store = try log.open()
         try store.append("a")
@@ -161,7 +161,7 @@ struct StoreTests {
         expect(.closed) { () throws(AuditStoreError) in try reader.head() }
     }
 
-    @Test("Closed segments are dropped, in order, and nothing else is")
+    @Test("drop removes closed segments in order and nothing else")
     func dropping() throws {
         let store = try log.open()
         try store.append([[UInt8]](repeating: [1], count: 2 * AuditSegment.size + 3))
@@ -182,7 +182,7 @@ struct StoreTests {
         #expect(try reader.inspect() == [])
     }
 
-    @Test("Free space is that of the file system")
+    @Test("freeBytes is the free space of the file system")
     func space() throws {
         #expect(try (log.open().freeBytes ?? 0) > 0)
     }

@@ -4,7 +4,7 @@ import SQLite
 import SQLiteAuditStore
 import Testing
 
-/// A log in a directory of its own, which goes away with it.
+/// A log in its own directory, which is removed with it.
 final class TestLog {
     static let identity = AuditIdentity(origin: "example.com/privyseal/test")
 
@@ -20,13 +20,13 @@ final class TestLog {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    func open(patience: Duration = .milliseconds(50)) throws -> SQLiteAuditStore {
-        try SQLiteAuditStore.open(at: path, patience: patience)
+    func open(timeout: Duration = .milliseconds(50)) throws -> SQLiteAuditStore {
+        try SQLiteAuditStore.open(at: path, timeout: timeout)
     }
 
     func read() throws -> any AuditReader { try SQLiteAuditStore.read(at: path) }
 
-    /// Raw SQL, as somebody with a tool would do it.
+    /// Runs raw SQL, as a person with an SQLite tool would.
     func tamper(_ statements: String...) throws {
         let connection = try Connection(path: path, access: .readWrite)
         for statement in statements { try connection.execute(statement) }
@@ -58,7 +58,7 @@ final class TestLog {
 }
 
 extension AuditStore {
-    /// Appends bodies in one transaction, as the engine does: closes segments and sets the head.
+    /// Appends bodies in one transaction, as the log appender does: closes segments and sets the head.
     @discardableResult
     func append(_ bodies: [[UInt8]]) throws(AuditStoreError) -> Int {
         try write { (transaction) throws(AuditStoreError) in
@@ -72,7 +72,7 @@ extension AuditStore {
                     try transaction.close(segment: segment, root: TestRoot.of(segment))
                 }
             }
-            try transaction.setHead(AuditHead(size: next, note: "note \(next)"))
+            try transaction.setHead(SignedTreeHead(size: next, note: "note \(next)"))
             return next
         }
     }
@@ -96,7 +96,7 @@ extension AuditReader {
     }
 }
 
-/// Which case it is, without its sentence.
+/// The case of an error, without its sentence.
 enum ErrorKind: Equatable {
     case missing, full, readOnly, busy, replaced, damaged, unfit, failed, closed
 

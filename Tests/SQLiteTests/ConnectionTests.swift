@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQLite
 
-@Suite("A connection to a database")
+@Suite("SQLite connections")
 struct ConnectionTests {
     private func inMemory() throws -> Connection {
         let connection = try Connection(path: ":memory:", access: .create)
@@ -11,7 +11,7 @@ struct ConnectionTests {
         return connection
     }
 
-    @Test("What was bound comes back, whatever it is")
+    @Test("Bound values are read back unchanged")
     func values() throws {
         let connection = try inMemory()
         let insert = try Statement("INSERT INTO thing VALUES (?, ?, ?)", on: connection)
@@ -31,7 +31,7 @@ struct ConnectionTests {
         #expect(found.map(\.2) == rows.map(\.2))
     }
 
-    @Test("An empty blob is not NULL, and a column that was not bound is")
+    @Test("An empty blob is not NULL, and an unbound column is NULL")
     func empty() throws {
         let connection = try inMemory()
         try Statement("INSERT INTO thing (body) VALUES (?)", on: connection).run(with: [], at: 1)
@@ -39,7 +39,7 @@ struct ConnectionTests {
         #expect(isNull?.0 == false && isNull?.1 == true)
     }
 
-    @Test("A statement is used again after it failed")
+    @Test("A statement works again after it failed")
     func again() throws {
         let connection = try inMemory()
         try connection.execute("CREATE UNIQUE INDEX once ON thing (number)")
@@ -66,14 +66,14 @@ struct ConnectionTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("A code without a name still says what kind it is")
+    @Test("A result code without a name shows its primary code")
     func names() {
         #expect(ResultCode(rawValue: 10 | 4 << 8).description == "SQLITE_IOERR_FSYNC")
         #expect(ResultCode(rawValue: 10 | 99 << 8).description == "SQLITE_IOERR (25354)")
         #expect(ResultCode(rawValue: 77).description == "SQLITE 77")
     }
 
-    @Test("Nothing is made where nothing is")
+    @Test("Opening a missing file does not create it")
     func missing() throws {
         let path = FileManager.default.temporaryDirectory.path() + UUID().uuidString
         for access in [Connection.Access.readWrite, .readOnly, .immutable] {
@@ -84,7 +84,7 @@ struct ConnectionTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("A path may hold what means something in a URI")
+    @Test("A path may contain characters with a meaning in a URI")
     func escaping() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -95,7 +95,7 @@ struct ConnectionTests {
         #expect(try copy.first("SELECT name FROM sqlite_schema") { $0.text(0) } == "here")
     }
 
-    @Test("The log's pages are counted at each commit, and copied on demand")
+    @Test("The connection counts the pages of the write-ahead log at each commit")
     func log() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -105,7 +105,7 @@ struct ConnectionTests {
         connection.countLogPages()
         try connection.execute("CREATE TABLE thing (a)")
         #expect(connection.logPages > 0)
-        let progress = try connection.copyLog()
+        let progress = try connection.passiveCheckpoint()
         #expect(progress.pages == connection.logPages && progress.copied == connection.logPages)
         #expect(!connection.hasMoved)
         try FileManager.default.moveItem(atPath: connection.path, toPath: connection.path + ".moved")

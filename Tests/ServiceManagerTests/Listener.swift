@@ -15,7 +15,7 @@ final class Listener {
         socketAddress.sun_family = sa_family_t(AF_UNIX)
         let bytes = place == .path ? Array(name.utf8) : [0] + Array(name.utf8)
         withUnsafeMutableBytes(of: &socketAddress.sun_path) { $0.copyBytes(from: bytes) }
-        // A path is given with its final zero, an abstract name with nothing behind it.
+        // The length of a path includes its final zero; an abstract name has no terminator.
         let length = socklen_t(2 + bytes.count + (place == .path ? 1 : 0))
         let result = withUnsafePointer(to: &socketAddress) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
@@ -23,7 +23,7 @@ final class Listener {
         if result != 0 { return nil }
     }
 
-    /// The next datagram, or nil when none is there: a local socket delivers at once.
+    /// The next datagram, or nil if there is none: a local socket delivers at once.
     func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -5,7 +5,7 @@ import Testing
 @Suite("The notification socket")
 struct NotifySocketTests {
     @Test(
-        "messages reach a socket in the file system and an abstract one", arguments: [Listener.Place.path, .abstract])
+        "messages reach a path socket and an abstract socket", arguments: [Listener.Place.path, .abstract])
     func places(_ place: Listener.Place) throws {
         let listener = try #require(Listener(place))
         let socket = try #require(NotifySocket(address: listener.address))
@@ -18,7 +18,7 @@ struct NotifySocketTests {
         #expect(listener.receive() == nil)
     }
 
-    @Test("messages that belong together go in one datagram")
+    @Test("related messages share one datagram")
     func together() throws {
         let listener = try #require(Listener(.abstract))
         let socket = try #require(NotifySocket(address: listener.address))
@@ -26,7 +26,7 @@ struct NotifySocketTests {
         #expect(listener.receive() == "READY=1\nSTATUS=3 keys are ready\n")
     }
 
-    @Test("a reload carries the monotonic time in microseconds")
+    @Test("a reload message carries the monotonic time in microseconds")
     func reloading() throws {
         let listener = try #require(Listener(.abstract))
         let before = Self.monotonic()
@@ -39,20 +39,20 @@ struct NotifySocketTests {
         #expect((before...after).contains(time))
     }
 
-    @Test("a status cannot smuggle in another message")
+    @Test("a status cannot inject another message")
     func status() throws {
         let listener = try #require(Listener(.abstract))
         try #require(NotifySocket(address: listener.address)).send(.status("late\nMAINPID=1\r\u{7F}é"))
         #expect(listener.receive() == "STATUS=late MAINPID=1  é\n")
     }
 
-    @Test("a manager that is gone harms nobody")
+    @Test("send returns false if the service manager is gone")
     func gone() throws {
         let socket = try #require(NotifySocket(address: "/tmp/privyseal-nobody-listens-here"))
         #expect(!socket.send(.ready))
     }
 
-    @Test("without a variable that can be sent to there is no socket")
+    @Test("an unusable NOTIFY_SOCKET gives no socket")
     func environment() {
         let useless: [String?] = [
             nil, "", "@", "/", "relative/path", "vsock:2:1234", "/nul\u{0}", "/" + String(repeating: "p", count: 107),

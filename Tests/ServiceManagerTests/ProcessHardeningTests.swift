@@ -2,10 +2,10 @@ import Glibc
 import ServiceManager
 import Testing
 
-/// What is done to a process cannot be undone, so it is done to a child of the tests.
-@Suite("Hardening the process")
+/// Hardening cannot be undone, so the tests apply it to child processes.
+@Suite("Process hardening")
 struct ProcessHardeningTests {
-    @Test("every measure is in force afterwards, and can be taken twice")
+    @Test("apply puts every measure in force and can run twice")
     func everyMeasure() async throws {
         await #expect(processExitsWith: .success) {
             umask(0)
@@ -17,7 +17,7 @@ struct ProcessHardeningTests {
         }
     }
 
-    @Test("the kernel agrees: the limits are what it says of this process")
+    @Test("the limits match what the kernel reports")
     func limits() async throws {
         await #expect(processExitsWith: .success) {
             var low = rlimit()
@@ -37,11 +37,11 @@ struct ProcessHardeningTests {
         }
     }
 
-    @Test("a process that is not dumpable can still count its descriptors and its memory")
+    @Test("a process that is not dumpable can count its descriptors and its memory")
     func ownMeasurements() async throws {
         await #expect(processExitsWith: .success) {
             _ = ProcessHardening.apply()
-            // As the service's user, who may not read what then belongs to root.
+            // Run as the service's user, which may not read the files that now belong to root.
             if getuid() == 0 {
                 try #require(setgid(65534) == 0)
                 try #require(setuid(65534) == 0)

@@ -9,14 +9,14 @@ struct WatchdogTests {
         Watchdog.interval(variable: { variables[$0] }, process: 42)
     }
 
-    @Test("the interval is for the process that it names, or for whoever reads it")
+    @Test("the interval applies to the named process, or to any process if none is named")
     func interval() {
         #expect(Self.interval(["WATCHDOG_USEC": "30000000"]) == .seconds(30))
         #expect(Self.interval(["WATCHDOG_USEC": "1500", "WATCHDOG_PID": "42"]) == .microseconds(1500))
     }
 
     @Test(
-        "another's interval, none, and one that is not a number are no interval",
+        "a missing, invalid or foreign interval gives no interval",
         arguments: [
             [:], ["WATCHDOG_PID": "42"], ["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "43"],
             ["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "x"], ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "-1"],
@@ -26,7 +26,7 @@ struct WatchdogTests {
         #expect(Self.interval(variables) == nil)
     }
 
-    @Test("only a service that is well is reported, twice in each interval")
+    @Test("the watchdog reports only a healthy service, twice in each interval")
     func run() async throws {
         let listener = try #require(Listener(.abstract))
         let address = listener.address
@@ -45,7 +45,7 @@ struct WatchdogTests {
         #expect(listener.receive() == nil)
     }
 
-    @Test("without a socket there is no watchdog")
+    @Test("there is no watchdog without a socket")
     func noSocket() {
         #expect(Watchdog { name in name == "WATCHDOG_USEC" ? "1000" : nil } == nil)
     }

@@ -11,7 +11,7 @@ struct CandidateKeyTests {
     private static let body = LegacyFixture.base64(Array(key.derRepresentation))
 
     @Test(
-        "a public key in PEM is read in whatever shape it was copied",
+        "a PEM public key is read in any copied form",
         arguments: [
             pem, pem + "\n", pem.replacing("\n", with: "\r\n"), "\u{FEFF}" + pem,
             "  " + pem.replacing("\n", with: "\n  "),
@@ -25,7 +25,7 @@ struct CandidateKeyTests {
         #expect(keys.first?.label == "key.pem")
     }
 
-    @Test("several keys in one PEM file are all read")
+    @Test("all keys of a PEM file are read")
     func severalInPEM() throws {
         let other = P256.Signing.PrivateKey().publicKey
         let keys = try CandidateKey.read(Array("\(Self.pem)\n\(other.pemRepresentation)".utf8), label: "keys.pem")
@@ -33,13 +33,13 @@ struct CandidateKeyTests {
         #expect(keys.map(\.label) == ["keys.pem, key 1", "keys.pem, key 2"])
     }
 
-    @Test("DER is read")
+    @Test("a DER public key is read")
     func readsDER() throws {
         let keys = try CandidateKey.read(Array(Self.key.derRepresentation), label: "key.der")
         #expect(keys.first?.publicKey.rawRepresentation == Self.key.rawRepresentation)
     }
 
-    /// A SubjectPublicKeyInfo around a point of P-256, with other parameters than P-256's name.
+    /// A SubjectPublicKeyInfo of a P-256 point with these curve parameters.
     private static func info(parameters: [UInt8], point: [UInt8]) -> [UInt8] {
         let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
         let algorithm = ecPublicKey + parameters
@@ -50,7 +50,7 @@ struct CandidateKeyTests {
 
     private static let p256: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
 
-    @Test("a P-256 point under another curve's name, or under explicit parameters, is no P-256 key")
+    @Test("a P-256 point under another curve or explicit parameters is not a P-256 key")
     func otherParameters() throws {
         let point = Array(Self.key.x963Representation)
         for (parameters, name) in [
@@ -67,7 +67,7 @@ struct CandidateKeyTests {
         }
     }
 
-    @Test("a compressed point is read, and one that is not on the curve is refused")
+    @Test("a compressed point is read, and a point off the curve is refused")
     func compressed() throws {
         let der = Self.info(parameters: Self.p256, point: Array(Self.key.compressedRepresentation))
         let keys = try CandidateKey.read(der, label: "k")
@@ -96,7 +96,7 @@ struct CandidateKeyTests {
         #expect(keys.map(\.keyID) == ["2X9R4HXF34"])
     }
 
-    @Test("what holds no public key says what it holds, and never shows it")
+    @Test("the error names what a file holds instead of a public key and never shows it")
     func refusals() {
         let secret = P256.Signing.PrivateKey()
         #expect(throws: CandidateKeyError.empty) { try CandidateKey.read(Array(" \n".utf8), label: "k") }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Findings")
 struct FindingTests {
-    @Test("every code has a cure in whole sentences, and its own entry in the troubleshooting guide")
+    @Test("every finding code has a cure and an entry in the troubleshooting guide")
     func documented() throws {
         let guide = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../docs/troubleshooting.md")
@@ -17,7 +17,7 @@ struct FindingTests {
         }
     }
 
-    @Test("codes are lower-case words with dashes between")
+    @Test("codes are lower-case words with hyphens between")
     func spelling() {
         for code in FindingCode.allCases {
             #expect(
@@ -26,7 +26,7 @@ struct FindingTests {
         }
     }
 
-    @Test("an explanation is written as JSON with stable names")
+    @Test("an explanation has stable JSON member names")
     func json() throws {
         let fixture = LegacyFixture()
         let answer = try fixture.answer(signing: fixture.fields([5: fixture.nonce.uppercased()]))
@@ -41,7 +41,7 @@ struct FindingTests {
         #expect(try object["signingInput"]?.anyObject()["separator"]?.string() == "U+2063")
     }
 
-    @Test("nothing in a field can hide in the report or steer a terminal")
+    @Test("the report escapes control and direction characters of a field")
     func escapes() throws {
         let fixture = LegacyFixture(user: .applicationUsername("a\u{1B}[2Jb\u{202E}c"))
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ";"))

@@ -2,10 +2,10 @@ import Crypto
 import SignatureExplanation
 import Testing
 
-@Suite("Explaining a legacy signature")
+@Suite("Explanation of a legacy signature")
 struct LegacyExplanationTests {
     @Test(
-        "what Apple accepts is valid, without an error",
+        "a signature that Apple accepts is valid without an error",
         arguments: [
             LegacyFixture(), LegacyFixture(user: .nobody),
             LegacyFixture(user: .applicationUsername("Zoë o'Neil")),
@@ -22,7 +22,7 @@ struct LegacyExplanationTests {
     }
 
     @Test(
-        "each known mistake is found, first, and proven where it lies in what was signed", arguments: LegacyMistakes.all
+        "each known mistake is the first finding, and proven if the signed text shows it", arguments: LegacyMistakes.all
     )
     func mistake(_ mistake: LegacyMistake) throws {
         let explanation = LegacyFixture.examine(try mistake.make())
@@ -32,18 +32,18 @@ struct LegacyExplanationTests {
         #expect(explanation.findings.filter { $0.severity == .error }.count == 1)
     }
 
-    @Test("the table has more than forty kinds of mistake")
+    @Test("the table has at least forty kinds of mistake")
     func breadth() {
         #expect(Set(LegacyMistakes.all.map(\.code)).count >= 40)
     }
 
-    @Test("two mistakes at once are both found", arguments: LegacyPairs.all)
+    @Test("two simultaneous mistakes are both found", arguments: LegacyPairs.all)
     func pair(_ pair: LegacyPair) throws {
         let explanation = LegacyFixture.examine(try pair.make())
         #expect(Set(explanation.findings.filter { $0.evidence == .proven }.map(\.code)) == pair.codes)
     }
 
-    @Test("three common mistakes at once are all found")
+    @Test("three common simultaneous mistakes are all found")
     func triple() throws {
         let fixture = LegacyFixture()
         let changes = [4: fixture.fields[4].uppercased(), 5: fixture.fields[5].uppercased(), 6: "1698148900"]
@@ -52,7 +52,7 @@ struct LegacyExplanationTests {
             Set(explanation.findings.map(\.code)) == [.accountTokenUpperCase, .nonceUpperCase, .timestampSeconds])
     }
 
-    @Test("without a search nothing is claimed but that it does not verify")
+    @Test("without a search, the explanation only says that the signature does not verify")
     func noSearch() throws {
         let fixture = LegacyFixture()
         let answer = try fixture.answer(signing: fixture.fields([5: fixture.nonce.uppercased()]))
@@ -61,7 +61,7 @@ struct LegacyExplanationTests {
         #expect(explanation.verifications == 2)
     }
 
-    @Test("a signature of another key altogether ends with an honest answer")
+    @Test("a signature of an unknown key stays unexplained")
     func unexplained() throws {
         let fixture = LegacyFixture()
         let answer = try fixture.answer(signing: fixture.fields, key: P256.Signing.PrivateKey())
@@ -74,7 +74,7 @@ struct LegacyExplanationTests {
         #expect(explanation.report.contains("In-App Purchase key"))
     }
 
-    @Test("the search keeps its bound and says that it was cut")
+    @Test("the search stops at its limit and says so")
     func bound() throws {
         let fixture = LegacyFixture()
         let answer = try fixture.answer(signing: fixture.fields, key: P256.Signing.PrivateKey())
@@ -83,14 +83,15 @@ struct LegacyExplanationTests {
         #expect(explanation.findings.last?.message.contains("cut at its bound of 100") == true)
     }
 
-    @Test("a text that is no signature is said to be none", arguments: ["", "hello", "AAAA", "{\"error\":1}"])
+    @Test(
+        "a text that is not a signature is reported as unreadable", arguments: ["", "hello", "AAAA", "{\"error\":1}"])
     func unreadable(_ text: String) {
         let explanation = LegacyFixture.examine(LegacyFixture().answer(signature: text))
         #expect(explanation.findings.first?.code == .signatureUnreadable)
         #expect(!explanation.isValid)
     }
 
-    @Test("an old signature is valid, with a warning that the offer has expired")
+    @Test("an old signature is valid with a warning that the offer expired")
     func expired() throws {
         let fixture = LegacyFixture(timestamp: "1698000000000")
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
@@ -99,7 +100,7 @@ struct LegacyExplanationTests {
         #expect(explanation.findings.map(\.severity) == [.warning])
     }
 
-    @Test("a signature of the future is valid, with a warning about the clock")
+    @Test("a signature from the future is valid with a warning about the clock")
     func future() throws {
         let fixture = LegacyFixture(timestamp: "1698149960000")
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields))
@@ -117,7 +118,7 @@ struct LegacyExplanationTests {
     }
 
     @Test(
-        "what can be seen in a field is said, even when the signature verifies",
+        "a mistake that a field shows is reported even if the signature verifies",
         arguments: [
             (LegacyFixture(productID: "a\u{2063}b"), FindingCode.fieldSeparatorInside),
             (LegacyFixture(productID: "undefined"), .fieldUndefined), (LegacyFixture(offerID: ""), .fieldEmpty),
@@ -133,7 +134,7 @@ struct LegacyExplanationTests {
     }
 
     @Test(
-        "white space that is signed is a warning with the field's name",
+        "signed white space is a warning with the field's name",
         arguments: [
             (LegacyFixture(bundleID: "com.Example.app\u{A0}"), "appBundleID"),
             (LegacyFixture(productID: " "), "productIdentifier"),
@@ -148,7 +149,7 @@ struct LegacyExplanationTests {
         #expect(explanation.findings.map(\.field) == [field])
     }
 
-    @Test("a raw signature without a leading zero is found in a legacy answer, too", arguments: [0, 32])
+    @Test("a raw signature without a leading zero is found in a legacy answer", arguments: [0, 32])
     func leadingZero(_ half: Int) throws {
         var raw: [UInt8] = []
         let answer = try {
@@ -165,8 +166,8 @@ struct LegacyExplanationTests {
         #expect(explanation.outcome == .explained)
     }
 
-    @Test("what should have been signed is shown with its separators")
-    func picture() throws {
+    @Test("the explanation shows the expected signing input with its separators")
+    func rendering() throws {
         let fixture = LegacyFixture()
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ","))
         #expect(explanation.signingInput?.line == fixture.fields.joined(separator: "␣"))

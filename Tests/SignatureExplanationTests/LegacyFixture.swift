@@ -3,7 +3,7 @@ import Crypto
 import SignatureExplanation
 import SigningKit
 
-/// A legacy signature in the making. The text is put together here once more, apart from the code under test.
+/// The parts of a legacy signature. It composes the text itself, independent of the code under test.
 struct LegacyFixture {
     static let now = Timestamp(milliseconds: 1_698_148_960_000)
     static let key = P256.Signing.PrivateKey()
@@ -20,7 +20,7 @@ struct LegacyFixture {
     var nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"
     var timestamp = "1698148900123"
 
-    /// The seven fields as they are signed.
+    /// The seven fields in the order of the signed text.
     var fields: [String] {
         let text =
             switch user {
@@ -42,7 +42,7 @@ struct LegacyFixture {
             nonce: nonce, timestamp: timestamp, signature: signature)
     }
 
-    /// The answer with the signature over `fields`.
+    /// The answer with a signature over `fields`.
     func answer(
         signing fields: [String], separator: String = "\u{2063}", key: P256.Signing.PrivateKey = Self.key
     ) throws -> LegacyAnswer {
@@ -53,7 +53,7 @@ struct LegacyFixture {
         answer(signature: Self.base64(Array(try key.signature(for: bytes).derRepresentation)))
     }
 
-    /// The answer with the right text and a signature written in another way.
+    /// The answer with the right text and a signature in another encoding.
     func answer(writing write: (P256.Signing.ECDSASignature) throws -> String) throws -> LegacyAnswer {
         let bytes = Array(fields.joined(separator: "\u{2063}").utf8)
         return answer(signature: try write(Self.key.signature(for: bytes)))

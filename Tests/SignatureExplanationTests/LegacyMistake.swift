@@ -2,7 +2,7 @@ import Crypto
 import SignatureExplanation
 import Testing
 
-/// A legacy answer that was made with one mistake, and the code that must be found for it.
+/// A legacy answer with one mistake, and the code that the examiner must find.
 struct LegacyMistake: CustomTestStringConvertible, Sendable {
     let code: FindingCode
     let detail: String
@@ -18,7 +18,7 @@ struct LegacyMistake: CustomTestStringConvertible, Sendable {
 }
 
 extension LegacyMistake {
-    /// One field signed with another text.
+    /// One field is replaced before signing.
     static func field(
         _ code: FindingCode, _ position: Int, _ detail: String = "", in fixture: LegacyFixture = LegacyFixture(),
         _ change: @escaping @Sendable (String) -> String
@@ -28,7 +28,7 @@ extension LegacyMistake {
         }
     }
 
-    /// The whole text changed before it was signed.
+    /// The whole text is changed before signing.
     static func text(
         _ code: FindingCode, _ detail: String = "", _ change: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) -> LegacyMistake {
@@ -45,7 +45,7 @@ extension LegacyMistake {
         }
     }
 
-    /// The right text, and the signature written in another way.
+    /// The right text, with the signature in another encoding.
     static func writing(
         _ code: FindingCode, _ detail: String = "",
         _ write: @escaping @Sendable (P256.Signing.ECDSASignature) throws -> String

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import SignatureExplanation
 
-/// One of each.
+/// At least one example of each mistake.
 enum LegacyMistakes {
     static let all = identifiers + times + fields + joins + texts + digests + signatures
 
@@ -163,7 +163,7 @@ enum LegacyMistakes {
         .rewriting(.signatureJSONEscaped, "Gson", holding: ["="]) { $0.replacing("=", with: #"\u003d"#) },
         .rewriting(.signatureUnpadded, holding: ["="]) { $0.replacing("=", with: "") },
         .writing(.signatureWhiteSpace) { LegacyFixture.base64(Array($0.derRepresentation)) + "\n" },
-        .writing(.signatureDERLax) { LegacyFixture.base64(Array($0.derRepresentation) + [0, 0]) },
+        .writing(.signatureDERLenient) { LegacyFixture.base64(Array($0.derRepresentation) + [0, 0]) },
         .writing(.signatureHalvesSwapped) {
             let raw = Array($0.rawRepresentation)
             let swapped = try P256.Signing.ECDSASignature(rawRepresentation: raw[32...] + raw[..<32])
@@ -188,7 +188,7 @@ extension LegacyMistake {
         LegacyMistake(code, "\(order)") { try fixture.answer(signing: order.map { fixture.fields[$0] }) }
     }
 
-    /// The signature's Base64 rewritten; signed again until it holds the characters that matter.
+    /// Rewrites the signature's Base64. Signs again until the Base64 contains the characters in `holding`.
     static func rewriting(
         _ code: FindingCode, _ detail: String = "", holding: [Character], ending: String = "",
         _ rewrite: @escaping @Sendable (String) -> String
@@ -213,7 +213,7 @@ extension LegacyMistake {
     }
 }
 
-/// Bytes that are given to a key as if they were a digest.
+/// Bytes that a key signs as if they were a digest.
 struct SHA256Lookalike: Digest {
     static let byteCount = 32
     let bytes: [UInt8]

@@ -3,7 +3,7 @@ import Foundation
 import SignatureExplanation
 import Testing
 
-/// A legacy answer that was made with two mistakes at once.
+/// A legacy answer with two mistakes.
 struct LegacyPair: CustomTestStringConvertible, Sendable {
     let codes: Set<FindingCode>
     let make: @Sendable () throws -> LegacyAnswer

@@ -3,9 +3,9 @@ import SignatureExplanation
 import SigningKit
 import Testing
 
-@Suite("Whatever is thrown at it")
+@Suite("Robustness of explanations")
 struct RobustnessTests {
-    /// The same numbers in every run.
+    /// A generator of the same numbers in every run.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64 = 2063
         mutating func next() -> UInt64 {
@@ -14,7 +14,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("a token with any byte changed, dropped or doubled is never valid")
+    @Test("a token with a changed, dropped or doubled byte is never valid")
     func tokens() throws {
         var numbers = Numbers()
         let token = Array(try TokenFixture().token().utf8)
@@ -31,7 +31,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("claims with any byte changed are read without a trap, and signed ones judged")
+    @Test("changed claims are read without a trap, and signed ones are judged")
     func claims() throws {
         var numbers = Numbers()
         for _ in 0..<300 {
@@ -43,7 +43,7 @@ struct RobustnessTests {
     }
 
     @Test(
-        "times at the edge of what numbers can hold are judged",
+        "times at the limits of the number range are judged",
         arguments: [
             "", "-1", "-9223372036854775808", "9223372036854775807", "99999999999999999999", "1e400", "-1e9", "nan",
             "inf",
@@ -55,7 +55,7 @@ struct RobustnessTests {
         #expect(!explanation.isValid)
     }
 
-    @Test("a legacy signature with any character changed is never valid")
+    @Test("a legacy signature with a changed character is never valid")
     func signatures() throws {
         var numbers = Numbers()
         let answer = try LegacyFixture().answer(signing: LegacyFixture().fields)
@@ -70,7 +70,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("a key that was given under another ID than the named one is searched as deeply")
+    @Test("a key that is given under another ID gets the same search depth")
     func unnamedKey() throws {
         let fixture = LegacyFixture()
         let key = CandidateKey(keyID: "AAAAAAAAAA", label: "k", publicKey: LegacyFixture.key.publicKey)
@@ -79,7 +79,7 @@ struct RobustnessTests {
         #expect(Set(explanation.findings.map(\.code)) == [.nonceUpperCase, .fieldCase, .keyOther])
     }
 
-    @Test("without a key nothing is valid, and nothing goes wrong")
+    @Test("without a key, no signature is valid and no error occurs")
     func noKeys() throws {
         let explanation = LegacyFixture.examine(try LegacyFixture().answer(signing: LegacyFixture().fields), keys: [])
         #expect(explanation.outcome == .unexplained)

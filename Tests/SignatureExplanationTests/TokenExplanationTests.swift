@@ -2,16 +2,16 @@ import Crypto
 import SignatureExplanation
 import Testing
 
-@Suite("Explaining a JWS")
+@Suite("Explanation of a JWS")
 struct TokenExplanationTests {
     @Test(
-        "what Apple accepts is valid, for each audience",
+        "a token that Apple accepts is valid, for each audience",
         arguments: [
             (TokenFixture(), TokenAudience.promotionalOffer),
             (TokenFixture().replacing(",\"transactionId\":\"42\"", ""), .promotionalOffer),
             (.audience("introductory-offer-eligibility", TokenFixture.eligibility), .introductoryOfferEligibility),
             (.encodedRequest(), .advancedCommerce),
-            // The order of members says nothing.
+            // The order of members has no meaning.
             (TokenFixture().withHeader(#"{ "typ": "JWT", "kid": "2X9R4HXF34", "alg": "ES256" }"#), .promotionalOffer),
         ])
     func valid(_ fixture: TokenFixture, _ audience: TokenAudience) throws {
@@ -23,7 +23,7 @@ struct TokenExplanationTests {
         #expect(explanation.verifications == 1)
     }
 
-    @Test("each known mistake is found, first", arguments: TokenMistakes.all)
+    @Test("each known mistake is the first finding", arguments: TokenMistakes.all)
     func mistake(_ mistake: TokenMistake) throws {
         let explanation = TokenFixture.examine(try mistake.make())
         #expect(explanation.findings.contains { $0.code == mistake.code })
@@ -31,12 +31,12 @@ struct TokenExplanationTests {
         #expect(!explanation.isValid)
     }
 
-    @Test("the table has more than forty kinds of mistake")
+    @Test("the table has at least forty kinds of mistake")
     func breadth() {
         #expect(Set(TokenMistakes.all.map(\.code)).count >= 40)
     }
 
-    @Test("mistakes of signing, of writing and of contents are found together")
+    @Test("mistakes of signature, encoding and content are found together")
     func several() throws {
         let fixture = TokenFixture().replacing("{", "{\"exp\":1698149200,").replacing("\"42\"", "42")
         let input = Array(TokenFixture.part(fixture.claims).utf8)
@@ -61,7 +61,7 @@ struct TokenExplanationTests {
         #expect(explanation.findings.map(\.code) == [.appDiffers])
     }
 
-    @Test("a signature of another key altogether ends with an honest answer")
+    @Test("a token signed by an unknown key stays unexplained")
     func unexplained() throws {
         let token = try TokenFixture().token(key: P256.Signing.PrivateKey())
         let explanation = TokenFixture.examine(token)
@@ -70,7 +70,7 @@ struct TokenExplanationTests {
         #expect(explanation.report.contains("None of the known mistakes"))
     }
 
-    @Test("a key ID that none of the keys has is said, with those that they have")
+    @Test("the message for an unknown key ID lists the given ones")
     func unknownKeyID() throws {
         let fixture = TokenFixture().withHeader(#"{"alg":"ES256","kid":"AAAAAAAAAA","typ":"JWT"}"#)
         let token = try fixture.token(key: P256.Signing.PrivateKey())
@@ -78,21 +78,21 @@ struct TokenExplanationTests {
         #expect(message?.contains("No key with the ID AAAAAAAAAA was given, only 2X9R4HXF34, 7QK3M5LZ90.") == true)
     }
 
-    @Test("a token that was issued days ago is valid, with a warning")
+    @Test("a token issued days ago is valid with a warning")
     func old() throws {
         let explanation = TokenFixture.examine(try TokenFixture().replacing("1698148900", "1697900000").token())
         #expect(explanation.isValid)
         #expect(explanation.findings.map(\.code) == [.issuedLongAgo])
     }
 
-    @Test("a token of the future is valid, with a warning about the clock")
+    @Test("a token from the future is valid with a warning about the clock")
     func future() throws {
         let explanation = TokenFixture.examine(try TokenFixture().replacing("1698148900", "1698149900").token())
         #expect(explanation.isValid)
         #expect(explanation.findings.map(\.code) == [.issuedInFuture])
     }
 
-    @Test("a token as Apple's Swift library writes it is valid, with warnings that name their source")
+    @Test("a token of Apple's Swift library is valid with warnings that name their source")
     func appleSwift() throws {
         let fixture = TokenFixture().replacing(TokenFixture.nonce, TokenFixture.nonce.uppercased())
             .replacing("1698148900", "1698148900.4213529")
@@ -106,7 +106,7 @@ struct TokenExplanationTests {
     }
 
     @Test(
-        "white space that is signed is a warning with the claim's name",
+        "signed white space is a warning with the claim's name",
         arguments: [
             (TokenFixture().replacing("premium", "premium\u{A0}"), "productId"),
             (TokenFixture().replacing("winter50", " winter50"), "offerIdentifier"),
@@ -125,7 +125,7 @@ struct TokenExplanationTests {
         #expect(explanation.findings.map(\.field) == [field])
     }
 
-    @Test("an issuer ID that is no UUID and an unusual key ID are warnings")
+    @Test("a malformed issuer ID and an unusual key ID are warnings")
     func unusual() throws {
         let fixture = TokenFixture().replacing("57246542-96fe-1a63-e053-0824d011072a", "TEAM123456")
             .withHeader(#"{"alg":"ES256","kid":"keyId","typ":"JWT"}"#)
@@ -135,7 +135,7 @@ struct TokenExplanationTests {
         #expect(explanation.findings.map(\.code) == [.issuerNotUUID, .keyIDShape])
     }
 
-    @Test("texts that are no tokens are said to be none", arguments: ["", ".", "..", "hello", "a.b.c", "e30.e30"])
+    @Test("texts that are not tokens are reported as errors", arguments: ["", ".", "..", "hello", "a.b.c", "e30.e30"])
     func noToken(_ text: String) {
         let explanation = TokenFixture.examine(text)
         #expect(!explanation.isValid)

@@ -3,7 +3,7 @@ import Crypto
 import SignatureExplanation
 import SigningKit
 
-/// A token in the making. It is put together here once more, apart from the code under test.
+/// The parts of a token. It composes the token itself, independent of the code under test.
 struct TokenFixture: Sendable {
     static let nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"
     static let base = [
@@ -19,7 +19,6 @@ struct TokenFixture: Sendable {
     var header = #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT"}"#
     var claims = "{\((base + offer).joined(separator: ","))}"
 
-    /// The token for another audience.
     static func audience(_ name: String, _ own: [String]) -> TokenFixture {
         TokenFixture(claims: "{\((base + own).joined(separator: ","))}").replacing("promotional-offer", name)
     }
@@ -47,7 +46,7 @@ struct TokenFixture: Sendable {
 
     var signingInput: String { Self.part(header) + "." + Self.part(claims) }
 
-    /// The token with a signature over `bytes`, or over what is right.
+    /// The token with a signature over `bytes`, by default over its signing input.
     func token(
         signing bytes: [UInt8]? = nil, key: P256.Signing.PrivateKey = LegacyFixture.key,
         write: (P256.Signing.ECDSASignature) -> String = { part(Array($0.rawRepresentation)) }

@@ -3,7 +3,7 @@ import Crypto
 import SignatureExplanation
 import Testing
 
-/// A token that was made with one mistake, and the code that must be found for it.
+/// A token with one mistake, and the code that the examiner must find.
 struct TokenMistake: CustomTestStringConvertible, Sendable {
     let code: FindingCode
     let detail: String
@@ -17,12 +17,12 @@ struct TokenMistake: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
 
-    /// Well signed, but with other contents.
+    /// A correctly signed token with other contents.
     static func form(_ code: FindingCode, _ detail: String = "", _ fixture: TokenFixture) -> TokenMistake {
         TokenMistake(code, detail) { try fixture.token() }
     }
 
-    /// The right claims with a text in them replaced.
+    /// The right claims with one text replaced.
     static func claim(_ code: FindingCode, _ text: String, _ other: String) -> TokenMistake {
         form(code, other, TokenFixture().replacing(text, other))
     }
@@ -41,7 +41,7 @@ struct TokenMistake: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// One of each.
+/// At least one example of each mistake.
 enum TokenMistakes {
     static let all = claims + audiences + requests + headers + texts + inputs
 
@@ -144,7 +144,7 @@ enum TokenMistakes {
             while true {
                 let token = try TokenFixture().token { LegacyFixture.hex($0.rawRepresentation) }
                 let digits = token.suffix(128)
-                // Single zeros go, too.
+                // The mistake also drops single zeros.
                 guard digits.first == "0" || digits.dropFirst(64).first == "0" else { continue }
                 let numbers = [digits.prefix(64), digits.suffix(64)].map { $0.drop { $0 == "0" } }
                 return String(token.dropLast(128)) + numbers.joined()
@@ -162,7 +162,7 @@ enum TokenMistakes {
         TokenMistake(.tokenPartUnreadable) { try signed("!!!") },
     ]
 
-    /// Signed again until r or s begins with a zero byte, which is left out.
+    /// Signs again until r or s begins with a zero byte, and omits that byte.
     private static func withoutLeadingZero(at half: Int) throws -> String {
         while true {
             var isShorter = false

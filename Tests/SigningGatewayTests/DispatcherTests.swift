@@ -8,33 +8,33 @@ import Testing
 
 @Suite("The dispatcher")
 struct DispatcherTests {
-    @Test("Signs with the active key when none is named, and with the one that is named")
+    @Test("The dispatcher signs with the named key, or with the active key by default")
     func choosesKey() async throws {
         let gateway = try await TestGateway()
         #expect(try gateway.isValid(await gateway.sign(), by: "active"))
         #expect(try gateway.isValid(await gateway.sign(keyID: "OTHER"), by: "other"))
     }
 
-    @Test("Names that nobody configured are refused, each as itself")
+    @Test("Unconfigured apps, features and keys are refused by name")
     func unknownNames() async throws {
         let gateway = try await TestGateway()
         #expect(throws: GatewayError.unknownApp("com.example.none")) {
-            try gateway.dispatcher.route(for: .operator, app: "com.example.none", feature: "promotional-offer")
+            try gateway.dispatcher.resolve(for: .operator, app: "com.example.none", feature: "promotional-offer")
         }
         for feature in ["promotional", "legacy-promotional-offer", ""] {
             #expect(throws: GatewayError.unknownFeature(feature, app: TestGateway.app)) {
-                try gateway.dispatcher.route(for: .operator, app: TestGateway.app, feature: feature)
+                try gateway.dispatcher.resolve(for: .operator, app: TestGateway.app, feature: feature)
             }
         }
         for keyID in ["active", "", "ACTIVE "] {
             #expect(throws: GatewayError.unknownKey(keyID, app: TestGateway.app)) {
-                try gateway.dispatcher.route(
+                try gateway.dispatcher.resolve(
                     for: .operator, app: TestGateway.app, feature: "promotional-offer", keyID: keyID)
             }
         }
     }
 
-    @Test("A feature that the app does not have is not served, though the program has it")
+    @Test("A feature that the app lacks is refused")
     func featureOfTheApp() async throws {
         let gateway = try await TestGateway { $0.accounts[0].apps[0].features = [] }
         await #expect(throws: GatewayError.unknownFeature("promotional-offer", app: TestGateway.app)) {
@@ -42,19 +42,19 @@ struct DispatcherTests {
         }
     }
 
-    @Test("Two apps whose bundle IDs differ only in their Unicode form are both served, each under its own bytes")
+    @Test("Two apps whose bundle IDs differ only in Unicode form are both served")
     func unicodeForms() async throws {
         let forms = ["com.example.caf\u{E9}", "com.example.cafe\u{301}"]
-        let gateway = try await TestGateway { plan in
-            plan.accounts[0].apps = forms.map { AppPlan(bundleID: $0, features: ["promotional-offer"]) }
+        let gateway = try await TestGateway { settings in
+            settings.accounts[0].apps = forms.map { AppSettings(bundleID: $0, features: ["promotional-offer"]) }
         }
         for form in forms {
-            let route = try gateway.dispatcher.route(for: .operator, app: form, feature: "promotional-offer")
+            let route = try gateway.dispatcher.resolve(for: .operator, app: form, feature: "promotional-offer")
             #expect(Array(route.app.bundleID.utf8) == Array(form.utf8))
         }
     }
 
-    @Test("A bad request never reaches the key")
+    @Test("An invalid request never reaches the key")
     func badRequest() async throws {
         let gateway = try await TestGateway()
         let before = gateway.place.counts.signatures
@@ -64,7 +64,7 @@ struct DispatcherTests {
         #expect(gateway.place.counts.signatures == before)
     }
 
-    @Test("Time and nonce come from the grant issuer, anew for each signature")
+    @Test("The grant issuer gives each signature a new time and nonce")
     func grants() async throws {
         let count = Atomic<UInt64>(0)
         let issuer = GrantIssuer(
@@ -78,7 +78,7 @@ struct DispatcherTests {
         }
     }
 
-    @Test("A key's failure is told with the key's ID")
+    @Test("The error of a key names the key ID")
     func keyFailure() async throws {
         let gateway = try await TestGateway()
         for fault in [KeyError.busy, .unavailable("gone"), .failed("no"), .closed] {
@@ -88,7 +88,7 @@ struct DispatcherTests {
         _ = try await gateway.sign()
     }
 
-    @Test("Nonces of the system are version 4 UUIDs, and none comes twice")
+    @Test("Nonces of the system are unique version 4 UUIDs")
     func systemNonces() {
         let issuer = GrantIssuer()
         let app = AppIdentity(bundleID: "b", issuerID: "i", keyID: "k")

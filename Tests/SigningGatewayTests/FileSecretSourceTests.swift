@@ -16,7 +16,7 @@ final class FileSecretSourceTests {
     }
 
     @Test(
-        "One newline at the end is not part of the secret",
+        "One trailing newline is not part of the secret",
         arguments: [("1234", "1234"), ("1234\n", "1234"), ("1234\r\n", "1234"), ("12 34\n\n", "12 34\n")])
     func newline(_ content: String, _ secret: String) throws {
         let path = try write(content)
@@ -33,7 +33,7 @@ final class FileSecretSourceTests {
     }
 
     @Test(
-        "What is no place for a secret is refused, and not run",
+        "An invalid secret reference is refused and not executed",
         arguments: ["|cat /etc/hostname", "file:relative", "1234", "env:PIN", "credential:../pin", "credential:"])
     func refused(_ reference: String) throws {
         let error = #expect(throws: KeyError.self) {
@@ -46,7 +46,7 @@ final class FileSecretSourceTests {
         #expect(!sentence.contains("1234") || reference != "1234")
     }
 
-    @Test("A file that is missing, empty or too long is refused by its path")
+    @Test("A missing, empty or overlong file is refused by its path")
     func unreadable() throws {
         let paths = [
             "\(directory.path)/none", try write("", named: "empty"), try write("\n", named: "newline"),
@@ -60,7 +60,7 @@ final class FileSecretSourceTests {
         }
     }
 
-    @Test("What is not a file is refused at once, and not waited for")
+    @Test("A FIFO is refused without waiting")
     func pipe() throws {
         let path = directory.appending(path: "pipe").path
         #expect(mkfifo(path, 0o600) == 0)
@@ -69,7 +69,7 @@ final class FileSecretSourceTests {
         }
     }
 
-    @Test("A credential without systemd says what is missing")
+    @Test("The error for a credential without systemd names LoadCredential=")
     func noCredentials() {
         let error = #expect(throws: KeyError.self) {
             try FileSecretSource(credentialsDirectory: nil).secret("credential:pin")
@@ -77,7 +77,7 @@ final class FileSecretSourceTests {
         #expect(error?.description.contains("LoadCredential=") == true)
     }
 
-    @Test("A secret has no description, and no mirror")
+    @Test("A secret does not show its value when printed or dumped")
     func redacted() throws {
         let secret = try FileSecretSource(credentialsDirectory: nil).secret(write("hunter2"))
         var dumped = ""

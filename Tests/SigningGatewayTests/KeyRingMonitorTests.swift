@@ -4,9 +4,9 @@ import SigningKit
 import SigningKitTesting
 import Testing
 
-@Suite("The key ring's monitor", .timeLimit(.minutes(1)))
+@Suite("The key ring monitor", .timeLimit(.minutes(1)))
 struct KeyRingMonitorTests {
-    @Test("Opens and proves the keys by itself, and reports them ready")
+    @Test("The monitor opens and proves the keys and reports them ready")
     func firstReport() async throws {
         let gateway = try await TestGateway(isOpen: false)
         try await withMonitor(gateway) { monitor in
@@ -14,7 +14,7 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("Notices an outage and a recovery, asked a second apart")
+    @Test("The monitor detects an outage and a recovery")
     func outage() async throws {
         let gateway = try await TestGateway(isOpen: false)
         try await withMonitor(gateway) { monitor in
@@ -27,7 +27,7 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("A thousand questions cost at most a proof a second for each key")
+    @Test("A thousand reports cost each key at most one proof per second")
     func coalesces() async throws {
         let gateway = try await TestGateway(isOpen: false)
         try await withMonitor(gateway) { monitor in
@@ -39,7 +39,7 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("Idle keys are proved in the interval of the configuration")
+    @Test("Idle keys sign a proof at the configured interval")
     func interval() async throws {
         let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(20) }
         try await withMonitor(gateway) { monitor in
@@ -47,15 +47,15 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("A key that asks for a PIN each time is proved once, and then by requests alone")
-    func asksForEachSignature() async throws {
+    @Test("A key with context logins signs one proof and then only requests")
+    func requiresContextLogin() async throws {
         let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(10) }
-        gateway.place.asksForEachSignature = true
+        gateway.place.requiresContextLogin = true
         try await withMonitor(gateway) { monitor in
             while await !monitor.report().allSatisfy({ $0.state == .ready }) { await Task.yield() }
             let proofs = gateway.place.counts.signatures
             #expect(proofs == 2)
-            // Longer than the freshness of a look, so that each question asks for another one.
+            // Longer than an observed state stays fresh, so that each report observes the keys again.
             for _ in 0..<3 {
                 try await Task.sleep(for: .milliseconds(1100))
                 #expect(await monitor.report().allSatisfy { $0.state == .ready })
@@ -67,18 +67,18 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("What is thrown after the first opening ends the monitor")
+    @Test("An error after the first opening ends the monitor")
     func afterOpening() async throws {
         struct Refusal: Error {}
         let gateway = try await TestGateway(isOpen: false)
-        let monitor = KeyRingMonitor(gateway.live) { throw Refusal() }
+        let monitor = KeyRingMonitor(gateway.snapshots) { throw Refusal() }
         await #expect(throws: Refusal.self) { try await monitor.run() }
     }
 
-    @Test("Who asks after it stopped is answered at once")
+    @Test("A stopped monitor reports at once")
     func stopped() async throws {
         let gateway = try await TestGateway()
-        let monitor = KeyRingMonitor(gateway.live)
+        let monitor = KeyRingMonitor(gateway.snapshots)
         let running = Task { try await monitor.run() }
         running.cancel()
         _ = await running.result
@@ -86,7 +86,7 @@ struct KeyRingMonitorTests {
     }
 
     private func withMonitor(_ gateway: TestGateway, _ body: (KeyRingMonitor) async throws -> Void) async throws {
-        let monitor = KeyRingMonitor(gateway.live)
+        let monitor = KeyRingMonitor(gateway.snapshots)
         try await withThrowingTaskGroup { group in
             group.addTask { try await monitor.run() }
             try await body(monitor)

@@ -6,16 +6,16 @@ import Testing
 
 @Suite("The key ring")
 struct KeyRingTests {
-    @Test("Keys in one place share one backend, and with it one login")
+    @Test("Keys at one locator share one backend connection and one login")
     func sharedBackend() async throws {
         let gateway = try await TestGateway()
-        #expect(gateway.ring.slots.allSatisfy { $0.state == .ready })
+        #expect(gateway.ring.handles.allSatisfy { $0.state == .ready })
         #expect(gateway.place.counts.openings == 1)
         await gateway.ring.openMissing()
         #expect(gateway.place.counts.openings == 1)
     }
 
-    @Test("A key that has not signed a proof is not ready")
+    @Test("A key is not ready before it signs a proof")
     func unproved() async throws {
         let gateway = try await TestGateway(isOpen: false)
         #expect(gateway.active.state.canSign == false)
@@ -25,7 +25,7 @@ struct KeyRingTests {
         #expect(gateway.active.state == .ready)
     }
 
-    @Test("A key that is down when it is opened is asked again, and comes back")
+    @Test("A key that is unavailable when it is opened is tried again and recovers")
     func comesBack() async throws {
         let gateway = try await TestGateway(isOpen: false)
         gateway.place.openingFault = .unavailable("The token is not there.")
@@ -38,7 +38,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "What only a person can mend is not tried again",
+        "A failure that needs the operator is not retried",
         arguments: [
             KeyError.loginRefused("The token refused the PIN."), .unfit("wrong curve"), .secretUnavailable("no file"),
             .ambiguous("two"),
@@ -51,7 +51,7 @@ struct KeyRingTests {
         #expect(gateway.place.counts.openings == 1)
     }
 
-    @Test("A key with another fingerprint than the pinned one is refused, and both are told")
+    @Test("A key that differs from its pinned fingerprint is refused with both fingerprints")
     func pinned() async throws {
         let other = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
         let gateway = try await TestGateway { $0.accounts[0].keys[0].pinned = other }
@@ -61,14 +61,14 @@ struct KeyRingTests {
         }
         #expect(sentence.contains(other.description))
         await #expect(throws: GatewayError.self) { try await gateway.sign() }
-        #expect(gateway.ring.slots[1].state == .ready)
+        #expect(gateway.ring.handles[1].state == .ready)
     }
 
     @Test("A key with the pinned fingerprint is used")
     func pinnedRight() async throws {
         let key = P256.Signing.PrivateKey()
-        let gateway = try await TestGateway(isOpen: false) { plan in
-            plan.accounts[0].keys[0].pinned = PublicKeyFingerprint(of: key.publicKey)
+        let gateway = try await TestGateway(isOpen: false) { settings in
+            settings.accounts[0].keys[0].pinned = PublicKeyFingerprint(of: key.publicKey)
         }
         gateway.place.add("active", key)
         await gateway.ring.openMissing()
@@ -77,7 +77,7 @@ struct KeyRingTests {
         #expect(gateway.active.fingerprint == PublicKeyFingerprint(of: key.publicKey))
     }
 
-    @Test("A scheme that no backend serves is refused, and the schemes are listed")
+    @Test("A scheme without a backend is refused with a list of the schemes")
     func unknownScheme() async throws {
         let uri = try KeyURI("vault:somewhere")
         let gateway = try await TestGateway { $0.accounts[0].keys[0].uri = uri }
@@ -88,7 +88,7 @@ struct KeyRingTests {
         #expect(!sentence.contains("vault") && sentence.contains("fake:"))
     }
 
-    @Test("A key that stops signing is down after its next proof, and ready again after a good one")
+    @Test("A key is down after a failed proof and ready after a good one")
     func outage() async throws {
         let gateway = try await TestGateway()
         gateway.place.outage = .unavailable("gone")
@@ -99,7 +99,7 @@ struct KeyRingTests {
         #expect(gateway.active.state == .ready)
     }
 
-    @Test("A request that finds the key unavailable takes its readiness away at once")
+    @Test("A failed request makes its key not ready at once")
     func noticedByARequest() async throws {
         let gateway = try await TestGateway()
         gateway.place.failNext(.unavailable("gone"))
@@ -117,7 +117,7 @@ struct KeyRingTests {
         #expect(gateway.active.state == .ready)
     }
 
-    @Test("What a backend complains of shows in its keys")
+    @Test("A degraded backend makes its keys degraded")
     func complaint() async throws {
         let gateway = try await TestGateway()
         gateway.place.health = .degraded("A lane is stuck.")
@@ -128,7 +128,7 @@ struct KeyRingTests {
         #expect(gateway.active.state == .ready)
     }
 
-    @Test("Closing waits for signatures in flight, then nothing signs any more")
+    @Test("close waits for signatures in flight and ends all signing")
     func closing() async throws {
         let gateway = try await TestGateway()
         gateway.place.hold()

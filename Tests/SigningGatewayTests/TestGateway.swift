@@ -5,61 +5,60 @@ import SigningGateway
 import SigningKit
 import SigningKitTesting
 
-/// A gateway over a fake place with two keys: `active` signs by default, `other` when it is named.
+/// A gateway over a fake backend with two keys: `active` signs by default, `other` if a request names it.
 struct TestGateway {
     static let app = "com.example.app"
     static let body = Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8)
 
-    let place: FakePlace
-    let plan: GatewayPlan
-    let live: LiveGateway
+    let place: FakeBackendLocation
+    let settings: GatewaySettings
+    let snapshots: SnapshotHolder
     let keys: [String: P256.Signing.PrivateKey]
 
-    /// - Parameters:
-    ///   - adjust: changes the plan before it is used.
-    ///   - isOpen: whether the keys are opened and proved.
+    /// - Parameter isOpen: whether to open the keys and prove their possession.
     init(
         verification: VerificationMode = .always, grants: GrantIssuer = GrantIssuer(), isOpen: Bool = true,
-        adjust: (inout GatewayPlan) -> Void = { _ in }
+        adjust: (inout GatewaySettings) -> Void = { _ in }
     ) async throws {
-        place = FakePlace(UUID().uuidString)
+        place = FakeBackendLocation(UUID().uuidString)
         keys = ["active": P256.Signing.PrivateKey(), "other": P256.Signing.PrivateKey()]
-        var plans: [KeyPlan] = []
+        var keySettings: [KeySettings] = []
         for name in ["active", "other"] {
             let uri = place.add(name, keys[name] ?? P256.Signing.PrivateKey())
-            plans.append(KeyPlan(keyID: name.uppercased(), uri: try KeyURI(uri), origin: "here"))
+            keySettings.append(KeySettings(keyID: name.uppercased(), uri: try KeyURI(uri), origin: "here"))
         }
-        let account = AccountPlan(
-            issuerID: "issuer", apps: [AppPlan(bundleID: Self.app, features: ["promotional-offer"])], keys: plans,
+        let account = AccountSettings(
+            issuerID: "issuer", apps: [AppSettings(bundleID: Self.app, features: ["promotional-offer"])],
+            keys: keySettings,
             activeKeyID: "ACTIVE")
-        var plan = GatewayPlan(accounts: [account], verification: verification)
-        adjust(&plan)
-        self.plan = plan
-        live = LiveGateway(Self.generation(plan, grants))
+        var settings = GatewaySettings(accounts: [account], verification: verification)
+        adjust(&settings)
+        self.settings = settings
+        snapshots = SnapshotHolder(Self.snapshot(settings, grants))
         guard isOpen else { return }
         await ring.openMissing()
         await ring.prove()
     }
 
-    static func generation(
-        _ plan: GatewayPlan, _ grants: GrantIssuer = GrantIssuer(),
+    static func snapshot(
+        _ settings: GatewaySettings, _ grants: GrantIssuer = GrantIssuer(),
         secrets: any SecretSource = FileSecretSource(credentialsDirectory: nil),
-        inheriting predecessor: GatewayGeneration? = nil, rejected: KeyRing? = nil
-    ) -> GatewayGeneration {
-        GatewayGeneration(
-            plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self], secrets: secrets,
+        inheriting predecessor: ConfigurationSnapshot? = nil, rejected: KeyRing? = nil
+    ) -> ConfigurationSnapshot {
+        ConfigurationSnapshot(
+            settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self], secrets: secrets,
             grants: grants, inheriting: predecessor, rejected: rejected)
     }
 
-    var ring: KeyRing { live.current.ring }
-    var dispatcher: Dispatcher { live.current.dispatcher }
-    var active: KeySlot { ring.slots[0] }
+    var ring: KeyRing { snapshots.current.ring }
+    var dispatcher: Dispatcher { snapshots.current.dispatcher }
+    var active: KeyHandle { ring.handles[0] }
 
     func sign(
         for client: Client = .operator, keyID: String? = nil, body: [UInt8] = Self.body
     ) async throws(GatewayError) -> [UInt8] {
-        let route = try dispatcher.route(for: client, app: Self.app, feature: "promotional-offer", keyID: keyID)
-        return try await dispatcher.sign(body, along: route)
+        let route = try dispatcher.resolve(for: client, app: Self.app, feature: "promotional-offer", keyID: keyID)
+        return try await dispatcher.sign(body, for: route)
     }
 
     func isValid(_ answer: [UInt8], by name: String) throws -> Bool {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Verification before release")
 struct VerificationTests {
-    @Test("A signature that does not verify is never released, and the key turns degraded")
+    @Test("A signature that fails verification is not released, and the key becomes degraded")
     func badSignature() async throws {
         let gateway = try await TestGateway()
         #expect(gateway.active.state == .ready)
@@ -15,18 +15,18 @@ struct VerificationTests {
             Issue.record("the key is \(gateway.active.state)")
             return
         }
-        // It still signs, and what it signs well is released.
+        // The key still signs, and correct signatures are released.
         #expect(try gateway.isValid(await gateway.sign(), by: "active"))
     }
 
-    @Test("Without verification a bad signature does leave: that is what the mode means")
+    @Test("Without verification, a wrong signature is released")
     func off() async throws {
         let gateway = try await TestGateway(verification: .off)
         gateway.place.corruptNext()
         #expect(try gateway.isValid(await gateway.sign(), by: "active") == false)
     }
 
-    @Test("One of N is verified, and every one once a bad one was seen")
+    @Test("Sampled verification checks one signature of N, and all after a failure")
     func sampled() async throws {
         let gateway = try await TestGateway(verification: .sampled(every: 5))
         gateway.place.corruptNext(5)
@@ -39,13 +39,13 @@ struct VerificationTests {
         for _ in 0..<20 { await expectRefused(gateway) }
     }
 
-    @Test("A proof is verified in every mode: a key that proves badly is down")
+    @Test("A proof is verified in every mode, and a wrong one makes the key unavailable")
     func badProof() async throws {
         let gateway = try await TestGateway(verification: .off, isOpen: false)
         await gateway.ring.openMissing()
         gateway.place.corruptNext(2)
         await gateway.ring.prove()
-        #expect(gateway.ring.slots.allSatisfy { !$0.state.canSign })
+        #expect(gateway.ring.handles.allSatisfy { !$0.state.canSign })
     }
 
     private func expectRefused(_ gateway: TestGateway, sourceLocation: SourceLocation = #_sourceLocation) async {

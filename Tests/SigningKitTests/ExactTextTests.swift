@@ -1,10 +1,10 @@
 import SigningKit
 import Testing
 
-@Suite("Texts that are compared by their bytes")
+@Suite("ExactText")
 struct ExactTextTests {
     @Test(
-        "texts that String takes for equal are different",
+        "texts that String considers equal are different",
         arguments: [("\u{E9}", "e\u{301}"), ("K", "\u{212A}"), ("\u{C5}", "\u{212B}"), (";", "\u{37E}")])
     func canonicalEquivalents(_ first: String, _ second: String) {
         #expect(first == second)
@@ -13,7 +13,7 @@ struct ExactTextTests {
         #expect(!first.hasSameBytes(as: second))
     }
 
-    @Test("a word is known by its bytes only")
+    @Test("a word matches by its bytes only")
     func words() {
         enum Word: String { case kelvin = "K" }
         #expect(Word(exactly: "K") == .kelvin)
@@ -22,7 +22,7 @@ struct ExactTextTests {
         #expect(!["K"].containsExactly("\u{212A}"))
     }
 
-    @Test("the case of ASCII letters only is ignored")
+    @Test("equalsIgnoringASCIICase ignores the case of ASCII letters only")
     func asciiCase() {
         #expect("Chunked".utf8.equalsIgnoringASCIICase("chunKED"))
         #expect(!"chun\u{212A}ed".utf8.equalsIgnoringASCIICase("chunked"))
@@ -30,7 +30,7 @@ struct ExactTextTests {
         #expect(!"chunked ".utf8.equalsIgnoringASCIICase("chunked"))
     }
 
-    @Test("texts with the same bytes are equal, however they were made", arguments: ["", "a", "日本", "e\u{301}"])
+    @Test("texts with the same bytes are equal, however they were built", arguments: ["", "a", "日本", "e\u{301}"])
     func sameBytes(_ text: String) {
         let other = String(decoding: Array(text.utf8), as: UTF8.self)
         let part = ("x" + text).dropFirst()

@@ -1,7 +1,7 @@
 import SigningKit
 import Testing
 
-@Suite("A backend's report")
+@Suite("Key backend reports")
 struct KeyBackendReportTests {
     private struct Plain: KeyBackend {
         static let scheme = "plain"
@@ -20,7 +20,7 @@ struct KeyBackendReportTests {
         func close() async {}
     }
 
-    @Test("a backend that says nothing else reports its health")
+    @Test("the default report of a backend has its health")
     func health() async {
         let backend: any KeyBackend = Plain()
         #expect(await backend.report() == KeyBackendReport(health: .degraded("It is tired.")))

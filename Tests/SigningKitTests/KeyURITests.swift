@@ -1,10 +1,10 @@
 import SigningKit
 import Testing
 
-@Suite("A key's URI")
+@Suite("Key URIs")
 struct KeyURITests {
     @Test(
-        "is described without what leads to a secret",
+        "the description omits the parts that lead to a secret",
         arguments: [
             (
                 "pkcs11:token=t;object=o?module-path=/m.so&pin-source=file:/s",
@@ -16,12 +16,12 @@ struct KeyURITests {
             ("file:/k.p8?passphrase-source=file:/s", "file:/k.p8"),
             ("file:/k.p8?passphrase=1234", "file:/k.p8"),
             ("file:/k.p8?secret=1234", "file:/k.p8"),
-            // By mistake in the path, or behind a semicolon
+            // By mistake in the path, or after a semicolon
             ("pkcs11:object=o;pin-value=1234", "pkcs11:object=o"),
             ("pkcs11:pin-value=1234;object=o", "pkcs11:object=o"),
             ("pkcs11:object=o?module-path=/m.so;pin-value=1234", "pkcs11:object=o"),
             ("file:/etc/pinguin/k.p8", "file:/etc/pinguin/k.p8"),
-            // Names that do not look like those of secrets
+            // Names that do not look like secrets
             ("file:/k.p8?pwd=1234", "file:/k.p8"), ("file:/k.p8?pw=1234", "file:/k.p8"),
             ("file:/k.p8?key=1234", "file:/k.p8"), ("file:/k.p8?token=1234", "file:/k.p8"),
             ("file:/k.p8?1234", "file:/k.p8"), ("file:/k.p8;pwd=1234", "file:/k.p8"),
@@ -40,7 +40,7 @@ struct KeyURITests {
         #expect(uri.text == text)
     }
 
-    @Test("has a scheme, a path and attributes")
+    @Test("a key URI has a scheme, a path and attributes")
     func parts() throws {
         let uri = try KeyURI("PKCS11:token=a%20b;object=o?module-path=/m.so&pin-source=file:/s?x")
         #expect(uri.scheme == "pkcs11")
@@ -50,7 +50,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "begins with a scheme and goes on",
+        "a key URI must have a scheme and a rest",
         arguments: [
             "", ":", "/etc/key.p8", "file:", "1file:/a", "fi le:/a", "fílé:/a", ":a", "file:/a#b", "pkcs11:token=a#b",
         ])

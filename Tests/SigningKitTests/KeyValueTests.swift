@@ -5,7 +5,7 @@ import Testing
 @Suite("Fingerprints, settings and secrets")
 struct KeyValueTests {
     /// Made with `openssl pkey -pubin -outform DER | sha256sum`.
-    @Test("a fingerprint is the SHA-256 of the SubjectPublicKeyInfo, as openssl has it")
+    @Test("a fingerprint is the SHA-256 of the SubjectPublicKeyInfo, as openssl computes it")
     func fingerprint() throws {
         let key = try P256.Signing.PublicKey(pemRepresentation: Self.pem)
         let fingerprint = PublicKeyFingerprint(of: key)
@@ -16,7 +16,7 @@ struct KeyValueTests {
         #expect(PublicKeyFingerprint("sha256:\(pairs.joined(separator: ":"))") == fingerprint)
     }
 
-    @Test("a fingerprint that is none is refused")
+    @Test("an invalid fingerprint is refused")
     func notFingerprints() {
         let digits = Self.digits
         for text in ["", "sha256:", digits, "sha1:\(digits)", "sha256:\(digits)0", "sha256:\(digits.dropLast())"] {
@@ -27,7 +27,7 @@ struct KeyValueTests {
         #expect(PublicKeyFingerprint("sha256:Ａ\(digits.dropFirst(3))") == nil)
     }
 
-    @Test("settings are those that an operator gave, and the defaults for the rest")
+    @Test("given settings override the defaults")
     func settingsAndDefaults() throws {
         let given = try KeyBackendSettings(["sessions": .integer(4)], for: Self.settings)
         #expect(given.integer("sessions") == 4)
@@ -38,7 +38,7 @@ struct KeyValueTests {
     }
 
     @Test(
-        "a setting that is unknown, of another kind or out of range is refused by name",
+        "an unknown, mistyped or out-of-range setting is refused by name",
         arguments: [
             ("Sessions", .integer(4), "lax"), ("sessions", .boolean(true), "whole number"),
             ("lax", .integer(1), "true or false"),
@@ -51,7 +51,7 @@ struct KeyValueTests {
         }
     }
 
-    @Test("a secret shows itself to nobody who prints, dumps or reflects it")
+    @Test("a secret does not show its value when printed, dumped or reflected")
     func secrets() {
         let secret = Array("hunter2".utf8).withUnsafeBytes { Secret($0) }
         var dumped = ""
@@ -62,14 +62,14 @@ struct KeyValueTests {
         #expect([UInt8]().withUnsafeBytes { Secret($0) }.count == 0)
     }
 
-    @Test("wiping leaves zeros")
+    @Test("wipe leaves zeros")
     func wipe() {
         var bytes = Array("hunter2".utf8)
         bytes.withUnsafeMutableBytes { Secret.wipe($0) }
         #expect(bytes == [UInt8](repeating: 0, count: 7))
     }
 
-    @Test("only a key that is busy or away may answer later")
+    @Test("only the errors busy and unavailable are transient")
     func transience() {
         #expect(KeyError.busy.isTransient)
         #expect(KeyError.unavailable("x").isTransient)

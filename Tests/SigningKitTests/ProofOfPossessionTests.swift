@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A proof of possession")
 struct ProofOfPossessionTests {
-    @Test("Cannot be taken for a JWS or an offer, and is new each time")
+    @Test("A proof differs from any JWS or offer text and is new each time")
     func harmless() {
         let prefix = ProofOfPossession.prefix
         #expect(prefix.last == 0, "no signed text of a feature holds a control character")

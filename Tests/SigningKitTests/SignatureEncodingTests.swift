@@ -2,9 +2,9 @@ import Crypto
 import SigningKit
 import Testing
 
-@Suite("A signature's encodings")
+@Suite("Signature encodings")
 struct SignatureEncodingTests {
-    @Test("DER strips leading zeros and sets one before a high bit", arguments: Self.integers)
+    @Test("DER strips leading zeros and adds one before a high bit", arguments: Self.integers)
     func extremes(_ integer: Integer) throws {
         for other in Self.integers {
             let signature = try #require(P256Signature(rawRepresentation: integer.raw + other.raw))
@@ -14,7 +14,7 @@ struct SignatureEncodingTests {
         }
     }
 
-    @Test("is 8 bytes of DER at least and 72 at most")
+    @Test("a DER signature has 8 to 72 bytes")
     func lengths() throws {
         let zero = try #require(P256Signature(rawRepresentation: [UInt8](repeating: 0, count: 64)))
         let largest = try #require(P256Signature(rawRepresentation: [UInt8](repeating: 0xFF, count: 64)))
@@ -22,7 +22,7 @@ struct SignatureEncodingTests {
         #expect(largest.derRepresentation.count == 72)
     }
 
-    @Test("agrees with swift-crypto on signatures of a real key")
+    @Test("the DER encoding agrees with swift-crypto on signatures of a real key")
     func besideCrypto() throws {
         let key = P256.Signing.PrivateKey()
         for number in 0..<500 {
@@ -34,17 +34,17 @@ struct SignatureEncodingTests {
         }
     }
 
-    @Test("is 64 bytes when it is raw", arguments: [0, 1, 63, 65, 128])
+    @Test("a raw signature must have 64 bytes", arguments: [0, 1, 63, 65, 128])
     func rawLength(_ count: Int) {
         #expect(P256Signature(rawRepresentation: [UInt8](repeating: 1, count: count)) == nil)
     }
 
-    @Test("is refused when it is not DER to the letter", arguments: Self.notDER)
+    @Test("the parser refuses every deviation from DER", arguments: Self.notDER)
     func strictDER(_ der: [UInt8]) {
         #expect(P256Signature(derRepresentation: der) == nil)
     }
 
-    @Test("is refused wherever DER was cut or goes on")
+    @Test("the parser refuses truncated DER and trailing bytes")
     func cut() throws {
         let signature = try #require(P256Signature(rawRepresentation: (1...64).map { UInt8($0) }))
         let der = signature.derRepresentation
@@ -77,18 +77,18 @@ struct SignatureEncodingTests {
         [], [0x30], [0x30, 0], [0x30, 3, 2, 1, 1],
         // Another tag
         [0x31, 6, 2, 1, 1, 2, 1, 1], [0x30, 6, 3, 1, 1, 2, 1, 1], [0x30, 6, 2, 1, 1, 4, 1, 1],
-        // A length in the long form, or none
+        // A length in the long or the indefinite form
         [0x30, 0x81, 6, 2, 1, 1, 2, 1, 1], [0x30, 0x80, 2, 1, 1, 2, 1, 1, 0, 0], [0x30, 7, 2, 0x81, 1, 1, 2, 1, 1],
         // A length that is too small or too large
         [0x30, 5, 2, 1, 1, 2, 1, 1], [0x30, 7, 2, 1, 1, 2, 1, 1], [0x30, 6, 2, 1, 1, 2, 2, 1],
         [0x30, 6, 2, 4, 1, 2, 1, 1],
-        // An empty integer, a negative one, one with a needless zero
+        // An empty, a negative or a zero-padded integer
         [0x30, 5, 2, 0, 2, 1, 1], [0x30, 6, 2, 1, 0x80, 2, 1, 1], [0x30, 7, 2, 2, 0, 1, 2, 1, 1],
         [0x30, 7, 2, 2, 0, 0x7F, 2, 1, 1],
         [0x30, 7, 2, 1, 1, 2, 2, 0, 0],
         // Three integers, or something after the second
         [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1], [0x30, 6, 2, 1, 1, 2, 1, 1, 0],
-        // 33 bytes that are no zero and 32, and 34
+        // 33 bytes without a leading zero, and 34 bytes
         [0x30, 38, 2, 33, 1] + [UInt8](repeating: 0, count: 32) + [2, 1, 1],
         [0x30, 39, 2, 34, 0, 0x80] + [UInt8](repeating: 0, count: 32) + [2, 1, 1],
     ]

@@ -36,14 +36,14 @@ struct TextRuleTests {
     }
 
     @Test(
-        "visible characters of all scripts are taken",
+        "visible characters of all scripts are accepted",
         arguments: ["com.example.app", "a b", "~!@#$%^&*()", "日本語", "é", "e\u{301}", "नि", "😀"])
     func visible(_ text: String) {
         #expect(throws: Never.self) { try TextRule.identifier.check(text) }
         #expect(throws: Never.self) { try TextRule.userName.check(text) }
     }
 
-    /// Every character with Unicode's property White_Space that is no control character.
+    /// Every character with Unicode's property White_Space, except control characters.
     static let whiteSpace: [UInt32] =
         [0x20, 0xA0, 0x1680] + Array(0x2000...0x200A) + [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 
@@ -57,7 +57,7 @@ struct TextRuleTests {
         }
     }
 
-    @Test("white space inside is refused in an identifier, except for the ordinary space", arguments: whiteSpace)
+    @Test("white space inside an identifier is refused, except for the ordinary space", arguments: whiteSpace)
     func whiteSpaceInside(_ value: UInt32) throws {
         let text = "a\(Character(try #require(Unicode.Scalar(value))))b"
         if value == 0x20 {
@@ -93,7 +93,7 @@ struct TextRuleTests {
         }
     }
 
-    @Test("an error names the member, and says which character and where")
+    @Test("an error names the member, the character and its position")
     func naming() {
         #expect(
             throws: JSONReadError(

@@ -1,25 +1,25 @@
 import SigningKit
 import Testing
 
-@Suite("Moments as text")
+@Suite("RFC 3339 timestamps")
 struct TimestampTests {
     private func moment(_ text: String) -> Timestamp? { Timestamp(rfc3339: Array(text.utf8)) }
 
-    @Test("What is written is read back, from the year 0 to 9999")
+    @Test("Timestamps of the years 0 to 9999 are unchanged after writing and reading")
     func roundTrips() {
         var milliseconds: Int64 = -62_167_219_200_000
         var step: Int64 = 1
         while milliseconds < 253_402_300_800_000 {
             let written = Timestamp(milliseconds: milliseconds).rfc3339
             #expect(Timestamp(rfc3339: written)?.milliseconds == milliseconds)
-            // A stride that meets every hour, day, month and leap year sooner or later.
+            // A pseudo-random step, which over time reaches every hour, day, month and leap year.
             step = (step &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407) & 0x1ff_ffff_ffff
             milliseconds += step % 90_000_000_000
         }
     }
 
     @Test(
-        "The ends of days, months and years are right",
+        "The boundaries of days, months and years are correct",
         arguments: [
             ("1970-01-01T00:00:00.000Z", 0), ("1969-12-31T23:59:59.999Z", -1),
             ("2000-02-29T00:00:00.000Z", 951_782_400_000), ("2024-12-31T23:59:59.999Z", 1_735_689_599_999),
@@ -31,7 +31,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "Another text, and a moment that there is not, are refused",
+        "Invalid texts and nonexistent times are refused",
         arguments: [
             "", "2026-11-21T13:27:00Z", "2026-11-21T13:27:00.12Z", "2026-11-21T13:27:00.1234Z",
             "2026-11-21 13:27:00.123Z", "2026-11-21t13:27:00.123Z", "2026-11-21T13:27:00.123z",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Nonces and timestamps")
 struct ValueTests {
-    @Test("a nonce is a version 4 UUID in lower case, whatever the random bits are")
+    @Test("a nonce is a lower-case version 4 UUID for any random bits")
     func nonce() {
         #expect(Nonce(random: 0, 0).description == "00000000-0000-4000-8000-000000000000")
         #expect(Nonce(random: .max, .max).description == "ffffffff-ffff-4fff-bfff-ffffffffffff")
@@ -13,7 +13,7 @@ struct ValueTests {
         #expect(Nonce(random: 0x0123_4567_89AB_CDEF, 0).text == Array("01234567-89ab-4def-8000-000000000000".utf8))
     }
 
-    @Test("version and variant hold for every pattern of bits")
+    @Test("a nonce has the right version and variant for every bit pattern")
     func versionAndVariant() {
         for bit in 0..<64 {
             for pattern in [UInt64(1) << UInt64(bit), ~(UInt64(1) << UInt64(bit))] {
@@ -25,18 +25,18 @@ struct ValueTests {
         }
     }
 
-    @Test("a random bit that is not version or variant shows in the text")
+    @Test("every random bit changes the nonce")
     func everyBitCounts() {
         let texts = Set(
             (0..<64).flatMap { bit in
                 [Nonce(random: 1 << UInt64(bit), 0).description, Nonce(random: 0, 1 << UInt64(bit)).description]
             })
-        // 128 bits less six; the patterns of the six are all the nonce of zeros.
+        // Each of the 122 random bits gives another text. The six fixed bits all give the nonce of zeros.
         #expect(texts.count == 122 + 1)
     }
 
     @Test(
-        "a timestamp's seconds are whole and never in the future",
+        "a timestamp's seconds are rounded down",
         arguments: [
             (0, 0), (999, 0), (1000, 1), (1_698_148_900_999, 1_698_148_900), (-1, -1), (-1000, -1), (-1001, -2),
             (Int64.max, 9_223_372_036_854_775), (Int64.min, -9_223_372_036_854_776),
@@ -45,7 +45,7 @@ struct ValueTests {
         #expect(Timestamp(milliseconds: milliseconds).seconds == seconds)
     }
 
-    @Test("timestamps are in order")
+    @Test("timestamps are ordered by time")
     func order() {
         #expect(Timestamp(milliseconds: -1) < Timestamp(milliseconds: 0))
         #expect(!(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 1)))

@@ -1,9 +1,9 @@
 import StrictJSON
 import Testing
 
-@Suite("The bounds of a JSON text")
+@Suite("Limits of the JSON reader")
 struct BoundsTests {
-    @Test("nesting ends at the depth that is asked for", arguments: [1, 2, 31, 32, 33, 100])
+    @Test("the reader refuses nesting beyond the given depth", arguments: [1, 2, 31, 32, 33, 100])
     func depth(_ limit: Int) throws {
         for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
             #expect(throws: Never.self) {
@@ -15,14 +15,14 @@ struct BoundsTests {
         }
     }
 
-    @Test("a hundred thousand brackets are refused before they cost anything")
+    @Test("the reader refuses a hundred thousand brackets at the depth limit")
     func hostileDepth() {
         #expect { try JSONDocument(parsing: Array(repeating: UInt8(ascii: "["), count: 100_000)) } throws: {
             $0 as? JSONSyntaxError != nil && ($0 as? JSONSyntaxError)?.offset == JSONDocument.defaultMaximumDepth
         }
     }
 
-    @Test("an object may have many members, and each is found", arguments: [15, 16, 17, 18, 1000])
+    @Test("the reader finds each of many members of an object", arguments: [15, 16, 17, 18, 1000])
     func manyMembers(_ count: Int) throws {
         let object = try JSONDocument(parsing: self.object((0..<count).map { "m\($0)" })).root.anyObject()
         #expect(object.names.count == count)
@@ -32,7 +32,7 @@ struct BoundsTests {
         #expect(object["m\(count)"] == nil)
     }
 
-    @Test("a member that appears twice is found among many", arguments: [16, 17, 500], ["m0", #"\u006d7"#])
+    @Test("the reader finds a repeated member among many", arguments: [16, 17, 500], ["m0", #"\u006d7"#])
     func duplicateAmongMany(_ count: Int, _ duplicate: String) {
         let text = object((0..<count).map { "m\($0)" } + [duplicate])
         #expect { try JSONDocument(parsing: text) } throws: {

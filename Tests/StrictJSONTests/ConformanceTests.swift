@@ -1,22 +1,22 @@
 import StrictJSON
 import Testing
 
-/// What RFC 8259 allows and what it does not, in the manner of JSONTestSuite; and what we refuse though it may be allowed.
-@Suite("A JSON text")
+/// Texts that RFC 8259 allows or forbids, in the style of JSONTestSuite, and texts that only this reader refuses.
+@Suite("Conformance of the JSON reader")
 struct ConformanceTests {
-    @Test("is read when RFC 8259 allows it", arguments: Self.wellFormed)
+    @Test("the reader accepts every text that RFC 8259 allows", arguments: Self.wellFormed)
     func reads(_ text: String) throws {
         let document = try JSONDocument(parsing: Array(text.utf8))
         let trimmed = text.drop { " \t\r\n".unicodeScalars.contains($0.unicodeScalars.first ?? "x") }
         #expect(trimmed.utf8.starts(with: document.root.rawBytes))
     }
 
-    @Test("is refused when RFC 8259 does not allow it", arguments: Self.malformed)
+    @Test("the reader refuses every text that RFC 8259 does not allow", arguments: Self.malformed)
     func refuses(_ text: String) {
         #expect(throws: JSONSyntaxError.self) { try JSONDocument(parsing: Array(text.utf8)) }
     }
 
-    @Test("is refused when its bytes are not UTF-8", arguments: Self.notUTF8)
+    @Test("the reader refuses bytes that are not UTF-8 and gives their offset", arguments: Self.notUTF8)
     func refusesBytes(_ bytes: [UInt8]) {
         for (text, offset) in [(bytes.quoted, 1), ([0x7B] + bytes.quoted + Array(":1}".utf8), 2)] {
             #expect { try JSONDocument(parsing: text) } throws: {
@@ -25,7 +25,9 @@ struct ConformanceTests {
         }
     }
 
-    @Test("says where it was cut", arguments: [#"{"a":[true,null,-1.5e+7,"\u00e9\ud83d\ude00é"],"b":{}}"#])
+    @Test(
+        "the reader refuses a text that is truncated at any byte",
+        arguments: [#"{"a":[true,null,-1.5e+7,"\u00e9\ud83d\ude00é"],"b":{}}"#])
     func truncated(_ text: String) throws {
         let bytes = Array(text.utf8)
         for count in 1..<bytes.count {

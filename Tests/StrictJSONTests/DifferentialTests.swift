@@ -3,10 +3,10 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-/// Held against Foundation's `JSONDecoder`, on good texts with damages and on random bytes.
-@Suite("Beside Foundation's reader")
+/// Compares this reader with Foundation's `JSONDecoder`, on damaged texts and on random bytes.
+@Suite("Comparison with Foundation's JSON reader")
 struct DifferentialTests {
-    @Test("what both accept has one meaning, and what only Foundation accepts is refused for a reason of ours")
+    @Test("both readers agree on accepted texts, and other refusals have a known reason")
     func damagedTexts() throws {
         var mutator = RequestMutator(seed: 0xD1FF, bodies: Self.texts.map { Array($0.utf8) })
         var accepted = 0
@@ -17,7 +17,7 @@ struct DifferentialTests {
         #expect(accepted > 1_000)
     }
 
-    @Test("random bytes neither trap nor divide the two")
+    @Test("random bytes do not trap, and both readers agree on them")
     func randomBytes() throws {
         var generator = SplitMix64(seed: 0xB17E5)
         for _ in 0..<10_000 {
@@ -29,7 +29,7 @@ struct DifferentialTests {
         }
     }
 
-    /// - Returns: whether we accept the text.
+    /// - Returns: whether this reader accepts the text.
     private func compare(_ text: [UInt8]) throws -> Bool {
         let theirs = try? JSONDecoder().decode(JSONTree.self, from: Data(text))
         do {
@@ -46,11 +46,11 @@ struct DifferentialTests {
         }
     }
 
-    /// Whether this is a reason for which we refuse what Foundation reads.
+    /// Whether this reader refuses the text for a reason that Foundation does not have.
     private func isOurs(_ error: JSONSyntaxError, _ text: [UInt8]) -> Bool {
         switch error.reason {
         case .duplicateMember, .byteOrderMark, .loneSurrogate: true
-        // Foundation lets a comma stand behind the last member or element, and a NUL behind the value.
+        // Foundation accepts a comma after the last member or element, and NULs after the value.
         case .unexpected(let byte, _):
             Array("]}".utf8).contains(byte)
                 && text[..<error.offset].last { !Array(" \t\r\n".utf8).contains($0) } == UInt8(ascii: ",")

@@ -2,10 +2,10 @@ import SigningKitTesting
 import StrictJSON
 import Testing
 
-/// That nothing traps shows in that the tests end. The seeds are fixed: what fails once fails again.
-@Suite("Whatever bytes come")
+/// If the reader traps, the test process crashes. The seeds are fixed, so a failure can be reproduced.
+@Suite("Robustness of the JSON reader")
 struct FuzzTests {
-    @Test("a damaged text is refused, or every value of it can be read and written again")
+    @Test("the reader refuses a damaged text, or all its values can be read and written again")
     func damagedTexts() throws {
         var mutator = RequestMutator(seed: 0xF022, bodies: Self.texts)
         var accepted = 0
@@ -18,7 +18,7 @@ struct FuzzTests {
         #expect(accepted > 10_000)
     }
 
-    @Test("random bytes are refused, or read")
+    @Test("the reader refuses or reads random bytes without a trap")
     func randomBytes() throws {
         var generator = SplitMix64(seed: 0xB17E)
         for _ in 0..<100_000 {
@@ -50,7 +50,7 @@ extension JSONTree: JSONWritable {
         switch self {
         case .null: writer.null()
         case .boolean(let value): writer.boolean(value)
-        // What overflows a Double is read as infinity; JSON has no word for that.
+        // A number that overflows a Double is read as infinity, which JSON cannot express.
         case .number(let value): writer.raw((value.isFinite ? "\(value)" : value < 0 ? "-1e999" : "1e999").utf8)
         case .string(let bytes): writer.string(String(decoding: bytes, as: UTF8.self))
         case .array(let elements): writer.array { writer in for element in elements { element.write(to: &writer) } }

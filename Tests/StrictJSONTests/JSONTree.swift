@@ -1,7 +1,7 @@
 import StrictJSON
 
-/// A JSON value from either reader, for comparing. Strings are compared by their bytes: Swift's `==` takes canonically
-/// equivalent ones for equal.
+/// A JSON value from either reader. Strings are compared by their bytes, because Swift's `==` treats canonically
+/// equivalent strings as equal.
 enum JSONTree: Equatable {
     case null
     case boolean(Bool)

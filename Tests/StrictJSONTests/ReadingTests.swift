@@ -12,13 +12,13 @@ struct ReadingTests {
     }
 
     @Test(
-        "a number that is no integer, or too large, is refused rather than rounded",
+        "a number that is not a 64-bit integer is refused, not rounded",
         arguments: ["9223372036854775808", "-9223372036854775809", "1.0", "1e3", "1E3", "0.5", "1e-1", "1e400"])
     func notIntegers(_ text: String) throws {
         #expect(throws: JSONReadError.self) { try root(text).integer() }
     }
 
-    @Test("nothing is converted: each kind is read as itself only")
+    @Test("the reader converts no kind of value into another")
     func kinds() throws {
         let texts: [(JSONKind, String)] = [
             (.object, "{}"), (.array, "[]"), (.string, #""1""#), (.number, "1"), (.boolean, "true"), (.null, "null"),
@@ -35,7 +35,7 @@ struct ReadingTests {
         #expect(throws: JSONReadError(.wrongKind(expected: .string, found: .null))) { try root("null").string() }
     }
 
-    @Test("a string's escapes become their characters, and nothing is normalised")
+    @Test("the reader decodes the escapes of a string and normalises nothing")
     func strings() throws {
         #expect(try root(#""\"\\\/\b\f\n\r\t\u0041\u00e9""#).string() == "\"\\/\u{8}\u{C}\n\r\tA\u{E9}")
         #expect(try Array(root("\"e\u{301}\"").string().utf8) == [0x65, 0xCC, 0x81])
@@ -46,7 +46,7 @@ struct ReadingTests {
         #expect(try root(#""\uDBFF\uDFFF\uD800\uDC00""#).string() == "\u{10FFFF}\u{10000}")
     }
 
-    @Test("raw bytes are those that came, without the space around them")
+    @Test("raw bytes are the original bytes without the surrounding space")
     func rawBytes() throws {
         let object = try root(" { \"a\" :  { \"b\" : [ 1 , 2.50 , \"\\u0041\" ] }  , \"c\":1e5 } ").anyObject()
         #expect(text(of: object["a"]) == "{ \"b\" : [ 1 , 2.50 , \"\\u0041\" ] }")
@@ -55,7 +55,7 @@ struct ReadingTests {
         #expect(elements.map(text(of:)) == ["1", "2.50", "\"\\u0041\""])
     }
 
-    @Test("members keep their order, and are found by their characters, escaped or not")
+    @Test("members keep their order and are found by their decoded names")
     func members() throws {
         let object = try root(#"{"z":1,"\u0061b":[{"c":2}],"":3,"é":4}"#).anyObject()
         #expect(object.names == ["z", "ab", "", "é"])
@@ -63,13 +63,13 @@ struct ReadingTests {
         #expect(try object["ab"]?.elements().count == 1)
         #expect(try object[""]?.integer() == 3)
         #expect(try object["é"]?.integer() == 4)
-        // Canonically equivalent, but another name.
+        // Canonically equivalent, but a different name.
         #expect(object["e\u{301}"] == nil)
         #expect(object["c"] == nil)
         #expect(object["abc"] == nil)
     }
 
-    @Test("an error says the path from the root down")
+    @Test("an error gives the path from the root")
     func paths() throws {
         let value = try root(#"{"request":{"items":[{"SKU":"a"},{"SKU":7}]},"m":[[1,"x"]]}"#)
         #expect(throws: JSONReadError(.wrongKind(expected: .string, found: .number), at: "request.items[1].SKU")) {
@@ -92,7 +92,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("a missing member, an unknown one and null are three things")
+    @Test("a missing member, an unknown member and null differ")
     func absence() throws {
         let object = try root(#"{"a":null}"#).anyObject()
         #expect(throws: JSONReadError(.missing, at: "b")) { try object.required("b", string) }
@@ -106,7 +106,7 @@ struct ReadingTests {
         #expect(throws: Never.self) { try root(#"{"\u0061":null}"#).object(members: ["a"]) }
     }
 
-    @Test("an error's sentence names the member and the cure")
+    @Test("an error message names the member and the cure")
     func sentences() {
         #expect(
             JSONReadError(.unknown(known: ["productId"]), at: "productID").description

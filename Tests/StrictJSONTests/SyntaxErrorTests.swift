@@ -1,9 +1,9 @@
 import StrictJSON
 import Testing
 
-@Suite("A JSON syntax error")
+@Suite("JSON syntax errors")
 struct SyntaxErrorTests {
-    @Test("says what is wrong and at which byte", arguments: Self.faults)
+    @Test("an error states the fault and its byte offset", arguments: Self.faults)
     func reasons(_ text: String, _ reason: JSONSyntaxError.Reason, _ offset: Int) {
         #expect {
             try JSONDocument(parsing: Array(text.utf8))
@@ -12,7 +12,7 @@ struct SyntaxErrorTests {
         }
     }
 
-    @Test("names a byte that cannot be printed by its number")
+    @Test("an error shows an unprintable byte as a number")
     func unprintable() {
         #expect { try JSONDocument(parsing: [0x22, 0x07, 0x22]) } throws: { "\($0)".contains("0x07") }
         #expect { try JSONDocument(parsing: Array("[1;2]".utf8)) } throws: { "\($0)".contains("';'") }

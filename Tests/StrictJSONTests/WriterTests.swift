@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The JSON writer")
 struct WriterTests {
-    @Test("writes members in their order, compactly")
+    @Test("the writer writes members in order without white space")
     func members() {
         var writer = JSONWriter()
         writer.object { writer in
@@ -32,14 +32,14 @@ struct WriterTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == text)
     }
 
-    @Test("escapes what RFC 8259 demands, and nothing else")
+    @Test("the writer escapes only what RFC 8259 requires")
     func escapes() {
         #expect(
             written("\"\\/\u{8}\u{9}\u{A}\u{C}\u{D}\u{0}\u{1F}\u{7F}é😀\u{2028}")
                 == #""\"\\/\b\t\n\f\r\u0000\u001f"# + "\u{7F}é😀\u{2028}\"")
     }
 
-    @Test("every character comes back from the reader as it was")
+    @Test("every character is unchanged after writing and reading")
     func roundTrip() throws {
         for value in UInt32(0)...0x2FFFF {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -51,7 +51,7 @@ struct WriterTests {
         }
     }
 
-    @Test("random texts come back too, through Foundation as well")
+    @Test("random texts are unchanged after writing and reading, also by Foundation")
     func randomTexts() throws {
         var generator = SplitMix64(seed: 7)
         for _ in 0..<2_000 {

@@ -1,12 +1,12 @@
 import Testing
 import TraceContext
 
-/// Cases of https://www.w3.org/TR/trace-context-1/ and of its test suite.
+/// Cases from https://www.w3.org/TR/trace-context-1/ and from its test suite.
 @Suite("traceparent")
 struct TraceparentTests {
     static let example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    @Test("the standard's example is read and written the same")
+    @Test("the standard's example is unchanged after reading and writing")
     func example() throws {
         let context = try #require(TraceContext(traceparent: Self.example))
         #expect(context.traceID.description == "4bf92f3577b34da6a3ce929d0e0e4736")
@@ -16,7 +16,7 @@ struct TraceparentTests {
         #expect(context.traceparent == Self.example)
     }
 
-    @Test("a trace that is not sampled stays so")
+    @Test("an unsampled trace stays unsampled")
     func unsampled() throws {
         let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
         let context = try #require(TraceContext(traceparent: text))
@@ -24,7 +24,7 @@ struct TraceparentTests {
         #expect(context.traceparent == text)
     }
 
-    @Test("flags that Level 1 does not know are zero when they go out", arguments: ["02", "ff", "03", "fe"])
+    @Test("flags that Level 1 does not define are written as zero", arguments: ["02", "ff", "03", "fe"])
     func unknownFlags(_ flags: String) throws {
         let text = String(Self.example.dropLast(2)) + flags
         let context = try #require(TraceContext(traceparent: text))
@@ -34,7 +34,7 @@ struct TraceparentTests {
     }
 
     @Test(
-        "a higher version is read as far as version 00 goes, and goes out as version 00",
+        "a higher version is read like version 00 and written as version 00",
         arguments: [
             "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
@@ -47,7 +47,7 @@ struct TraceparentTests {
     }
 
     @Test(
-        "what is not a traceparent is refused",
+        "an invalid traceparent is refused",
         arguments: [
             "", "00", "-", "00-",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
@@ -86,7 +86,7 @@ struct TraceparentTests {
         #expect(TraceContext(traceparent: text) == nil)
     }
 
-    @Test("every single character that is wrong is noticed")
+    @Test("every wrong character is detected")
     func oneWrongCharacter() {
         for position in 0..<55 {
             var characters = Array(Self.example.utf8)
@@ -98,7 +98,7 @@ struct TraceparentTests {
 
 @Suite("Trace contexts")
 struct TraceContextTests {
-    @Test("a child has the trace, the flags and the state of its parent, and a span ID of its own")
+    @Test("a child has the trace ID, flags and state of its parent and its own span ID")
     func child() throws {
         let parent = try #require(TraceContext(traceparent: TraceparentTests.example, tracestate: "foo=1"))
         let child = parent.child()
@@ -108,7 +108,7 @@ struct TraceContextTests {
         #expect(child.spanID != parent.spanID)
     }
 
-    @Test("a fresh context is a trace of its own and reads back", arguments: [true, false])
+    @Test("a fresh context has a new trace ID and is unchanged after writing and reading", arguments: [true, false])
     func fresh(_ sampled: Bool) {
         let contexts = (0..<200).map { _ in TraceContext.fresh(sampled: sampled) }
         #expect(Set(contexts.map(\.traceID)).count == 200)
@@ -119,7 +119,7 @@ struct TraceContextTests {
         }
     }
 
-    @Test("whoever decides on sampling sees the ID that the trace then has")
+    @Test("the sampling decision gets the ID of the new trace")
     func decision() {
         var seen: TraceID?
         let context = TraceContext.fresh { id in
@@ -130,7 +130,7 @@ struct TraceContextTests {
         #expect(context.isSampled)
     }
 
-    @Test("zero is no ID, and half a zero is one")
+    @Test("an ID of zero is invalid, and a half-zero ID is valid")
     func zero() {
         #expect(TraceID(high: 0, low: 0) == nil)
         #expect(SpanID(0) == nil)

@@ -1,7 +1,7 @@
 import Testing
 import TraceContext
 
-/// Cases of https://www.w3.org/TR/trace-context-1/ and of its test suite.
+/// Cases from https://www.w3.org/TR/trace-context-1/ and from its test suite.
 @Suite("tracestate")
 struct TracestateTests {
     static func kept(_ text: String) throws -> String? {
@@ -9,7 +9,7 @@ struct TracestateTests {
     }
 
     @Test(
-        "what is well formed is handed on as it came",
+        "a well-formed tracestate is kept unchanged",
         arguments: [
             "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "foo=1", "foo=1,bar=2", "foo=1 \t , \t bar=2, \t baz=3",
             "foo=1,,bar=2", "foo=1,", ",foo=1", "foo= 1", "fw529a3039@dt=FfFfFfFf", "0tenant@a=1", "foo=1,foo=1",
@@ -23,13 +23,13 @@ struct TracestateTests {
         #expect(try Self.kept(text) == text)
     }
 
-    @Test("white space around the whole is not part of it")
+    @Test("surrounding white space is not part of the tracestate")
     func trimmed() throws {
         #expect(try Self.kept(" \tfoo=1\t ") == "foo=1")
     }
 
     @Test(
-        "what is malformed is dropped, and the trace goes on without it",
+        "a malformed tracestate is dropped, and the trace continues",
         arguments: [
             "", " ", ",", "foo", "foo=", "=1", "foo =1", "FOO=1", "foo.bar=1", "1foo=1", "foo=1=2",
             "foo@=1", "@foo=1", "foo@@bar=1", "foo@bar@baz=1", "foo@1bar=1", "foo@-bar=1", "foo=\u{7F}", "foo=b\u{E9}",
@@ -39,14 +39,14 @@ struct TracestateTests {
             "t@" + String(repeating: "v", count: 15) + "=1",
             "k=" + String(repeating: "v", count: 257),
             (1...33).map { "bar\($0)=1" }.joined(separator: ","),
-            // Longer than this program carries
+            // 513 characters; this program propagates at most 512
             "a=" + String(repeating: "v", count: 255) + ",b=" + String(repeating: "v", count: 253),
         ])
     func dropped(_ text: String) throws {
         #expect(try Self.kept(text) == nil)
     }
 
-    @Test("512 characters are carried")
+    @Test("a tracestate of 512 characters is kept")
     func longest() throws {
         let text = "a=" + String(repeating: "v", count: 255) + ",b=" + String(repeating: "v", count: 252)
         #expect(text.utf8.count == 512)

@@ -1,12 +1,12 @@
 import Testing
 import TransparencyLog
 
-@Suite("A checkpoint")
+@Suite("Checkpoints")
 struct CheckpointTests {
     /// C2SP tlog-checkpoint.
     private let example = "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n"
 
-    @Test("is read and written as C2SP's example has it")
+    @Test("The example of C2SP is unchanged after reading and writing")
     func roundTrip() throws {
         let checkpoint = try Checkpoint(parsing: example)
         #expect(checkpoint.origin == "example.com/behind-the-sofa")
@@ -15,14 +15,14 @@ struct CheckpointTests {
         #expect(checkpoint.text == example)
     }
 
-    @Test("keeps further lines")
+    @Test("A checkpoint keeps extension lines")
     func extensions() throws {
         let checkpoint = try Checkpoint(parsing: example + "one\ntwo 2\n")
         #expect(checkpoint.extensions == ["one", "two 2"])
         #expect(checkpoint.text == example + "one\ntwo 2\n")
     }
 
-    @Test("of an empty log has the size 0")
+    @Test("The checkpoint of an empty log has the size 0")
     func empty() throws {
         let checkpoint = try Checkpoint(origin: "a", size: 0, root: .empty)
         #expect(checkpoint.text == "a\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n")
@@ -30,13 +30,14 @@ struct CheckpointTests {
     }
 
     @Test(
-        "is refused when a line of it is not right",
+        "The parser refuses a checkpoint with an invalid line",
         arguments: [
-            ("", NoteError.openEnd), ("a\n1\n", .notCheckpoint(.lines)), ("\n1\n\(root)\n", .notCheckpoint(.origin)),
+            ("", NoteError.missingNewline), ("a\n1\n", .notCheckpoint(.lines)),
+            ("\n1\n\(root)\n", .notCheckpoint(.origin)),
             ("a\n01\n\(root)\n", .notCheckpoint(.size)), ("a\n00\n\(root)\n", .notCheckpoint(.size)),
             ("a\n-1\n\(root)\n", .notCheckpoint(.size)), ("a\n+1\n\(root)\n", .notCheckpoint(.size)),
             ("a\n\n\(root)\n", .notCheckpoint(.size)), ("a\n1 \n\(root)\n", .notCheckpoint(.size)),
-            ("a\n9223372036854775808\n\(root)\n", .notCheckpoint(.size)), ("a\n1\n\(root)", .openEnd),
+            ("a\n9223372036854775808\n\(root)\n", .notCheckpoint(.size)), ("a\n1\n\(root)", .missingNewline),
             ("a\n1\n\(root.dropLast())\n", .notCheckpoint(.root)), ("a\n1\nAAAA\n", .notCheckpoint(.root)),
             ("a\n1\n\(root)\n\n", .notCheckpoint(.extensions)), ("a\n1\n\n\(root)\n", .notCheckpoint(.root)),
         ])
@@ -46,7 +47,7 @@ struct CheckpointTests {
 
     static let root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
 
-    @Test("is not made of what would be more than a line")
+    @Test("The initialiser refuses an invalid origin, size or extension line")
     func unfit() throws {
         #expect(throws: NoteError.notCheckpoint(.origin)) { try Checkpoint(origin: "a\nb", size: 0, root: .empty) }
         #expect(throws: NoteError.notCheckpoint(.size)) { try Checkpoint(origin: "a", size: -1, root: .empty) }
@@ -55,19 +56,19 @@ struct CheckpointTests {
         }
     }
 
-    @Test("is the log's only when the key of its origin signed")
+    @Test("A checkpoint belongs to the log only if the key of its origin signed it")
     func signedByLog() throws {
-        let (log, witness) = (try NoteSigner.generate(name: "log"), try NoteSigner.generate(name: "witness"))
+        let (log, recorder) = (try NoteSigner.generate(name: "log"), try NoteSigner.generate(name: "witness"))
         let text = try Checkpoint(origin: "log", size: 0, root: .empty).text
-        let both = try log.sign(text).adding(try witness.sign(text).signatures[0])
-        let all = [log.verifier, witness.verifier]
+        let both = try log.sign(text).adding(try recorder.sign(text).signatures[0])
+        let all = [log.verifier, recorder.verifier]
         #expect(try Checkpoint(both, signedByLogWith: all).size == 0)
         #expect(try Checkpoint(both, signedByLogWith: [log.verifier]).size == 0)
         #expect(throws: NoteError.notSignedByLog(origin: "log")) {
-            try Checkpoint(both, signedByLogWith: [witness.verifier])
+            try Checkpoint(both, signedByLogWith: [recorder.verifier])
         }
         #expect(throws: NoteError.notSignedByLog(origin: "log")) {
-            try Checkpoint(try witness.sign(text), signedByLogWith: all)
+            try Checkpoint(try recorder.sign(text), signedByLogWith: all)
         }
     }
 }

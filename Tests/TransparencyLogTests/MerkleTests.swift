@@ -1,12 +1,12 @@
 import Testing
 import TransparencyLog
 
-@Suite("A Merkle tree")
+@Suite("Merkle trees")
 struct MerkleTests {
-    @Test("has the roots with which Certificate Transparency tests its own")
+    @Test("The roots match the test vectors of Certificate Transparency")
     func roots() throws {
         let vectors = try Vectors.tree()
-        var tree = GrowingTree()
+        var tree = AppendOnlyTree()
         #expect(tree.root == (try hash(vectors.roots[0])))
         for (leaf, root) in zip(vectors.leaves, vectors.roots.dropFirst()) {
             tree.append(.leaf(try bytes(hexadecimal: leaf)))
@@ -15,7 +15,7 @@ struct MerkleTests {
         #expect(tree.size == 8)
     }
 
-    @Test("proves inclusion as RFC 6962 defines it")
+    @Test("Inclusion proofs match RFC 6962")
     func inclusion() throws {
         let vectors = try Vectors.tree()
         let prover = Self.prover(over: try vectors.leaves.map { .leaf(try bytes(hexadecimal: $0)) })
@@ -25,7 +25,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("proves consistency as RFC 6962 defines it")
+    @Test("Consistency proofs match RFC 6962")
     func consistency() throws {
         let vectors = try Vectors.tree()
         let prover = Self.prover(over: try vectors.leaves.map { .leaf(try bytes(hexadecimal: $0)) })
@@ -35,7 +35,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("gives an inclusion proof for every leaf of every size, which fits nothing else")
+    @Test("An inclusion proof exists for every leaf of every size and matches nothing else")
     func everyInclusion() throws {
         let leaves = Self.leaves(70)
         let roots = Self.roots(of: leaves)
@@ -58,7 +58,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("does not take a proof for one of a tree whose path has another length", arguments: [1, 5, 8, 33, 64])
+    @Test("An inclusion proof fails for a tree size with another path length", arguments: [1, 5, 8, 33, 64])
     func otherSize(_ size: Int) throws {
         let leaves = Self.leaves(70)
         let root = Self.roots(of: leaves)[size]
@@ -68,7 +68,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("gives a consistency proof between any two sizes, which fits nothing else")
+    @Test("A consistency proof exists between any two sizes and matches nothing else")
     func everyConsistency() throws {
         let leaves = Self.leaves(70)
         let roots = Self.roots(of: leaves)
@@ -87,7 +87,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("does not take a consistency proof for one between other sizes")
+    @Test("A consistency proof fails between other sizes")
     func otherSizes() throws {
         let roots = Self.roots(of: Self.leaves(70))
         let proof = try #require(Self.prover(over: Self.leaves(70)).consistency(from: 21, to: 70))
@@ -98,7 +98,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("has no proof for what it does not hold")
+    @Test("The prover returns nil for leaves and sizes that the tree lacks")
     func outside() {
         let prover = Self.prover(over: Self.leaves(7))
         #expect(prover.inclusion(of: 7, size: 7) == nil)
@@ -108,7 +108,7 @@ struct MerkleTests {
         #expect(prover.consistency(from: -1, to: 6) == nil)
     }
 
-    @Test("grows by perfect subtrees as it does by their leaves, where they can stand")
+    @Test("Appending a perfect subtree equals appending its leaves, at aligned positions only")
     func subtrees() {
         let leaves = Self.leaves(70)
         let roots = Self.roots(of: leaves)
@@ -123,7 +123,7 @@ struct MerkleTests {
                 if count == 1 << height { #expect(tree.root == roots[fits ? size + count : size]) }
             }
         }
-        var tree = GrowingTree()
+        var tree = AppendOnlyTree()
         for height in [-1, 62, 64] {
             let isAppended = tree.append(perfectSubtree: .empty, height: height)
             #expect(!isAppended)
@@ -131,7 +131,7 @@ struct MerkleTests {
         #expect(tree.size == 0)
     }
 
-    @Test("grows by another tree where that can stand")
+    @Test("Appending another tree succeeds at aligned positions only")
     func trees() {
         let leaves = Self.leaves(70)
         let roots = Self.roots(of: leaves)
@@ -151,13 +151,13 @@ struct MerkleTests {
 
     private static func leaves(_ count: Int) -> [MerkleHash] { (0..<count).map { .leaf([UInt8($0), 0x2A]) } }
 
-    private static func tree(of leaves: ArraySlice<MerkleHash>) -> GrowingTree {
-        var tree = GrowingTree()
+    private static func tree(of leaves: ArraySlice<MerkleHash>) -> AppendOnlyTree {
+        var tree = AppendOnlyTree()
         for leaf in leaves { tree.append(leaf) }
         return tree
     }
 
-    /// By size, from 0.
+    /// Indexed by size, from 0.
     private static func roots(of leaves: [MerkleHash]) -> [MerkleHash] {
         (0...leaves.count).map { root(of: leaves.prefix($0)) }
     }
@@ -174,7 +174,7 @@ struct MerkleTests {
         MerkleProver { subtree in root(of: leaves[subtree.leaves]) }
     }
 
-    /// One hash less, one more, and each of them changed.
+    /// The hashes with one removed, one added, or one changed.
     private static func spoiled(_ hashes: [MerkleHash]) -> [[MerkleHash]] {
         var all = [hashes + [.empty]]
         if !hashes.isEmpty { all += [Array(hashes.dropLast()), Array(hashes.dropFirst())] }

@@ -2,9 +2,9 @@ import Crypto
 import Testing
 import TransparencyLog
 
-@Suite("A signed note")
+@Suite("Signed notes")
 struct NoteTests {
-    @Test("of another implementation verifies with its key")
+    @Test("A note of another implementation verifies with its key")
     func vectors() throws {
         for vector in try Vectors.notes().notes {
             let note = try SignedNote(parsing: vector.note)
@@ -14,7 +14,7 @@ struct NoteTests {
         }
     }
 
-    @Test("is signed as Go's module signs it, byte for byte")
+    @Test("The signer matches Go's note module byte for byte")
     func signer() throws {
         let vectors = try Vectors.notes()
         let signer = try NoteSigner(vectors.signer)
@@ -24,7 +24,7 @@ struct NoteTests {
         #expect(try signer.sign(SignedNote(parsing: first.note).text).description == first.note)
     }
 
-    @Test("is signed with a new key, whose texts are read again")
+    @Test("A new key signs a note, and its texts can be read again")
     func generated() throws {
         let signer = try NoteSigner.generate(name: "example.com/log")
         let again = try NoteSigner(signer.text)
@@ -32,7 +32,7 @@ struct NoteTests {
         #expect(try note.verify(with: [NoteVerifier(signer.verifier.text)]).count == 1)
     }
 
-    @Test("holds its key back from every description")
+    @Test("The signer does not show its key in any description")
     func secret() throws {
         let signer = try NoteSigner.generate(name: "example.com/log")
         var dumped = ""
@@ -41,7 +41,7 @@ struct NoteTests {
         for text in ["\(signer)", String(reflecting: signer), dumped] { #expect(!text.contains(secret)) }
     }
 
-    @Test("by a P-256 key verifies, and by another does not")
+    @Test("A P-256 signature verifies with its key and no other")
     func ecdsa() throws {
         let key = P256.Signing.PrivateKey()
         let verifier = try NoteVerifier(name: "example.com/token", p256: key.publicKey)
@@ -59,7 +59,7 @@ struct NoteTests {
         #expect(throws: NoteError.wrongSignature(name: "example.com/token")) { try changed.verify(with: [verifier]) }
     }
 
-    @Test("is refused when a known key's signature is wrong, though another's is right")
+    @Test("verify refuses a wrong signature of a known key beside a right one of another")
     func oneWrong() throws {
         let (first, second) = (try NoteSigner.generate(name: "a"), try NoteSigner.generate(name: "b"))
         let note = try first.sign("text\n")
@@ -71,26 +71,26 @@ struct NoteTests {
         #expect(try both.verify(with: [first.verifier]).count == 1)
     }
 
-    @Test("is refused when nobody that is known signed")
+    @Test("verify refuses a note that no known key signed")
     func unknown() throws {
         let note = try NoteSigner.generate(name: "a").sign("text\n")
-        // Another key with the same name is another key.
+        // A key with the same name is still a different key.
         let other = try NoteSigner.generate(name: "a").verifier
         #expect(throws: NoteError.unknownSigners(["a"])) { try note.verify(with: [other]) }
         #expect(throws: NoteError.unknownSigners(["a"])) { try note.verify(with: []) }
     }
 
-    @Test("may have empty lines in its text: the last one divides")
+    @Test("The text of a note may have empty lines, and the last empty line ends it")
     func emptyLines() throws {
         let note = try NoteSigner.generate(name: "a").sign("one\n\ntwo\n")
         #expect(try SignedNote(parsing: note.description).text == "one\n\ntwo\n")
     }
 
     @Test(
-        "is refused when its form is not right",
+        "The parser refuses a malformed note",
         arguments: [
-            ("", NoteError.openEnd), ("text\n", .unsigned), ("text\n\n", .unsigned), ("text", .openEnd),
-            ("text\n\n— a AAAAAAA=", .openEnd), ("text\n\n- a AAAAAAA=\n", .malformedSignature(1)),
+            ("", NoteError.missingNewline), ("text\n", .unsigned), ("text\n\n", .unsigned), ("text", .missingNewline),
+            ("text\n\n— a AAAAAAA=", .missingNewline), ("text\n\n- a AAAAAAA=\n", .malformedSignature(1)),
             ("text\n\n— a AAAA\n", .malformedSignature(1)), ("text\n\n— a AAAAAA==\n", .malformedSignature(1)),
             ("text\n\n—  AAAAAAA=\n", .malformedSignature(1)), ("text\n\n— a+b AAAAAAA=\n", .malformedSignature(1)),
             ("text\n\n— a b AAAAAAA=\n", .malformedSignature(1)),
@@ -103,14 +103,14 @@ struct NoteTests {
         #expect(throws: error) { try SignedNote(parsing: text) }
     }
 
-    @Test("is refused when it is not UTF-8")
+    @Test("The parser refuses a note that is not UTF-8")
     func notUTF8() {
         #expect(throws: NoteError.notText) {
             try SignedNote(parsing: [0xFF, 0x0A, 0x0A] + Array("— a AAAAAAA=\n".utf8))
         }
     }
 
-    @Test("may have a hundred signatures, and no more")
+    @Test("A note can have at most a hundred signatures")
     func tooMany() throws {
         let line = "— a AAAAAAA=\n"
         #expect(try SignedNote(parsing: "t\n\n" + String(repeating: line, count: 100)).signatures.count == 100)
@@ -121,7 +121,7 @@ struct NoteTests {
     }
 
     @Test(
-        "has keys whose texts are refused when a character of them is not right",
+        "The parser refuses a malformed verifier key",
         arguments: [
             ("", NoteError.malformedKey), ("a+b", .malformedKey),
             ("PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .otherKeyID(name: "PeterNeumann")),
@@ -129,8 +129,8 @@ struct NoteTests {
             ("PeterNeumann+C74F20A3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .malformedKey),
             ("PeterNeumann+c74f20a+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .malformedKey),
             ("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10Q=", .malformedKey),
-            ("Peter Neumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unfitName),
-            ("+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unfitName),
+            ("Peter Neumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .invalidName),
+            ("+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .invalidName),
             ("PeterNeumann+c74f20a3+Bhpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", .unsupportedKey(type: 6)),
             ("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n", .malformedKey),
         ])
@@ -138,7 +138,7 @@ struct NoteTests {
         #expect(throws: error) { try NoteVerifier(text) }
     }
 
-    @Test("is not signed with a key's text that is not right, and no error repeats it")
+    @Test("The signer refuses a malformed key, and the error does not repeat it")
     func signers() throws {
         let text = try NoteSigner.generate(name: "a").text
         for wrong in ["", "PUBLIC" + text, String(text.dropLast(4)), text.replacing("+a+", with: "+b+"), text + "\n"] {
@@ -150,7 +150,7 @@ struct NoteTests {
         }
     }
 
-    @Test("follows another in a file, with an empty line behind each")
+    @Test("A note list has an empty line after each note")
     func list() throws {
         let signer = try NoteSigner.generate(name: "a")
         let notes = try (1...3).map { try signer.sign("a\n\($0)\n") }
@@ -159,7 +159,7 @@ struct NoteTests {
         #expect(list.notes == notes)
         #expect(list.remainder.isEmpty)
 
-        // Whatever a crash left of the last one, the others are there.
+        // If a crash truncates the last note, the others remain readable.
         for count in 1..<NoteList.text(of: notes[2]).utf8.count {
             let cut = try NoteList(parsing: Array(text.utf8.dropLast(count)))
             #expect(cut.notes == Array(notes.prefix(2)))
@@ -167,7 +167,7 @@ struct NoteTests {
         }
         #expect(try NoteList(parsing: []).notes.isEmpty)
 
-        // A writer that goes on behind a torn note spoils no other.
+        // A note that is appended after a truncated note does not damage the others.
         for count in 1..<NoteList.text(of: notes[1]).utf8.count {
             let torn = (notes.prefix(2).map { NoteList.text(of: $0) }.joined()).utf8.dropLast(count)
             let mended = Array(torn) + Array((NoteList.separator(after: torn) + NoteList.text(of: notes[2])).utf8)
@@ -178,7 +178,7 @@ struct NoteTests {
         #expect(throws: NoteError.self) { try NoteList(parsing: Array(text.replacing("—", with: "-").utf8)) }
     }
 
-    @Test("is found in pieces of any size as in the whole, and so is what is none")
+    @Test("The scanner finds the same notes and damage in pieces of any size")
     func pieces() throws {
         let signer = try NoteSigner.generate(name: "a")
         let notes = try (1...5).map { try signer.sign("a\n\($0)\n") }
@@ -199,7 +199,7 @@ struct NoteTests {
         }
     }
 
-    @Test("is not waited for without end")
+    @Test("The scanner limits its memory for input without a note")
     func endless() {
         var scanner = NoteScanner()
         for _ in 0..<5 { scanner.read([UInt8](repeating: 0x61, count: 1 << 20)[...]) { _ in Issue.record("a note") } }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TransparencyLog
 
-/// The files in `Vectors/`; each says where it comes from.
+/// The files in `Vectors/`; each names its source.
 enum Vectors {
     struct Tree: Decodable {
         struct Inclusion: Decodable {
@@ -16,7 +16,7 @@ enum Vectors {
             let hashes: [String]
         }
         let leaves: [String]
-        /// By size, from 0.
+        /// Indexed by size, from 0.
         let roots: [String]
         let inclusion: [Inclusion]
         let consistency: [Consistency]

@@ -12,10 +12,10 @@ import re
 import sys
 import textwrap
 
-# Every command has them; privyseal(1) explains them once.
+# Every command has these options; privyseal(1) explains them once.
 COMMON = {"help", "version"}
 
-# What help texts name by file, man pages name by page.
+# Help texts name a file; man pages name a page instead.
 PAGES = {"docs/configuration.md": "gateway.yaml(5)"}
 
 FILES = r""".SH FILES

@@ -3,7 +3,6 @@ import Glibc
 import SQLite
 
 extension AuditStoreError {
-    /// What SQLite's error means for the log at `path`.
     init(_ error: SQLiteError, at path: String) {
         switch error.code.primary {
         case .full: self = .full("No space is left for the audit log \(path): \(error).")
@@ -12,15 +11,15 @@ extension AuditStoreError {
         case .readOnly: self = .readOnly("The audit log \(path) cannot be written: \(error).")
         case .busy, .locked, .protocolFailed:
             self = .busy("Another process holds the audit log \(path): \(error).")
-        // The statements are right: it is the tables that are not.
+        // The statements are correct, so the tables must be wrong.
         case .error: self = .damaged("The audit log \(path) is not as it was made: \(error).")
-        // Nothing that is written comes near the limit that readers set.
+        // No written value comes near the length limit of readers.
         case .corrupt, .notADatabase, .tooBig: self = .damaged("The audit log \(path) is damaged: \(error).")
         default: self = Self.refusal(error, at: path)
         }
     }
 
-    /// What the operating system did not want.
+    /// Maps an error of the operating system.
     private static func refusal(_ error: SQLiteError, at path: String) -> AuditStoreError {
         switch error.systemError {
         case ENOSPC, EDQUOT: .full("No space is left for the audit log \(path): \(error).")
@@ -29,7 +28,7 @@ extension AuditStoreError {
         }
     }
 
-    /// Runs `body` on the log at `path`.
+    /// Runs `body` and maps its errors.
     static func at<Value>(
         _ path: String, _ body: () throws(SQLiteError) -> Value
     ) throws(AuditStoreError) -> Value {

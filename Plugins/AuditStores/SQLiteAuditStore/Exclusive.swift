@@ -1,9 +1,7 @@
 import AuditKit
 import Synchronization
 
-/// Something that one thread at a time may use: a connection of SQLite belongs to no thread, but bears one only.
-///
-/// Unchecked: `value` is touched under the gate alone.
+/// A value for one thread at a time, such as an SQLite connection, which belongs to no thread. `gate` protects `value`.
 final class Exclusive<Value>: @unchecked Sendable {
     private let gate = Mutex(())
     private var value: Value
@@ -15,7 +13,7 @@ final class Exclusive<Value>: @unchecked Sendable {
     func use<Outcome>(
         _ body: (inout Value) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
-        // Not through `withLock`'s result, which would have to be sendable.
+        // The result of `withLock` would have to be sendable.
         var outcome: Result<Outcome, AuditStoreError> = .failure(.closed)
         gate.withLock { _ in
             do throws(AuditStoreError) {

@@ -4,27 +4,29 @@ import SQLite
 
 extension SQLiteAuditStore {
     public static func exists(at location: String) throws(AuditStoreError) -> Bool {
-        try FileMark(LogLocation(location).path) != nil
+        try FileIdentity(LogLocation(location).path) != nil
     }
 
-    /// The database is made under another name and gets its own when it is whole.
+    /// Creates the database under a temporary name, and links it to its own name when it is complete.
     public static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError) {
         let location = try LogLocation(location)
-        guard try FileMark(location.directory) != nil else {
+        guard try FileIdentity(location.directory) != nil else {
             throw .unfit("There is no directory \(location.directory) for the audit log: make it first.")
         }
-        guard try FileMark(location.path) == nil else { throw .unfit("There is a file at \(location.path) already.") }
+        guard try FileIdentity(location.path) == nil else {
+            throw .unfit("There is a file at \(location.path) already.")
+        }
         let draft = try emptyFile(beside: location)
         defer { unlink(draft) }
         try AuditStoreError.at(location.path) { () throws(SQLiteError) in
             try LogSchema.create(in: Connection(path: draft, access: .readWrite), identity: identity)
         }
-        // Unlike rename(2), link(2) replaces nothing.
+        // Unlike rename(2), link(2) never replaces a file.
         guard link(draft, location.path) == 0 else { throw failure("make", location) }
         try synchronizeDirectory(of: location)
     }
 
-    /// mkstemp(3) makes it for its owner alone (0600), and SQLite gives its companions the same mode.
+    /// mkstemp(3) creates the file with mode 0600, and SQLite gives the -wal and -shm files the same mode.
     private static func emptyFile(beside location: LogLocation) throws(AuditStoreError) -> String {
         var template = Array("\(location.path).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)

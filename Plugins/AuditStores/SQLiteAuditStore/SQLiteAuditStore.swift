@@ -3,31 +3,33 @@ import Glibc
 import SQLite
 import Synchronization
 
-/// An audit log in a file of SQLite. See README.md beside this file.
+/// An audit log in an SQLite database. See README.md in this folder.
 public final class SQLiteAuditStore: AuditStore {
     public static let scheme = "sqlite"
 
     public let identity: AuditIdentity
     let location: LogLocation
-    private let patience: Duration
-    private let slot: Exclusive<WriterSlot>
-    private let keeping: Exclusive<LogKeeping>
+    private let timeout: Duration
+    private let writerHandle: Exclusive<WriterHandle>
+    private let shared: SharedWriterState
+    /// Whether maintenance has ended.
+    private let isMaintenanceClosed = Exclusive(false)
     private let indexing: Exclusive<Indexing>
 
-    private init(_ writer: Writer, at location: LogLocation, patience: Duration) {
+    private init(_ writer: Writer, at location: LogLocation, timeout: Duration) {
         identity = writer.identity
         self.location = location
-        self.patience = patience
+        self.timeout = timeout
         let shared = SharedWriterState(writer)
-        slot = Exclusive(WriterSlot(writer: writer, shared: shared))
-        keeping = Exclusive(LogKeeping(location: location, shared: shared))
+        writerHandle = Exclusive(WriterHandle(writer: writer, shared: shared))
+        self.shared = shared
         indexing = Exclusive(Indexing(location: location, identity: writer.identity, shared: shared))
     }
 
-    public static func open(at location: String, patience: Duration) throws(AuditStoreError) -> SQLiteAuditStore {
+    public static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> SQLiteAuditStore {
         let location = try LogLocation(location)
         return SQLiteAuditStore(
-            try Writer(at: location.path, patience: patience), at: location, patience: patience)
+            try Writer(at: location.path, timeout: timeout), at: location, timeout: timeout)
     }
 
     public static func read(at location: String) throws(AuditStoreError) -> any AuditReader {
@@ -37,14 +39,20 @@ public final class SQLiteAuditStore: AuditStore {
     public func write<Outcome>(
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
-        try slot.use { (slot) throws(AuditStoreError) in
-            let writer = try slot.ready(for: identity, at: location.path, patience: patience)
+        try writerHandle.use { (handle) throws(AuditStoreError) in
+            let writer = try handle.ready(for: identity, at: location.path, timeout: timeout)
             return try writer.write(body)
         }
     }
 
     public func maintain() throws(AuditStoreError) {
-        try keeping.use { (keeping) throws(AuditStoreError) in try keeping.run() }
+        try isMaintenanceClosed.use { (isClosed) throws(AuditStoreError) in
+            guard !isClosed else { throw .closed }
+            let (files, log) = shared.current
+            guard try log.needsCheckpoint() else { return try files.checkInPlace() }
+            let connection = try shared.connect(to: location.path)
+            try AuditStoreError.at(location.path) { () throws(SQLiteError) in try log.checkpoint(on: connection) }
+        }
     }
 
     public func index() throws(AuditStoreError) {
@@ -57,20 +65,19 @@ public final class SQLiteAuditStore: AuditStore {
         return Int(clamping: status.f_bavail.multipliedReportingOverflow(by: status.f_frsize).partialValue)
     }
 
-    /// Waits for whatever is going on. The last connection copies the write-ahead log into the
-    /// database and removes it: what is left is one file.
+    /// Waits for running operations. The last connection checkpoints and removes the write-ahead log: one file remains.
     public func close() {
-        try? keeping.use { (keeping) throws(AuditStoreError) in keeping.close() }
+        try? isMaintenanceClosed.use { (isClosed) throws(AuditStoreError) in isClosed = true }
         try? indexing.use { (indexing) throws(AuditStoreError) in indexing.close() }
-        try? slot.use { (slot) throws(AuditStoreError) in slot.close() }
+        try? writerHandle.use { (handle) throws(AuditStoreError) in handle.close() }
     }
 
     /// For tests.
     func withWriter<Outcome>(
         _ body: (Writer) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
-        try slot.use { (slot) throws(AuditStoreError) in
-            try body(slot.ready(for: identity, at: location.path, patience: patience))
+        try writerHandle.use { (handle) throws(AuditStoreError) in
+            try body(handle.ready(for: identity, at: location.path, timeout: timeout))
         }
     }
 }

@@ -6,11 +6,11 @@ import StrictJSON
 /// The JWS that carries an in-app request of the Advanced Commerce API
 /// (Apple: "Sending Advanced Commerce API requests from your app").
 public struct AdvancedCommerce: SigningFeature {
-    /// How much of a request is looked at before it is signed.
+    /// How strictly a request is checked before it is signed.
     public enum Validation: String, CaseIterable, Sendable {
-        /// All that Apple documents: members, lengths, currencies, periods, offers.
+        /// Everything that Apple documents: members, lengths, currencies, periods, offers.
         case full
-        /// A JSON object with `operation`, `version` and `requestInfo`; for what Apple has added since.
+        /// A JSON object with `operation`, `version` and `requestInfo`; for requests that Apple has added since.
         case envelope
     }
 

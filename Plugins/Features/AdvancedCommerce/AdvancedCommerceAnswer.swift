@@ -2,9 +2,8 @@ public import AppStoreJWS
 import Base64
 public import StrictJSON
 
-/// The signed request, in both shapes that an app hands to StoreKit: `jws` for
-/// `AdvancedCommerceProduct.purchase(compactJWS:)`, and `advancedCommerceData`, once decoded, for the purchase option
-/// of the same name.
+/// The signed request as StoreKit takes it: `jws` for `AdvancedCommerceProduct.purchase(compactJWS:)`, and
+/// `advancedCommerceData`, once decoded, for the purchase option of that name.
 public struct AdvancedCommerceAnswer: JSONWritable, Sendable {
     public let signed: SignedJWS
 

@@ -1,15 +1,13 @@
 import Base64
 public import StrictJSON
 
-/// An in-app request, as a JSON object (`request`) or as Base64 of one (`requestData`).
-///
-/// Here it is only read; `AdvancedCommerce.compose` validates it, as strictly as the feature is set to.
+/// An in-app request, as a JSON object (`request`) or its Base64 (`requestData`). `AdvancedCommerce.compose` validates
+/// it.
 public struct AdvancedCommerceRequest: JSONReadable, Sendable {
-    /// What is signed: the same spaces, the same order, the same escapes that came.
+    /// The bytes to sign, with the spaces, order and escapes of the client.
     let bytes: [UInt8]
-    /// The bytes, read.
     let request: JSONValue
-    /// The member that held the request; errors begin with it.
+    /// The member that held the request; error messages begin with it.
     let member: String
 
     public init(from value: JSONValue) throws(JSONReadError) {
@@ -39,6 +37,6 @@ public struct AdvancedCommerceRequest: JSONReadable, Sendable {
 }
 
 extension JSONSyntaxError {
-    /// The description without its full stop: the sentence goes on in an error of the member that held the text.
+    /// The description without its full stop, for use within another error message.
     fileprivate var fault: String { String(description.dropLast()) }
 }

@@ -1,7 +1,7 @@
 import SigningKit
 import StrictJSON
 
-/// The least that makes a request: a JSON object with `operation`, `version` and `requestInfo`.
+/// The minimum of a request: a JSON object with `operation`, `version` and `requestInfo`.
 enum Envelope {
     static func check(_ request: JSONValue) throws(JSONReadError) {
         let object = try request.anyObject()
@@ -12,7 +12,7 @@ enum Envelope {
         try checkTexts(in: request)
     }
 
-    /// What `TextRule` refuses in every text is refused here too, whatever the text is for.
+    /// Refuses what `TextRule` refuses in every text, independently of the text's purpose.
     private static func checkTexts(in value: JSONValue) throws(JSONReadError) {
         switch value.kind {
         case .string: try TextRule.userName.check(value.string())

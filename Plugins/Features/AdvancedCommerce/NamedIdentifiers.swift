@@ -1,17 +1,17 @@
 import SigningKit
 import StrictJSON
 
-/// The product, offer and user identifiers in a request, wherever in it they stand and whether or not it is valid.
+/// The product, offer and user identifiers anywhere in a request, valid or not.
 ///
-/// They are found by the members' names and not by the operations' shapes: with the envelope only, an operation may come
-/// that this plugin does not know, and its products must not go by unseen. So a name is taken in either case and in the
-/// plural too; what is taken for a product too often is refused where it could have been signed, and not the other way round.
+/// The search uses member names and not the shapes of operations: an `envelope` request may have an operation that this
+/// plugin does not know, and its products must be found. So names match in any case and in the plural. A false match
+/// may refuse a valid request, but no product is missed.
 struct NamedIdentifiers {
     private var products = Identifiers()
     private var offers = Identifiers()
     private var users = Identifiers()
 
-    /// - Parameter request: of any kind; its depth is bounded by the parser.
+    /// - Parameter request: a value of any kind; the parser limits its depth.
     init(in request: JSONValue) {
         visit(request)
     }
@@ -39,8 +39,8 @@ struct NamedIdentifiers {
         case product, offer, user
     }
 
-    /// Apple's are `SKU` and `currentSKU`; `targetProductId` is one of its requests from server to server, and
-    /// `offerIdentifier` one of its other features'.
+    /// Apple's names are `SKU` and `currentSKU`. `targetProductId` belongs to a server-to-server request, and
+    /// `offerIdentifier` to another feature.
     private static func kind(of member: String) -> Kind? {
         var name = member.lowercased()
         if name.hasSuffix("s") { name.removeLast() }
@@ -51,13 +51,12 @@ struct NamedIdentifiers {
     }
 }
 
-/// Each once, in the order in which they came.
+/// Unique identifiers, in the order of their first occurrence.
 private struct Identifiers {
     private(set) var list: [String] = []
     private var known: Set<[UInt8]> = []
 
-    /// The value itself, or each element of a list. A number stands for its digits: a reader less strict than ours could
-    /// take it for them.
+    /// Adds the value, or each element of a list. A number counts as digits: a less strict reader may accept it.
     mutating func add(allIn value: JSONValue) {
         switch value.kind {
         case .string: if let text = try? value.string() { add(text) }
@@ -67,7 +66,7 @@ private struct Identifiers {
         }
     }
 
-    /// By its bytes: for `==`, two ways to write an accent are one text.
+    /// Compares bytes: for `==`, two encodings of an accent are equal.
     private mutating func add(_ text: String) {
         if known.insert(Array(text.utf8)).inserted { list.append(text) }
     }

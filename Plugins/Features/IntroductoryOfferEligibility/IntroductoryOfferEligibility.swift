@@ -2,8 +2,8 @@ public import AppStoreJWS
 public import SigningKit
 import StrictJSON
 
-/// The JWS that says whether a customer may have an introductory offer, for `introductoryOfferEligibility(compactJWS:)`
-/// (Apple: "Generating JWS to sign App Store requests").
+/// The JWS that tells whether a customer may have an introductory offer, for
+/// `introductoryOfferEligibility(compactJWS:)` (Apple: "Generating JWS to sign App Store requests").
 public struct IntroductoryOfferEligibility: SigningFeature {
     public static let descriptor = FeatureDescriptor(
         id: AppStoreAudience.introductoryOfferEligibility.rawValue,
@@ -18,7 +18,7 @@ public struct IntroductoryOfferEligibility: SigningFeature {
 
     public init() {}
 
-    /// An introductory offer has no identifier: a product has one, or none.
+    /// An introductory offer has no identifier, because a product has at most one.
     public func subject(of input: IntroductoryOfferEligibilityRequest) -> OfferSubject {
         OfferSubject(products: [input.productID], user: input.transactionID)
     }

@@ -1,13 +1,13 @@
 import SigningKit
 public import StrictJSON
 
-/// What the app's server says of the customer.
+/// The request of the app's server about a customer.
 public struct IntroductoryOfferEligibilityRequest: JSONReadable, Sendable {
     public let productID: String
     public let allowIntroductoryOffer: Bool
     public let transactionID: String
 
-    /// - Throws: `JSONReadError`, naming the member that breaks its `TextRule`.
+    /// - Throws: `JSONReadError` with the name of the member that violates its `TextRule`.
     public init(productID: String, allowIntroductoryOffer: Bool, transactionID: String) throws(JSONReadError) {
         self.productID = try TextRule.identifier.checked(productID, "productId")
         self.allowIntroductoryOffer = allowIntroductoryOffer

@@ -2,8 +2,8 @@ public import SigningKit
 
 /// The promotional-offer signature for StoreKit 1 and `promotionalOffer(offerID:keyID:nonce:signature:timestamp:)`.
 ///
-/// Seven fields joined by U+2063 INVISIBLE SEPARATOR, as UTF-8, signed with ECDSA and SHA-256; the signature in DER, in
-/// padded Base64 (Apple: "Generating a signature for promotional offers").
+/// The signed text has seven fields in UTF-8, joined by U+2063 INVISIBLE SEPARATOR. The signature is ECDSA with
+/// SHA-256, in DER and padded Base64 (Apple: "Generating a signature for promotional offers").
 public struct LegacyPromotionalOffer: SigningFeature {
     public static let descriptor = FeatureDescriptor(
         id: "legacy-promotional-offer",

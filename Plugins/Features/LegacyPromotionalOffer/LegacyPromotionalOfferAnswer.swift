@@ -2,8 +2,8 @@ import Base64
 public import SigningKit
 public import StrictJSON
 
-/// What the app hands to StoreKit: `keyIdentifier`, `nonce`, `timestamp` (milliseconds, a number), `signature` (DER in
-/// padded Base64).
+/// The values that the app passes to StoreKit: `keyIdentifier`, `nonce`, `timestamp` (milliseconds, a number),
+/// `signature` (DER in padded Base64).
 public struct LegacyPromotionalOfferAnswer: JSONWritable, Sendable {
     public let signature: P256Signature
     public let grant: Grant

@@ -1,13 +1,13 @@
 import SigningKit
 public import StrictJSON
 
-/// What the app says of the offer.
+/// The app's request for the signature of a promotional offer.
 public struct LegacyPromotionalOfferRequest: JSONReadable, Sendable {
     public let productID: String
     public let offerIdentifier: String
     public let user: OfferUser
 
-    /// - Throws: `JSONReadError`, naming the member that breaks its `TextRule`.
+    /// - Throws: `JSONReadError` with the name of the member that violates its `TextRule`.
     public init(productID: String, offerIdentifier: String, user: OfferUser) throws(JSONReadError) {
         self.productID = try TextRule.identifier.checked(productID, "productId")
         self.offerIdentifier = try TextRule.identifier.checked(offerIdentifier, "offerIdentifier")

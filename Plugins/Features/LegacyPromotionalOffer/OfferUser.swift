@@ -1,16 +1,15 @@
 import SigningKit
 public import StrictJSON
 
-/// Whom the offer is for, in the same words that the app gives to StoreKit with the purchase.
+/// The user of the offer, with the value that the app passes to StoreKit with the purchase.
 public enum OfferUser: Sendable {
-    /// The field is empty; its separators stay.
+    /// The field is empty; its separators remain.
     case nobody
-    /// `appAccountToken`: Apple demands its text in lower case.
+    /// `appAccountToken`: Apple requires lower case.
     case account(AppAccountToken)
-    /// `applicationUsername`: signed as it is, with its case.
+    /// `applicationUsername`: signed unchanged, with its case.
     case username(Username)
 
-    /// What stands in the signed text.
     var signedText: String { identifier ?? "" }
 
     var identifier: String? {
@@ -22,7 +21,7 @@ public enum OfferUser: Sendable {
     }
 
     init(from object: JSONObject) throws(JSONReadError) {
-        // Apple's page allows the empty string, which means that there is none.
+        // Apple's page allows an empty string for no user.
         let token = try object.optional("appAccountToken") { value throws(JSONReadError) -> AppAccountToken? in
             let text = try value.string()
             return text.isEmpty ? nil : try AppAccountToken(text)
@@ -56,7 +55,7 @@ public struct AppAccountToken: Sendable {
                     "must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43; leave it out or empty if there is none"
                 ))
         }
-        // ASCII only, as was just seen: no locale has a say.
+        // `isUUID` accepts only ASCII, so the locale has no effect.
         self.text = text.lowercased()
     }
 

@@ -27,7 +27,7 @@ public struct PromotionalOffer: SigningFeature {
         let signingInput = AppStoreJWS.signingInput(.promotionalOffer, for: grant) { claims in
             claims.member("productId", input.productID)
             claims.member("offerIdentifier", input.offerIdentifier)
-            // Left out when absent: Apple takes no null.
+            // Omitted if absent, because Apple accepts no null.
             if let transactionID = input.transactionID { claims.member("transactionId", transactionID) }
         }
         return Draft(signingInput: signingInput) { SignedJWS(signingInput, $0, grant) }

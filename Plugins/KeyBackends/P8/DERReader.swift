@@ -1,4 +1,4 @@
-/// Walks through DER (X.690) where it lies: keys must not be copied to be read.
+/// Reads DER (X.690) in place, because keys must not be copied.
 struct DERReader {
     struct Element {
         let tag: UInt8
@@ -26,7 +26,7 @@ struct DERReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// The next element, or nil where there is none that is whole.
+    /// The next element; nil if there is no complete one.
     mutating func next() -> Element? {
         guard position + 2 <= bytes.count else { return nil }
         let start = position
@@ -34,7 +34,7 @@ struct DERReader {
         var length = Int(bytes[start + 1])
         var content = start + 2
         if length >= 0x80 {
-            // Long form; two bytes of length are more than a key needs.
+            // The long form; a key needs at most two length bytes.
             let count = length & 0x7F
             guard (1...2).contains(count), content + count <= bytes.count else { return nil }
             length = bytes[content..<content + count].reduce(0) { $0 << 8 | Int($1) }
@@ -56,7 +56,7 @@ struct DERReader {
         return element
     }
 
-    /// The elements of a sequence that is all there is, or nil.
+    /// The elements of a sequence that spans all bytes; nil otherwise.
     static func elements(of bytes: UnsafeRawBufferPointer) -> [Element]? {
         var outer = DERReader(bytes)
         guard let sequence = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }

@@ -4,13 +4,12 @@ import SigningKit
 /// `EncryptedPrivateKeyInfo` (RFC 5958 §3) under PBES2 (RFC 8018 §6.2), with PBKDF2 or scrypt (RFC 7914 §7).
 enum EncryptedKey {
     enum Failure: Error {
-        /// The passphrase does not open it.
         case wrongPassphrase
-        /// libcrypto does not offer one of its algorithms, such as RC2.
+        /// libcrypto does not offer an algorithm of the file, such as RC2.
         case unsupported
-        /// The parameters of its encryption cannot be read.
+        /// The encryption parameters cannot be read.
         case damaged
-        /// Deriving the key would take too long: the cost and the limit.
+        /// The key derivation would take too long; the value names the limit.
         case tooExpensive(String)
         /// The secure heap is full.
         case noRoom
@@ -31,7 +30,7 @@ enum EncryptedKey {
         return encoded
     }
 
-    /// In DER; nil when the secure heap is full.
+    /// The key in DER; nil if the secure heap is full.
     static func encode(_ info: OpaquePointer) -> SecureBytes? {
         let count = i2d_PKCS8_PRIV_KEY_INFO(info, nil)
         guard count > 0, let encoded = SecureBytes(capacity: Int(count)) else { return nil }

@@ -1,13 +1,12 @@
-/// The cost of deriving the key that decrypts a file, as its PBES2 parameters state it (RFC 8018 appendix A.4).
-///
-/// libcrypto takes any cost, and a derivation that has begun cannot be stopped.
+/// The cost of deriving the key that decrypts a file, from its PBES2 parameters (RFC 8018 appendix A.4). libcrypto
+/// accepts any cost, and a derivation that has begun cannot be stopped.
 enum KeyDerivation {
-    /// One takes some 300 ns: the limit keeps a file within two seconds. OWASP recommends 600,000.
+    /// An iteration takes about 300 ns, so the limit is two seconds per file. OWASP recommends 600,000.
     static let maximumIterations = 5_000_000
-    /// N × r × p. openssl takes 2^17 unless it is told otherwise.
+    /// N × r × p. The default of openssl is 2^17.
     static let maximumScryptCost = 1 << 22
 
-    /// - Parameter der: `EncryptedPrivateKeyInfo`, under PBES2. An unknown function is left to libcrypto, which refuses it.
+    /// - Parameter der: `EncryptedPrivateKeyInfo` under PBES2. libcrypto later refuses an unknown derivation function.
     static func check(_ der: UnsafeRawBufferPointer) throws(EncryptedKey.Failure) {
         guard let parameters = parameters(of: der), let function = parameters.first,
             let members = DERReader.elements(of: function.whole), members.count >= 2,
@@ -55,7 +54,7 @@ enum KeyDerivation {
     private static let scryptTooExpensive = EncryptedKey.Failure.tooExpensive(
         "more than \(maximumScryptCost) scrypt steps (N × r × p)")
 
-    /// Nil for more than four bytes and for a negative number.
+    /// Nil for a negative number, and for more than four bytes without leading zeros.
     private static func number(_ element: DERReader.Element) -> Int? {
         let digits = element.content.drop { $0 == 0 }
         guard digits.count <= 4, let first = element.content.first, first < 0x80 else { return nil }

@@ -1,4 +1,4 @@
-/// What the DER of a key file turns out to be.
+/// The structure in the DER of a key file.
 enum KeyEncoding {
     /// A private key on P-256: its scalar, big-endian, and every public point in the file (SEC 1 §2.3.3).
     case p256(scalar: UnsafeRawBufferPointer, points: [UnsafeRawBufferPointer])
@@ -7,10 +7,10 @@ enum KeyEncoding {
     /// EncryptedPrivateKeyInfo under an older scheme, by name.
     case encryptedWithOldScheme(String)
     case otherCurve(String)
-    /// A PKCS #8 structure that names P-256, around a key that names another curve.
+    /// A PKCS #8 structure that names P-256 and contains a key that names another curve.
     case twoCurves(String)
     case rsa
-    /// A private key of a kind that is neither EC nor RSA, by name.
+    /// A private key that is neither EC nor RSA, by name.
     case otherAlgorithm(String)
     case publicKey
     case certificate
@@ -52,9 +52,8 @@ enum KeyEncoding {
         return .p256(scalar: scalar, points: points + outerPoint)
     }
 
-    /// The members behind the private key: attributes, and `[1] IMPLICIT BIT STRING`, which version 2 alone may have.
-    ///
-    /// - Returns: the public key, or an empty list without one; nil for a structure that RFC 5958 §2 does not allow.
+    /// The public key in the members after the private key: attributes, and `[1] IMPLICIT BIT STRING` in version 2
+    /// only. Empty without a public key; nil for a structure that RFC 5958 §2 does not allow.
     private static func publicKeyOfInfo(_ elements: [DERReader.Element]) -> [UnsafeRawBufferPointer]? {
         var rest = elements.dropFirst(3)
         if rest.first?.tag == DERReader.context(0) { rest = rest.dropFirst() }
@@ -66,7 +65,7 @@ enum KeyEncoding {
         return [point]
     }
 
-    /// `ECPrivateKey` (RFC 5915 §3). Within PKCS #8 the structure around it names the curve, else `parameters` does.
+    /// `ECPrivateKey` (RFC 5915 §3). In PKCS #8 the outer structure names the curve, otherwise `parameters` does.
     private static func ecPrivateKey(_ elements: [DERReader.Element], curve outer: DERReader.Element?) -> KeyEncoding {
         let version = elements[0], scalar = elements[1]
         guard version.content.elementsEqual([1]), scalar.tag == DERReader.octetString else { return .unreadable }
@@ -89,7 +88,7 @@ enum KeyEncoding {
         guard rest.isEmpty, let curve = outer ?? inner else { return .unreadable }
         if let other = otherCurve(curve) { return .otherCurve(other) }
         if let inner, let other = otherCurve(inner) { return .twoCurves(other) }
-        // RFC 5915 wants 32 bytes; some old tools leave out leading zeros.
+        // RFC 5915 requires 32 bytes; some old tools omit leading zeros.
         guard (1...32).contains(scalar.content.count) else { return .unreadable }
         return .p256(scalar: scalar.content, points: points)
     }
@@ -100,14 +99,14 @@ enum KeyEncoding {
         return curve.content.elementsEqual(ObjectIdentifier.p256) ? nil : ObjectIdentifier.name(of: curve)
     }
 
-    /// The element within an explicit tag, or nil unless there is exactly one.
+    /// The only element within an explicit tag; nil unless there is exactly one.
     private static func only(in outer: DERReader.Element) -> DERReader.Element? {
         var reader = DERReader(outer.content)
         guard let element = reader.next(), reader.isAtEnd else { return nil }
         return element
     }
 
-    /// The content of a BIT STRING that holds a point. Its first byte counts unused bits (X.690 §8.6.2): a point has none.
+    /// The content of a BIT STRING with a point. Its first byte counts unused bits (X.690 §8.6.2) and must be 0.
     private static func point(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard content.count > 1, content[0] == 0 else { return nil }
         return UnsafeRawBufferPointer(rebasing: content.dropFirst())

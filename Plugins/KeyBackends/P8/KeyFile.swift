@@ -1,13 +1,13 @@
 import Glibc
 import SigningKit
 
-/// The file that a key is in: read once, straight into the secure heap.
+/// A key file, read once, directly into the secure heap.
 struct KeyFile {
     let path: String
-    /// Whether group and others may be able to read it.
+    /// Whether the group and others may have access.
     let allowsSharing: Bool
 
-    /// In bytes; a key in PEM has some two hundred, an encrypted one some five hundred.
+    /// In bytes. A key in PEM has about two hundred, an encrypted one about five hundred.
     static let maximumSize = 16 << 10
 
     func read() throws(KeyError) -> SecureBytes {

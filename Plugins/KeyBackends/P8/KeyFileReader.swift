@@ -1,6 +1,6 @@
 import SigningKit
 
-/// From a key file's content to a key in libcrypto, or to the sentence that says what the file is instead.
+/// Reads a private key from a key file's content, or throws an error that says what the file is instead.
 struct KeyFileReader {
     let path: String
     let passphrase: PassphraseReader
@@ -17,7 +17,7 @@ struct KeyFileReader {
         do {
             let blocks = try PEMBlock.find(in: text)
             if !blocks.isEmpty { return try privateKeyBlock(of: blocks).decode(text) }
-            // Deployment tools like to wrap a whole file in Base64 once more.
+            // Some deployment tools encode a whole file in Base64 again.
             if text.first != DERReader.sequence, mayBeArmoured {
                 return try der(from: try PEMBlock.decode(text), mayBeArmoured: false)
             }
@@ -31,7 +31,7 @@ struct KeyFileReader {
         throw unfit(text.first == DERReader.sequence ? "is cut off or damaged" : notAKey)
     }
 
-    /// The one block that holds a private key; `openssl ecparam` puts the curve's parameters in front.
+    /// The one block with a private key; `openssl ecparam` puts the curve parameters before it.
     private func privateKeyBlock(of blocks: [PEMBlock]) throws(KeyError) -> PEMBlock {
         let keys = blocks.filter { $0.label != "EC PARAMETERS" }
         guard let block = keys.first else { throw unfit("holds curve parameters only, no key") }
@@ -82,7 +82,7 @@ struct KeyFileReader {
         }
     }
 
-    // MARK: Sentences
+    // MARK: Error messages
 
     private let notAKey = "is not a private key: it is neither PEM nor DER"
     private let rsa = "holds an RSA key; App Store keys are for ECDSA on P-256"

@@ -1,8 +1,8 @@
 import CLibCrypto
 
-/// A P-256 private key in libcrypto, its scalar on the secure heap.
+/// A P-256 private key in libcrypto, with its scalar on the secure heap.
 final class LibCryptoKey: @unchecked Sendable {
-    // `EVP_PKEY` is counted and never changed after `init`; libcrypto may read it from any thread.
+    // `EVP_PKEY` is reference-counted and never changes after `init`; libcrypto may read it from any thread.
     let pkey: OpaquePointer
     /// The public point: 65 bytes, uncompressed (SEC 1 §2.3.3).
     let point: [UInt8]
@@ -31,7 +31,7 @@ final class LibCryptoKey: @unchecked Sendable {
 
     func hasPoint(_ other: UnsafeRawBufferPointer) -> Bool {
         if other.elementsEqual(point) { return true }
-        // Compressed: the sign of y, then x.
+        // The compressed form: the sign of y, then x.
         return other.count == 33 && other[0] == 2 | (point[64] & 1) && other.dropFirst().elementsEqual(point[1..<33])
     }
 

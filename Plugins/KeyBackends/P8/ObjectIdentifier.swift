@@ -1,6 +1,5 @@
 import CLibCrypto
 
-/// Object identifiers that tell kinds of key apart.
 enum ObjectIdentifier {
     /// 1.2.840.10045.2.1 id-ecPublicKey (RFC 5480 §2.1.1).
     static let ecPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
@@ -16,7 +15,7 @@ enum ObjectIdentifier {
     /// 1.3.6.1.4.1.11591.4.11 id-scrypt (RFC 7914 §7).
     static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
 
-    /// The name that libcrypto knows, such as `secp256k1`, or the number in dots.
+    /// The name in libcrypto, such as `secp256k1`, or the dotted number.
     static func name(of element: DERReader.Element) -> String {
         var address = element.whole.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let object = d2i_ASN1_OBJECT(nil, &address, element.whole.count)

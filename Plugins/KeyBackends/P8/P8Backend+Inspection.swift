@@ -2,7 +2,7 @@ import Glibc
 public import SigningKit
 
 extension P8Backend: KeyInspecting {
-    /// A key file says nothing of its key but who may read it. The key itself is in this process.
+    /// A key file has no key attributes, only an owner and a mode. The key itself is in this process.
     public func inspect(_ selector: KeySelector) async throws(KeyError) -> KeyInspection {
         guard !key.isClosed else { throw .closed }
         var status = stat()

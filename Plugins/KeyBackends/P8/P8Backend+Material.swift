@@ -2,7 +2,7 @@ import CLibCrypto
 import Crypto
 public import SigningKit
 
-/// Reading a key to bring it into a token, in the way that it is read to sign.
+/// Reads a key for its import into a token, in the same way as for signing.
 extension P8Backend: KeyMaterialReading {
     public static func material(
         at locator: KeyLocator, in environment: KeyBackendEnvironment
@@ -11,7 +11,7 @@ extension P8Backend: KeyMaterialReading {
         return try await aside { () throws(KeyError) in try material(reader.key(from: file.read())) }.get()
     }
 
-    /// Encoded anew, so that every token gets the same form, whatever the file's was.
+    /// Encodes the key again, so that every token gets the same form.
     private static func material(_ key: LibCryptoKey) throws(KeyError) -> KeyMaterial {
         guard let info = EVP_PKEY2PKCS8(key.pkey) else { throw .failed("libcrypto could not encode the key.") }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }

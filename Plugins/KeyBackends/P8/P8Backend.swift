@@ -1,7 +1,7 @@
 import Dispatch
 public import SigningKit
 
-/// Keys in files as App Store Connect gives them: one key a file.
+/// Keys in files from App Store Connect, one key per file.
 public struct P8Backend: KeyBackend {
     public static let scheme = "file"
 
@@ -12,14 +12,14 @@ public struct P8Backend: KeyBackend {
     ]
 
     let key: P8Key
-    /// The file's path, and nothing of where its passphrase is.
+    /// The file's path, without the passphrase source.
     let path: String
-    /// The file's name, for people.
+    /// The file's name, for messages.
     private let name: String
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
-        // A file holds one key: to name the file is to name the key.
+        // A file holds one key, so the URI of the file also selects the key.
         return KeyAddress(locator: KeyLocator(uri), selector: KeySelector(uri))
     }
 
@@ -27,7 +27,7 @@ public struct P8Backend: KeyBackend {
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> P8Backend {
         let (reader, file) = try source(locator, environment)
-        // To open an encrypted key costs as much as whoever encrypted it wanted; others go on with their work meanwhile.
+        // Decryption takes as long as the file's key derivation demands, so it must not block the cooperative pool.
         let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
         let location = try P8Location(locator.uri)
         return P8Backend(key: try key.get(), path: location.path, name: location.name)

@@ -3,8 +3,7 @@ public import Crypto
 public import SigningKit
 import Synchronization
 
-/// A key from a file. It signs where it is called: a signature takes some 20 µs, less than a hop to another thread and
-/// back would add.
+/// A key from a file. It signs on the calling thread: a signature takes about 20 µs, less than two thread switches.
 public final class P8Key: SigningKey {
     public let publicKey: P256.Signing.PublicKey
     public let custody = KeyCustody.process
@@ -13,8 +12,8 @@ public final class P8Key: SigningKey {
     private let state = Mutex(State())
 
     private struct State: ~Copyable {
-        /// Prepared once by `EVP_PKEY_sign_init` and used again and again: fetching the algorithm for each signature
-        /// costs a third of one. Each is used by one thread at a time, so there are as many as threads have met here.
+        /// Contexts from `EVP_PKEY_sign_init`, for reuse: to fetch the algorithm costs a third of a signature. Only one
+        /// thread at a time uses a context, so there are as many as threads have signed in parallel.
         var idle: [SigningContext] = []
         var inFlight = 0
         var isClosed = false

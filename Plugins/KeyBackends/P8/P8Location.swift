@@ -7,7 +7,6 @@ struct P8Location {
     /// A reference for `SecretSource`, or nil.
     let passphraseSource: String?
 
-    /// The path's last component.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     init(_ uri: KeyURI) throws(KeyError) {

@@ -1,15 +1,12 @@
 import CLibCrypto
 
-/// The text between `-----BEGIN LABEL-----` and `-----END LABEL-----` (RFC 7468), read with the patience that key files
-/// need: a byte order mark, CRLF, indentation, the whole body on one line, or newlines as the two characters `\n`, as
-/// environment variables and JSON leave them.
+/// The text between `-----BEGIN LABEL-----` and `-----END LABEL-----` (RFC 7468). Key files may have a byte order mark,
+/// CRLF, indentation, a body on one line, or newlines as the two characters `\n`, as environment variables and JSON do.
 struct PEMBlock {
     let label: String
-    /// Between the lines of the label.
+    /// The range between the BEGIN and END lines.
     let body: Range<Int>
 
-    /// Every block of a text, in order.
-    ///
     /// - Throws: `PEMError.truncated` when a block has no end.
     static func find(in text: UnsafeRawBufferPointer) throws(PEMError) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
@@ -28,12 +25,11 @@ struct PEMBlock {
         return blocks
     }
 
-    /// The bytes that the body stands for.
     func decode(_ text: UnsafeRawBufferPointer) throws(PEMError) -> SecureBytes {
         try Self.decode(UnsafeRawBufferPointer(rebasing: text[body]))
     }
 
-    /// Decodes Base64 (RFC 4648 §4), white space and literal `\n`, `\r` aside.
+    /// Decodes Base64 (RFC 4648 §4); skips white space and literal `\n` and `\r`.
     static func decode(_ text: UnsafeRawBufferPointer) throws(PEMError) -> SecureBytes {
         guard let characters = SecureBytes(capacity: text.count), let decoded = SecureBytes(capacity: text.count) else {
             throw .noRoom
@@ -75,7 +71,6 @@ struct PEMBlock {
 }
 
 enum PEMError: Error {
-    /// A block begins and does not end.
     case truncated
     case notBase64
     /// The secure heap is full.

@@ -1,6 +1,6 @@
 import SigningKit
 
-/// Where the passphrase of an encrypted key file is; it is read only when it is needed.
+/// Reads the passphrase of an encrypted key file, only when it is needed.
 struct PassphraseReader {
     /// As in the URI's `passphrase-source`.
     let reference: String?

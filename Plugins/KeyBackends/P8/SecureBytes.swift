@@ -1,10 +1,10 @@
 import CLibCrypto
 
-/// Bytes on the secure heap, wiped when the last reference goes.
+/// Bytes on the secure heap, wiped when the last reference is released.
 final class SecureBytes {
     private let address: UnsafeMutableRawPointer
     private let capacity: Int
-    /// How many of the bytes count; the rest is room.
+    /// The number of valid bytes; the rest is unused capacity.
     private(set) var count: Int
 
     /// - Returns: nil when the secure heap is full.
@@ -22,7 +22,7 @@ final class SecureBytes {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: address, count: count) }
 
-    /// - Parameter write: fills the room and says how many bytes count, at most `capacity`.
+    /// - Parameter write: fills the buffer and returns the number of valid bytes, at most `capacity`.
     func fill<Failure: Error>(_ write: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int) throws(Failure) {
         count = min(max(try write(UnsafeMutableRawBufferPointer(start: address, count: capacity)), 0), capacity)
     }

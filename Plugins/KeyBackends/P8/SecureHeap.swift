@@ -1,19 +1,18 @@
 import CLibCrypto
 import Glibc
 
-/// libcrypto's secure heap: memory that is locked (never swapped) and left out of core dumps
-/// (`CRYPTO_secure_malloc_init`). Private keys and what a signature computes from them live there.
+/// libcrypto's secure heap (`CRYPTO_secure_malloc_init`): memory that is locked (never swapped) and left out of core
+/// dumps. It holds private keys and the intermediate values of signatures.
 enum SecureHeap {
     enum Protection: Sendable {
-        /// Locked and left out of dumps.
         case locked
-        /// Left out of dumps where the kernel can; the limit on locked memory (`ulimit -l`) was too low to lock it.
+        /// Left out of core dumps if the kernel can. The limit on locked memory (`ulimit -l`) was too low to lock it.
         case unlocked
-        /// There is none: another part of the process was first, or memory ran out.
+        /// There is no secure heap: memory ran out.
         case none
     }
 
-    /// Set up once, before the first key; later calls give the first answer.
+    /// Initialised once, before the first key.
     static let protection: Protection = {
         switch CRYPTO_secure_malloc_init(size, smallestBlock) {
         case 1: .locked
@@ -22,8 +21,8 @@ enum SecureHeap {
         }
     }()
 
-    /// In bytes, a power of two. A key needs some hundred, a signature in flight some thousand; 64 KiB is what even a
-    /// small container may lock.
+    /// In bytes, a power of two. A key needs hundreds, a signature in flight thousands. Small containers may lock 64
+    /// KiB.
     private static var size: Int {
         var limit = rlimit()
         let isKnown = getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0

@@ -2,9 +2,9 @@ import CLibCrypto
 import Crypto
 import SigningKit
 
-/// `EVP_PKEY_CTX`, ready to sign. One thread at a time.
+/// `EVP_PKEY_CTX`, ready to sign, for one thread at a time.
 final class SigningContext: @unchecked Sendable {
-    // Handed from thread to thread under the lock of `P8Key`, never shared.
+    // `P8Key` passes it between threads under its lock and never shares it.
     private let context: OpaquePointer
 
     init?(_ key: LibCryptoKey) {
@@ -20,7 +20,7 @@ final class SigningContext: @unchecked Sendable {
         EVP_PKEY_CTX_free(context)
     }
 
-    /// `EVP_PKEY_sign` over the digest as it is. Nil when libcrypto fails, or gives anything but DER to the letter.
+    /// `EVP_PKEY_sign` over the digest. Nil if libcrypto fails or returns anything but strict DER.
     func sign(_ digest: SHA256Digest) -> P256Signature? {
         var der = InlineArray<72, UInt8>(repeating: 0)
         var count = 72

@@ -1,14 +1,13 @@
 internal import PKCS11
 internal import SigningKit
 
-/// The one place where errors of a token become errors of a key.
+/// Maps PKCS #11 errors to `KeyError`.
 extension PKCS11Error {
-    /// Whether the session, or more than it, may be of no use after this. That is so for everything but a complaint about
-    /// what was asked, and for a key that is gone.
+    /// Whether the session or the whole token may now be unusable. Not so for wrong arguments and a lost key handle.
     var endsSession: Bool { !losesKey && returnValue.recovery != .never }
 
-    /// Whether the token does not know the key by its handle any more; by another one it may. From `C_Sign` the same
-    /// answer says nothing certain: whether the operation is over is not known then.
+    /// Whether the token no longer knows the key by this handle; it may know it by a new one. The same return value
+    /// from `C_Sign` does not count: it leaves open whether the operation has ended.
     var losesKey: Bool { function == .signInit && returnValue.recovery == .handle }
 
     func whileSigning(with key: String) -> KeyError {
@@ -17,12 +16,12 @@ extension PKCS11Error {
             : .failed("The token does not sign with \(key): \(self).")
     }
 
-    /// While a token is opened or a key is sought on it.
+    /// For errors while a token is opened or a key is searched for.
     func whileOpening(_ token: String) -> KeyError {
         switch function {
         case .loadModule:
             return .notFound("\(description.prefix(1).uppercased())\(description.dropFirst()).")
-        // A later attempt does not help: a person has to change the URI or the library.
+        // A retry does not help: the operator must change the URI or the library.
         case .initialize where detail != nil:
             return .unfit("\(description.prefix(1).uppercased())\(description.dropFirst()).")
         default:

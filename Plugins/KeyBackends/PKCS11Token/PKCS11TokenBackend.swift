@@ -1,26 +1,24 @@
 public import SigningKit
 
-/// Keys on a PKCS #11 token. The private part never is in this process.
-///
-/// It must be closed: its threads keep it alive until then.
+/// Keys on a PKCS #11 token. The private key never enters this process. The caller must close the backend: its threads
+/// keep it alive until then.
 public struct PKCS11TokenBackend: KeyBackend {
     public static let scheme = "pkcs11"
     public static var settings: [KeyBackendSetting] { TokenSettings.declared }
 
-    let token: LiveToken
+    let token: ActiveToken
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         try TokenAddress.address(of: uri)
     }
 
-    /// Opens the module, finds the token, logs in once and opens the sessions. What blocks runs on a thread of the
-    /// backend.
+    /// Opens the module, finds the token, logs in once and opens the sessions, on a thread of the backend.
     ///
     /// - Throws: `notFound`, `ambiguous`, `secretUnavailable`, `loginRefused`, `unfit` or `unavailable`.
     public static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> PKCS11TokenBackend {
-        PKCS11TokenBackend(token: try await LiveToken.open(locator, in: environment))
+        PKCS11TokenBackend(token: try await ActiveToken.open(locator, in: environment))
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {

@@ -1,22 +1,20 @@
 internal import PKCS11
 
-/// What helps after a call that did not answer `CKR_OK`, as far as the answer tells.
+/// The measure that helps after a call that did not return `CKR_OK`, as far as the return value tells.
 enum RecoveryClass: Sendable {
-    /// The call was wrong, not the token: the same call fails again.
+    /// The call is at fault, not the token: the same call fails again.
     case never
-    /// The object is found again, by another handle.
+    /// A new search, which finds the object by another handle.
     case handle
-    /// A new session.
     case session
-    /// A login.
     case login
-    /// The token is sought in all slots again.
+    /// A new search for the token in all slots.
     case slot
     /// `C_Finalize` and `C_Initialize`.
     case module
-    /// A person: another PIN, another setting, or a look at the token.
+    /// Action by the operator: another PIN, another setting, or an inspection of the token.
     case person
-    /// The answer names no cause. Another key on the same session shows whether the key or the session is ill.
+    /// The return value names no cause. Another key in the same session shows whether the key or the session fails.
     case unknown
 }
 
@@ -39,7 +37,7 @@ extension ReturnValue {
         }
     }
 
-    /// Whether `C_Login` says with this that the PIN is a wrong one, so that only another PIN helps.
+    /// Whether `C_Login` reports with this value that the PIN is wrong, so that only another PIN helps.
     var refusesPIN: Bool {
         switch self {
         case .pinIncorrect, .pinInvalid, .pinLenRange: true
@@ -47,16 +45,16 @@ extension ReturnValue {
         }
     }
 
-    /// Whether `C_Login` says with this that the token did not look at the PIN: the standard names a condition that held
-    /// before the call. Every other answer may have cost a try (PKCS #11 v2.40 §5.1, §5.6).
+    /// Whether `C_Login` names with this value a condition that held before the call, so that it did not check the PIN.
+    /// After any other value, the token may have counted the attempt (PKCS #11 v2.40 §5.1, §5.6).
     ///
-    /// - Parameter isForSignature: whether the login was for one signature (`CKU_CONTEXT_SPECIFIC`).
+    /// - Parameter isForSignature: whether the login is for one signature (`CKU_CONTEXT_SPECIFIC`).
     func leavesPINUnchecked(isForSignature: Bool) -> Bool {
         switch self {
         case .cryptokiNotInitialized, .sessionHandleInvalid, .tokenNotPresent, .userAlreadyLoggedIn,
             .userAnotherAlreadyLoggedIn, .userTooManyTypes:
             true
-        // No other login needs an operation that was begun.
+        // Only a login for one signature requires an active operation.
         case .operationNotInitialized: isForSignature
         default: false
         }

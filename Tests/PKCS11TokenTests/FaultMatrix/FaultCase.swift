@@ -1,17 +1,17 @@
 import Foundation
 import PKCS11
 
-/// One fault: a function answers a code, once.
+/// One fault: one call of a function returns an error.
 struct FaultCase: CustomStringConvertible {
     let function: String
     let code: ReturnValue
-    /// Which call of the function answers it, counted from 1.
+    /// The number of the call that returns it, counted from 1.
     let call: Int
 
     var rule: String { "\(function) from=\(call) to=\(call) rv=0x\(String(code.rawValue, radix: 16))" }
     var description: String { "\(function)\t\(call)\t\(code)" }
 
-    /// By what they are reached with.
+    /// The functions, grouped by the scenario that calls them.
     static let signing = [
         "C_Initialize", "C_Finalize", "C_GetSlotList", "C_GetTokenInfo", "C_OpenSession", "C_CloseSession",
         "C_GetSessionInfo", "C_Login", "C_FindObjectsInit", "C_FindObjects", "C_FindObjectsFinal",
@@ -25,13 +25,13 @@ struct FaultCase: CustomStringConvertible {
 
     static let calls = [1, 2, 50]
 
-    /// Every value of the standard but CKR_OK, and three of vendors.
+    /// Every return value of the standard except CKR_OK, and three vendor-defined values.
     static var codes: [ReturnValue] {
         ReturnValue.standard.filter { $0 != .ok }
             + [0x8000_0000, 0x8000_0001, 0xCE53_4351].map(ReturnValue.init(rawValue:))
     }
 
-    /// What runs with the other tests: one code of each kind of recovery, on the first and the second call.
+    /// The cases of a normal test run: one value for each kind of recovery, on the first and the second call.
     static var few: [FaultCase] {
         let codes: [ReturnValue] = [
             .deviceError, .sessionHandleInvalid, .userNotLoggedIn, .cryptokiNotInitialized, .argumentsBad, .pinLocked,
@@ -47,22 +47,21 @@ struct FaultCase: CustomStringConvertible {
     }
 }
 
-/// What came of a fault.
 enum FaultVerdict: CustomStringConvertible {
-    /// By itself, so long after the first request that failed; zero where none did.
+    /// Without the operator, this long after the first failed request; zero if no request failed.
     case recovered(Duration)
-    /// After a person looked at the token and ordered a reload, or repeated a command.
+    /// After the operator looked at the token and ordered a reload, or repeated a command.
     case person
     case wrong(String)
-    /// Neither by itself nor by a person's order.
-    case stuck(String)
-    /// The scenario does not call the function so often.
+    /// The fault persists, even after the operator's order.
+    case hungCalls(String)
+    /// The scenario calls the function fewer times.
     case unreached
 
     var isFine: Bool {
         switch self {
         case .recovered, .person: true
-        case .wrong, .stuck, .unreached: false
+        case .wrong, .hungCalls, .unreached: false
         }
     }
 
@@ -71,7 +70,7 @@ enum FaultVerdict: CustomStringConvertible {
         case .recovered(let time): "recovered in \(Int(time / .milliseconds(1))) ms"
         case .person: "needs a person"
         case .wrong(let sentence): "wrong answer: \(sentence)"
-        case .stuck(let sentence): "does not recover: \(sentence)"
+        case .hungCalls(let sentence): "does not recover: \(sentence)"
         case .unreached: "the call is never made"
         }
     }

@@ -3,20 +3,20 @@ import PKCS11Token
 import SigningKit
 import SoftHSMTesting
 
-/// A fault while a key is looked at, as the compliance report does it.
+/// A fault during the inspection of a key, as the compliance report does it.
 struct InspectingFaults {
-    let bench: FaultBench
+    let session: FaultTestToken
     let fault: FaultCase
 
     func run() async throws -> FaultVerdict {
-        try bench.module.fresh()
-        try bench.module.follow(fault.rule)
-        let selector = try PKCS11TokenBackend.address(of: KeyURI(bench.uri("PLAIN"))).selector
-        let keys = try await bench.open(orderedAt: .now)
+        try session.module.fresh()
+        try session.module.follow(fault.rule)
+        let selector = try PKCS11TokenBackend.address(of: KeyURI(session.uri("PLAIN"))).selector
+        let keys = try await session.open(reopenOrderedAt: .now)
         var verdict = FaultVerdict.unreached
         var failure: ContinuousClock.Instant?
         for _ in 0..<fault.call + 3 {
-            let wasOver = bench.hasFired(fault)
+            let wasOver = session.hasFired(fault)
             do throws(KeyError) {
                 let seen = try await keys.backend.inspect(selector)
                 if seen.probes?.wrap == .given || seen.probes?.value == .given {
@@ -29,10 +29,10 @@ struct InspectingFaults {
                 }
             } catch {
                 failure = failure ?? .now
-                verdict = .stuck("\(error)")
+                verdict = .hungCalls("\(error)")
             }
         }
-        if verdict.isFine, case .failed(let error) = await keys.sign() { verdict = .stuck("\(error)") }
+        if verdict.isFine, case .failed(let error) = await keys.sign() { verdict = .hungCalls("\(error)") }
         await keys.backend.close()
         return verdict
     }

@@ -4,24 +4,24 @@ import PKCS11Token
 import SigningKit
 import SoftHSMTesting
 
-/// A fault while a key is brought into a token or made there, and destroyed, by the commands of a person.
+/// A fault while the operator's commands import or generate a key in a token, and destroy it.
 struct ProvisioningFaults {
-    let bench: FaultBench
+    let session: FaultTestToken
     let fault: FaultCase
 
-    private var uri: String { bench.uri("NEW") }
+    private var uri: String { session.uri("NEW") }
     private var generates: Bool { fault.function == "C_GenerateKeyPair" }
 
     func run() async throws -> FaultVerdict {
-        try bench.module.fresh()
-        try bench.module.follow(fault.rule)
+        try session.module.fresh()
+        try session.module.follow(fault.rule)
         var needsPerson = false
         for _ in 0...fault.call {
             let key = P256.Signing.PrivateKey()
-            // A person repeats a command that failed.
+            // The operator repeats a command that failed.
             var placed = try await attempt { isResumed in try await place(key, isResumed) }
             if placed.failures > 0 { needsPerson = true }
-            guard let publicKey = placed.value ?? nil else { return .stuck(placed.sentence) }
+            guard let publicKey = placed.value ?? nil else { return .hungCalls(placed.sentence) }
             if let sentence = await self.fault(of: publicKey, instead: generates ? nil : key.publicKey) {
                 return .wrong(sentence)
             }
@@ -30,9 +30,9 @@ struct ProvisioningFaults {
                 return nil
             }
             if placed.failures > 0 { needsPerson = true }
-            if placed.value == nil { return .stuck(placed.sentence) }
+            if placed.value == nil { return .hungCalls(placed.sentence) }
             if await refusal(of: uri) == nil { return .wrong("a key that was reported as destroyed signs") }
-            if bench.hasFired(fault) { return needsPerson ? .person : .recovered(.zero) }
+            if session.hasFired(fault) { return needsPerson ? .person : .recovered(.zero) }
         }
         return .unreached
     }
@@ -58,30 +58,31 @@ struct ProvisioningFaults {
     }
 
     private func place(_ key: P256.Signing.PrivateKey, _ isResumed: Bool) async throws -> P256.Signing.PublicKey {
-        try await withWorkshop(uri) { workshop, selector in
+        try await withProvisioningSession(uri) { provisioningSession, selector in
             if generates {
-                return try await workshop.generate(as: selector, isResumed: isResumed, tell: { _ in }).publicKey
+                return try await provisioningSession.generate(as: selector, isResumed: isResumed, tell: { _ in })
+                    .publicKey
             }
             let incoming = IncomingKey.plain(material(key))
-            return try await workshop.take(
+            return try await provisioningSession.take(
                 incoming, as: selector, isResumed: isResumed, allowsClear: false, tell: { _ in }
             ).publicKey
         }
     }
 
     private func destroy(_ isResumed: Bool) async throws {
-        _ = try await withWorkshop(uri) { workshop, selector in
-            try await workshop.destroy(selector, expecting: nil, isResumed: isResumed, tell: { _ in })
+        _ = try await withProvisioningSession(uri) { provisioningSession, selector in
+            try await provisioningSession.destroy(selector, expecting: nil, isResumed: isResumed, tell: { _ in })
         }
     }
 
-    /// What is wrong with a key that was reported as placed.
+    /// - Returns: the fault of a key that was reported as placed, as a sentence, or nil.
     private func fault(
         of publicKey: P256.Signing.PublicKey, instead expected: P256.Signing.PublicKey?
     ) async -> String? {
         if let expected, expected.rawRepresentation != publicKey.rawRepresentation { return "another key was placed" }
         do throws(KeyError) {
-            // As the import tells a person to configure it where the token refused the public key object.
+            // If the token refused the public key object, the import tells the operator to configure the public key.
             let (backend, key) = try await open(uri, publicKey: Array(publicKey.x963Representation))
             let fault = await PKCS11TokenTests.fault(key)
             await backend.close()

@@ -3,12 +3,12 @@ import PKCS11Token
 import SigningKit
 import SoftHSMTesting
 
-/// A fault while keys are opened, sign, and are closed, as the gateway does it.
+/// A fault while the gateway opens keys, signs, and closes them.
 struct SigningFaults {
-    let bench: FaultBench
+    let session: FaultTestToken
     let fault: FaultCase
 
-    /// From the first request that failed to the next one that was signed.
+    /// The time from the first failed request to the next signature.
     private struct Outage {
         var begin: ContinuousClock.Instant?
         var length: Duration?
@@ -23,44 +23,44 @@ struct SigningFaults {
     }
 
     func run() async throws -> FaultVerdict {
-        try bench.module.fresh()
-        try bench.module.follow(fault.rule)
+        try session.module.fresh()
+        try session.module.follow(fault.rule)
         var outage = Outage()
         var last: KeyError?
-        let deadline = ContinuousClock.now + FaultBench.timeout + .seconds(fault.call)
+        let deadline = ContinuousClock.now + FaultTestToken.timeout + .seconds(fault.call)
         while ContinuousClock.now < deadline {
-            let wasOver = bench.hasFired(fault)
+            let wasOver = session.hasFired(fault)
             switch await cycle(until: deadline, &outage) {
             case .signed where wasOver:
-                if bench.loginsAfterRefusal > 0 { return .wrong("a PIN that may have cost a try was shown again") }
+                if session.loginsAfterRefusal > 0 { return .wrong("a PIN that may have cost a try was shown again") }
                 return .recovered(outage.length ?? .zero)
             case .signed: break
             case .wrong(let sentence): return .wrong(sentence)
             case .failed(let error):
                 last = error
                 if error.needsPerson { return try await callPerson(error) }
-                // The gateway asks again each second; here as soon as it may help.
+                // The gateway retries each second; the test retries as soon as it may help.
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
-        guard bench.hasFired(fault) else { return .unreached }
+        guard session.hasFired(fault) else { return .unreached }
         return try await callPerson(last ?? .closed)
     }
 
-    /// Opens, signs, and closes; asks again while it is open, as requests do.
+    /// Opens the keys, signs, repeats failed requests as clients do, and closes the backend.
     private func cycle(
         until deadline: ContinuousClock.Instant, _ outage: inout Outage
     ) async -> OpenKeys.Outcome {
         let keys: OpenKeys
         do throws(KeyError) {
-            keys = try await bench.open(orderedAt: nil)
+            keys = try await session.open(reopenOrderedAt: nil)
         } catch {
             outage.note(.failed(error))
             return .failed(error)
         }
         var outcome = await keys.sign()
         outage.note(outcome)
-        for _ in 0..<signatures where !bench.hasFired(fault) {
+        for _ in 0..<signatures where !session.hasFired(fault) {
             outcome = await keys.sign()
             outage.note(outcome)
         }
@@ -73,30 +73,30 @@ struct SigningFaults {
         return outcome
     }
 
-    /// Rounds before the place is closed and opened again.
+    /// The number of additional signatures before the backend is closed.
     private var signatures: Int {
         ["C_SignInit", "C_Sign", "C_Login", "C_GetTokenInfo"].contains(fault.function) ? fault.call : 0
     }
 
-    /// What a person does: looks at the token, corrects a PIN that was refused, and orders a reload.
+    /// Does what the operator does: looks at the token, corrects a refused PIN, and orders a reload.
     private func callPerson(_ error: KeyError) async throws -> FaultVerdict {
         for _ in 0..<2 {
-            if let keys = try? await bench.open(orderedAt: nil) { await keys.backend.close() }
+            if let keys = try? await session.open(reopenOrderedAt: nil) { await keys.backend.close() }
         }
-        if bench.loginsAfterRefusal > 0 { return .wrong("a PIN that may have cost a try was shown again") }
-        if case .loginRefused = error { try bench.changePIN() }
+        if session.loginsAfterRefusal > 0 { return .wrong("a PIN that may have cost a try was shown again") }
+        if case .loginRefused = error { try session.changePIN() }
         let order = ContinuousClock.now
         do throws(KeyError) {
-            let keys = try await bench.open(orderedAt: order)
+            let keys = try await session.open(reopenOrderedAt: order)
             let outcome = await keys.sign()
             await keys.backend.close()
             switch outcome {
             case .signed: return .person
-            case .failed(let error): return .stuck("\(error)")
+            case .failed(let error): return .hungCalls("\(error)")
             case .wrong(let sentence): return .wrong(sentence)
             }
         } catch let later {
-            return .stuck("\(error) Later: \(later)")
+            return .hungCalls("\(error) Later: \(later)")
         }
     }
 }

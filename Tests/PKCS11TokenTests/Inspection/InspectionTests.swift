@@ -5,7 +5,7 @@ import SigningKit
 import SoftHSMTesting
 import Testing
 
-@Suite("What can be seen of a key on a token", .serialized, .softHSM, .timeLimit(.minutes(1)))
+@Suite("Inspection of keys on a token", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct InspectionTests {
     private let token: SoftHSMToken
 
@@ -13,7 +13,7 @@ struct InspectionTests {
         token = try SoftHSM.shared.get().makeToken()
     }
 
-    @Test("a key that the token made says so, and is given out in no way")
+    @Test("inspect shows that a generated key is local and that no probe exports it")
     func generated() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let key = try await inspect("object=KEY")
@@ -34,7 +34,7 @@ struct InspectionTests {
         #expect(key.objects == KeyInspection.Objects(uri: 1, id: 1, label: 1))
     }
 
-    @Test("a key that came in does not say that the token made it")
+    @Test("inspect does not show an imported key as local")
     func imported() async throws {
         let pair = P256.Signing.PrivateKey()
         try token.importKey(pair, label: "KEY", id: [1])
@@ -47,7 +47,7 @@ struct InspectionTests {
         #expect(key.probes?.wrap == .refused(answer: "CKR_KEY_UNEXTRACTABLE"))
     }
 
-    @Test("a key that would be refused is looked at all the same, and what gives it out is found")
+    @Test("inspect works for an unfit key and finds how the token exports it")
     func unprotected() async throws {
         try token.generateKey(label: "KEY", id: [1], .with { $0.isExtractable = true })
         try token.generateKey(
@@ -65,7 +65,7 @@ struct InspectionTests {
         #expect(open.probes == KeyInspection.Probes(value: .given, wrap: .given))
     }
 
-    @Test("names that several keys share are counted")
+    @Test("inspect counts the keys that share a name")
     func shared() async throws {
         try token.generateKey(label: "KEY", id: [1])
         try token.generateKey(label: "KEY", id: [2])
@@ -79,7 +79,7 @@ struct InspectionTests {
         #expect(none.objects?.uri == 0)
     }
 
-    @Test("the token, its library and the library's digest are told")
+    @Test("inspect reports the token, its library and the library's digest")
     func place() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let seen = try #require(try await inspect("object=KEY").token)
@@ -94,7 +94,7 @@ struct InspectionTests {
         #expect(seen.module.cryptoki.hasPrefix("2."))
     }
 
-    @Test("a wrong PIN is seen, although the login that looks sets the flag back")
+    @Test("inspect reports an earlier wrong PIN although its own login resets the flag")
     func pinCount() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let wrong = try token.pinFile(holding: "wrong")
@@ -103,7 +103,7 @@ struct InspectionTests {
         #expect(try await inspect("object=KEY").token?.flags.contains("CKF_USER_PIN_COUNT_LOW") == false)
     }
 
-    @Test("looking leaves nothing behind, and the key signs as before")
+    @Test("inspect leaves nothing behind, and the key signs as before")
     func traceless() async throws {
         try token.generateKey(label: "KEY", id: [1])
         try await withKey(token.uri("object=KEY")) { backend, key in
@@ -117,7 +117,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("a closed backend looks at nothing")
+    @Test("a closed backend refuses an inspection")
     func closed() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let (backend, _) = try await open(token.uri("object=KEY"))

@@ -9,9 +9,9 @@ import Synchronization
 import Testing
 import TransparencyLog
 
-@Suite("No record, no signature")
+@Suite("The audit log")
 struct AuditLogTests {
-    @Test("An answer leaves only when its entry is durable")
+    @Test("The gateway answers only after the entry is durable")
     func waits() async throws {
         let gateway = try await AuditedGateway()
         await gateway.until { gateway.store.entries("key").count == 2 }
@@ -27,13 +27,13 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("A signature's entry says who had what signed with which key, and of the user a keyed hash only")
+    @Test("A signature entry names client, request and key, and only a keyed hash of the user")
     func content() async throws {
         let gateway = try await AuditedGateway()
         let body = #"{"productId":"monthly","offerIdentifier":"winback","transactionId":"70001234567890"}"#
         let answer = try await gateway.sign("r-7", body: Array(body.utf8))
         let entry = try #require(gateway.store.entries("signature").first)
-        let slot = gateway.generation.ring.slots[0]
+        let handle = gateway.snapshot.ring.handles[0]
         #expect(entry.text("client") == "operator")
         #expect(entry.text("app") == TestGateway.app)
         #expect(entry.text("feature") == "promotional-offer")
@@ -41,7 +41,7 @@ struct AuditLogTests {
         #expect(entry.texts("offers") == ["winback"])
         #expect(entry.text("key") == "ACTIVE")
         #expect(entry.text("fingerprint")?.utf8.count == 43)
-        #expect(slot.fingerprint != nil)
+        #expect(handle.fingerprint != nil)
         let jws = try #require(try JSONDocument(parsing: answer).root.anyObject()["jws"]?.string())
         let input = jws.split(separator: ".").prefix(2).joined(separator: ".")
         let digest = Data(SHA256.hash(data: Data(input.utf8))).base64EncodedString()
@@ -55,7 +55,7 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("Entries are canonical: members in order, no white space, the same bytes when they are written anew")
+    @Test("Entries are canonical JSON with members in order and no white space")
     func canonical() async throws {
         let gateway = try await AuditedGateway()
         _ = try await gateway.sign()
@@ -69,7 +69,7 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("A log that cannot be written lets nothing out, keeps the key from being asked, and comes back by itself")
+    @Test("A failing log stops answers and signatures, and recovers by itself")
     func outage() async throws {
         let gateway = try await AuditedGateway()
         _ = try await gateway.sign("before")
@@ -91,14 +91,14 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("An outage counts the requests that got 503 for it, and as lost what a batch was told without an entry")
+    @Test("An outage counts the refused requests, and unrecorded answers of a batch as lost")
     func outageOfABatch() async throws {
         let gateway = try await AuditedGateway()
         await gateway.until { gateway.store.entries("key").count == 2 }
         gateway.store.fault = .full("No space is left.")
         let bodies = [TestGateway.body, Array("{}".utf8), Array("{}".utf8)]
         let documents = try bodies.map { try JSONDocument(parsing: $0) }
-        let results = await gateway.dispatcher.sign(documents.map(\.root), along: try gateway.route())
+        let results = await gateway.dispatcher.sign(documents.map(\.root), for: try gateway.route())
         #expect(results[0] == .failure(.unrecorded(.unavailable("No space is left."))))
         gateway.store.fault = nil
         await gateway.until { gateway.store.entries("outage").count == 1 }
@@ -108,7 +108,7 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("Events that nobody waits for are all written, however many come at once, while the log can be")
+    @Test("All noted events are written while the log is writable")
     func manyEvents() async throws {
         let gateway = try await AuditedGateway()
         gateway.store.hold()
@@ -119,7 +119,7 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("Each event of an outage is written, or counted as lost where there was no room for it")
+    @Test("Each event of an outage is written or counted as lost")
     func lostEvents() async throws {
         let gateway = try await AuditedGateway(settings: AuditSettings(writeTimeout: .milliseconds(150)))
         await gateway.until { gateway.store.entries("key").count == 2 }
@@ -129,7 +129,7 @@ struct AuditLogTests {
         gateway.store.hold()
         events(1001)
         await gateway.until { !gateway.audit.state.isWritable }
-        // As many again while the first are in the transaction that hangs, and then fails.
+        // The transaction with the first events hangs and then fails; as many events follow meanwhile.
         events(1001)
         gateway.store.fault = .full("No space is left.")
         gateway.store.release()
@@ -143,7 +143,7 @@ struct AuditLogTests {
         #expect(gateway.store.entries("client").count + Int(lost) == 2102)
     }
 
-    @Test("A write that hangs is given up on after its limit, and the log is back when the write is")
+    @Test("A hanging write fails after its timeout, and the log recovers when the write returns")
     func hang() async throws {
         let gateway = try await AuditedGateway(settings: AuditSettings(writeTimeout: .milliseconds(150)))
         await gateway.until { gateway.store.entries("key").count == 2 }
@@ -161,7 +161,7 @@ struct AuditLogTests {
         _ = try await running.value
     }
 
-    @Test("All that wait go down in one transaction")
+    @Test("All waiting entries are written in one transaction")
     func group() async throws {
         let gateway = try await AuditedGateway()
         await gateway.until { gateway.store.entries("key").count == 2 }
@@ -180,7 +180,7 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("A batch is recorded at once, those that are refused too, each with its position")
+    @Test("A batch is recorded in one transaction, with refusals and positions")
     func batch() async throws {
         let gateway = try await AuditedGateway()
         await gateway.until { gateway.store.entries("key").count == 2 }
@@ -189,7 +189,7 @@ struct AuditLogTests {
             #"{"productId":"q","offerIdentifier":"o"}"#,
         ].map { try JSONDocument(parsing: Array($0.utf8)).root }
         let before = gateway.store.transactions
-        let results = await gateway.dispatcher.sign(requests, along: try gateway.route("b"))
+        let results = await gateway.dispatcher.sign(requests, for: try gateway.route("b"))
         #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
         #expect(gateway.store.transactions == before + 1)
         #expect(gateway.store.entries("signature").map { $0.integer("item") } == [0, 2])
@@ -198,21 +198,21 @@ struct AuditLogTests {
         await gateway.audit.close()
     }
 
-    @Test("Each state that a key comes into stands in the log once")
+    @Test("Each state change of a key is recorded once")
     func keys() async throws {
         let gateway = try await AuditedGateway()
         gateway.plain.place.outage = .unavailable("gone")
-        await gateway.generation.ring.prove()
-        await gateway.generation.ring.prove()
+        await gateway.snapshot.ring.prove()
+        await gateway.snapshot.ring.prove()
         gateway.plain.place.outage = nil
-        await gateway.generation.ring.prove()
+        await gateway.snapshot.ring.prove()
         await gateway.until { gateway.store.entries("key").count >= 6 }
         let active = gateway.store.entries("key").filter { $0.text("key") == "ACTIVE" }
         #expect(active.map { $0.text("state") } == ["ready", "down", "ready"])
         await gateway.audit.close()
     }
 
-    @Test("Requests that are turned away at the door are counted for each client and minute")
+    @Test("Refusals before signing are counted for each client and minute")
     func counts() async throws {
         let gateway = try await AuditedGateway()
         for _ in 0..<1000 { gateway.audit.count("forbidden", client: "shop") }
@@ -231,7 +231,7 @@ struct AuditLogTests {
         #expect(gateway.store.entries("stop").count == 1)
     }
 
-    @Test("Counts bear the time of their minute, not of the next one, in which they are written")
+    @Test("Refusal counts have the time of their minute, not of the write")
     func countsBeforeMidnight() async throws {
         let time = Mutex(Self.beforeMidnight)
         let gateway = try await AuditedGateway(now: { time.withLock { $0 } })

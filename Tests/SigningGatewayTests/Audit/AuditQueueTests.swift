@@ -4,16 +4,16 @@ import Testing
 
 @testable import SigningGateway
 
-@Suite("What a queue makes of an outage", .timeLimit(.minutes(2)))
+@Suite("The audit queue during an outage", .timeLimit(.minutes(2)))
 struct AuditQueueTests {
     private let queue = AuditQueue()
     private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0)).canonical
 
     init() {
-        queue.succeed(nil, isTurn: true)
+        queue.succeed(nil, hadTransaction: true)
     }
 
-    /// What somebody is told who brings entries, `body` being run when they are there.
+    /// Enters entries, runs `body` while they wait, and returns the error of `enter`, or nil.
     private func outcome(entries: Int = 1, answers: Int? = nil, _ body: () async -> Void) async -> AuditError? {
         await withTaskGroup(of: AuditError?.self) { group in
             group.addTask { [queue, entry] in
@@ -30,7 +30,7 @@ struct AuditQueueTests {
         }
     }
 
-    @Test("A write that hangs refuses once, and all is well when it comes back")
+    @Test("A hanging write refuses its entries once, and the queue recovers when it returns")
     func overdue() async {
         let told = await outcome {
             #expect(queue.take().entries.count == 1)
@@ -40,11 +40,11 @@ struct AuditQueueTests {
         #expect(told == .overdue(.zero))
         for _ in 0..<3 { #expect(!queue.refuseOverdue(.zero), "who watches is told once") }
         #expect(!queue.condition.isWritable)
-        queue.succeed(nil, isTurn: true)
+        queue.succeed(nil, hadTransaction: true)
         #expect(queue.condition.isWritable && !queue.refuseOverdue(.zero))
     }
 
-    @Test("A failure refuses who is in writing, who waits and who comes, and counts them until a transaction ends well")
+    @Test("A failure refuses written, waiting and new entries until a transaction succeeds")
     func failure() async {
         let told = await outcome {
             _ = queue.take()
@@ -54,14 +54,14 @@ struct AuditQueueTests {
         #expect(told == .unavailable("no disk"))
         await #expect(throws: AuditError.unavailable("no disk")) { _ = try await queue.enter([entry]) }
         queue.noteRefused()
-        // Nothing was written, so it is not known to be well.
-        queue.succeed(nil, isTurn: false)
+        // Nothing was written, so the outage may persist.
+        queue.succeed(nil, hadTransaction: false)
         #expect(queue.outage?.refused == 5 && queue.outage?.lostNotes == 1)
-        #expect(queue.succeed(nil, isTurn: true)?.refused == 5)
+        #expect(queue.succeed(nil, hadTransaction: true)?.refused == 5)
         #expect(queue.outage == nil && queue.condition.isWritable)
     }
 
-    @Test("Events of an outage are kept up to a limit, those of the failed transaction first, and the others counted")
+    @Test("The queue keeps a limited number of events of an outage and counts the others")
     func notes() {
         queue.note(entry)
         let notes = queue.take().notes

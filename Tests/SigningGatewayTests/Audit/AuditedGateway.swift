@@ -5,18 +5,18 @@ import SigningKit
 import SigningKitTesting
 import TransparencyLog
 
-/// A test gateway that keeps a record in memory.
+/// A test gateway with an audit log in memory.
 struct AuditedGateway {
     let store: MemoryAuditStore
     let signer: NoteSigner
     let audit: AuditLog
     let plain: TestGateway
-    let generation: GatewayGeneration
+    let snapshot: ConfigurationSnapshot
 
     init(
         store: MemoryAuditStore = MemoryAuditStore(), settings: AuditSettings = AuditSettings(),
         publisher: CheckpointPublisher? = nil,
-        adjust: (inout GatewayPlan) -> Void = { _ in },
+        adjust: (inout GatewaySettings) -> Void = { _ in },
         now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime, uptime: (@Sendable () -> Duration)? = nil
     ) async throws {
         self.store = store
@@ -26,30 +26,30 @@ struct AuditedGateway {
         }
         try audit.open()
         plain = try await TestGateway(isOpen: false, adjust: adjust)
-        generation = GatewayGeneration(
-            plain.plan, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
+        snapshot = ConfigurationSnapshot(
+            plain.settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil), audit: audit)
-        generation.declareKeys()
-        await generation.ring.openMissing()
-        await generation.ring.prove()
+        snapshot.declareKeys()
+        await snapshot.ring.openMissing()
+        await snapshot.ring.prove()
     }
 
-    init(clock: SteppedClock, adjust: (inout GatewayPlan) -> Void = { _ in }) async throws {
+    init(clock: SteppedClock, adjust: (inout GatewaySettings) -> Void = { _ in }) async throws {
         try await self.init(adjust: adjust, now: { clock.now }, uptime: { clock.uptime })
     }
 
-    var dispatcher: Dispatcher { generation.dispatcher }
+    var dispatcher: Dispatcher { snapshot.dispatcher }
 
-    func route(_ id: String = "r-1") throws -> SigningRoute {
-        try dispatcher.route(
-            for: .operator, app: TestGateway.app, feature: "promotional-offer", request: RequestMark(id: id))
+    func route(_ id: String = "r-1") throws -> ResolvedRequest {
+        try dispatcher.resolve(
+            for: .operator, app: TestGateway.app, feature: "promotional-offer", request: RequestIdentity(id: id))
     }
 
     func sign(_ id: String = "r-1", body: [UInt8] = TestGateway.body) async throws -> [UInt8] {
-        try await dispatcher.sign(body, along: try route(id))
+        try await dispatcher.sign(body, for: try route(id))
     }
 
-    /// Waits until the log is as it should be. Everything here ends by itself; who hangs has found a fault.
+    /// Waits for a state of the log. Every wait ends by itself, so a test that hangs has found a fault.
     func until(_ isDone: @Sendable () -> Bool) async {
         while !isDone() { await Task.yield() }
     }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import SigningGateway
 
-@Suite("Steps of the clock")
+@Suite("Clock steps")
 struct ClockTests {
     private static let hour = Duration.seconds(3600)
 
-    @Test("A step is recorded before the first entry that bears the new time, in both directions")
+    @Test("The log records a step in either direction before the first entry with the new time")
     func recorded() async throws {
         let clock = SteppedClock()
         let gateway = try await AuditedGateway(clock: clock)
@@ -30,7 +30,7 @@ struct ClockTests {
         await gateway.audit.close()
     }
 
-    @Test("What goes by is no step, and neither is a difference of less than a second")
+    @Test("Elapsed time and differences of less than a second are not steps")
     func noStep() async throws {
         let clock = SteppedClock()
         let gateway = try await AuditedGateway(clock: clock)
@@ -43,7 +43,7 @@ struct ClockTests {
         clock.set(by: .milliseconds(-999))
         _ = try await gateway.sign()
         #expect(gateway.store.entries("clock").isEmpty)
-        // Many small ones are one large one.
+        // Several small steps count as one large step.
         for _ in 0..<3 {
             clock.set(by: .milliseconds(400))
             gateway.audit.clock.check()
@@ -53,7 +53,7 @@ struct ClockTests {
         await gateway.audit.close()
     }
 
-    @Test("A log that is opened when the clock shows an earlier time than its last entry says so")
+    @Test("A log that is opened with a clock before its last entry records this")
     func setBackBetween() async throws {
         let clock = SteppedClock()
         let gateway = try await AuditedGateway(clock: clock)
@@ -73,62 +73,62 @@ struct ClockTests {
         await log.close()
     }
 
-    @Test("A key does not retire because the clock was set forward, and still answers who names it")
+    @Test("A forward step does not retire a key, and the key still signs by name")
     func retirement() async throws {
         let clock = SteppedClock()
-        let house = try await KeyHouse(clock: clock)
+        let house = try await LifecycleTestGateway(clock: clock)
         try await house.activate(clock, overlap: 36_000)
         clock.set(by: Self.hour * 25)
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retiring)
         _ = try await house.sign(keyID: "ACTIVE")
-        #expect(house.office.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
+        #expect(house.lifecycle.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
         clock.set(by: Self.hour * -25)
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retiring)
-        #expect(!house.office.overview().differences.contains { $0.contains("should have retired") })
+        #expect(!house.lifecycle.overview().differences.contains { $0.contains("should have retired") })
         clock.advance(by: Self.hour * 10)
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retired)
         await house.close()
     }
 
     @Test(
-        "The overlap of a key and the life of a proposal end in time, whatever the clock was when they began",
+        "Overlaps and proposals end in time, whatever the clock showed when they began",
         arguments: [-28, 5])
     func setBefore(_ hours: Int) async throws {
         let clock = SteppedClock()
-        let house = try await KeyHouse(clock: clock)
+        let house = try await LifecycleTestGateway(clock: clock)
         clock.set(by: Self.hour * hours)
         try await house.activate(clock, overlap: 86_400)
         clock.set(by: Self.hour * -hours)
         clock.advance(by: Self.hour * 23)
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retiring)
         _ = try await house.sign(keyID: "ACTIVE")
         clock.advance(by: Self.hour)
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retired)
         await house.close()
     }
 
-    @Test("A key retires in time when the clock was put right before its overlap began")
+    @Test("A key retires in time if the clock was corrected before its overlap began")
     func setRightBefore() async throws {
         let clock = SteppedClock()
-        let house = try await KeyHouse(clock: clock)
+        let house = try await LifecycleTestGateway(clock: clock)
         clock.set(by: Self.hour * 5)
         try await house.activate(clock, overlap: 2)
         clock.advance(by: .seconds(2))
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         #expect(house.state("ACTIVE") == .retired)
         await house.close()
     }
 
     @Test(
-        "A deadline that an earlier process set is not over before the wall clock has reached it, with and without its steps"
+        "A deadline of an earlier process is not over before the wall clock reaches it"
     )
     func deadlineOfAnEarlierProcess() {
         let clock = SteppedClock()
@@ -144,43 +144,43 @@ struct ClockTests {
     }
 
     @Test(
-        "After a step forward, proposals are listed, count once, and can be rejected and approved until their time is over"
+        "After a forward step, proposals stay usable until their lifetime ends"
     )
     func proposalsAfterStep() async throws {
         let clock = SteppedClock()
-        let house = try await KeyHouse(clock: clock) {
+        let house = try await LifecycleTestGateway(clock: clock) {
             $0.accounts[0].hasDualControl = true
             $0.accounts[0].proposalLifetime = .seconds(60)
         }
         var ids: [String] = []
-        for overlap in 1...KeyLifeLimits.proposalsOfOne {
+        for overlap in 1...KeyLifecycleLimits.proposalsOfOne {
             let order = KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: overlap)
-            guard case .proposed(let proposal) = try await house.office.change(order, by: "alice") else { return }
+            guard case .proposed(let proposal) = try await house.lifecycle.change(order, by: "alice") else { return }
             ids.append(proposal.id)
         }
         clock.set(by: Self.hour * 2)
-        await house.office.keepUp()
-        #expect(house.office.overview().proposals.map(\.id) == ids)
-        try await house.office.reject(ids[0], by: "bob")
+        await house.lifecycle.processDeadlines()
+        #expect(house.lifecycle.overview().proposals.map(\.id) == ids)
+        try await house.lifecycle.reject(ids[0], by: "bob")
         clock.advance(by: .seconds(60))
-        #expect(house.office.overview().proposals.isEmpty)
-        // One that has expired can be rejected until the gateway has forgotten it.
-        try await house.office.reject(ids[1], by: "bob")
-        await house.office.keepUp()
-        await #expect(throws: KeyLifeRefusal.self) { try await house.office.reject(ids[2], by: "bob") }
+        #expect(house.lifecycle.overview().proposals.isEmpty)
+        // An expired proposal can be rejected until `keepUp` removes it.
+        try await house.lifecycle.reject(ids[1], by: "bob")
+        await house.lifecycle.processDeadlines()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.reject(ids[2], by: "bob") }
         await house.close()
     }
 
-    @Test("A proposal does not expire because the clock was set forward")
+    @Test("A forward step does not expire a proposal")
     func proposals() async throws {
         let clock = SteppedClock()
-        let house = try await KeyHouse(clock: clock) { $0.accounts[0].hasDualControl = true }
+        let house = try await LifecycleTestGateway(clock: clock) { $0.accounts[0].hasDualControl = true }
         _ = try await house.change(.compromise, "OTHER")
         guard case .proposed(let proposal) = try await house.change(.restore, "OTHER") else { return }
         clock.set(by: Self.hour * 25)
-        await house.office.keepUp()
+        await house.lifecycle.processDeadlines()
         clock.set(by: Self.hour * -25)
-        guard case .done = try await house.office.approve(proposal.id, digest: proposal.digest, by: "bob") else {
+        guard case .done = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob") else {
             Issue.record("It was not done.")
             return
         }
@@ -188,19 +188,19 @@ struct ClockTests {
     }
 }
 
-extension KeyHouse {
-    /// OTHER becomes active, and ACTIVE retires after so many seconds.
+extension LifecycleTestGateway {
+    /// Activates OTHER, and retires ACTIVE after `overlap` seconds.
     fileprivate func activate(_ clock: SteppedClock, overlap: Int) async throws {
         let change = KeyChangeOrder(
             .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: overlap, watch: 0)
-        // The change waits for the next millisecond.
+        // The change waits until the next millisecond.
         let ticking = Task {
             while !Task.isCancelled {
                 clock.advance(by: .milliseconds(1))
                 await Task.yield()
             }
         }
-        _ = try await office.change(change, by: "alice")
+        _ = try await lifecycle.change(change, by: "alice")
         ticking.cancel()
         await ticking.value
     }

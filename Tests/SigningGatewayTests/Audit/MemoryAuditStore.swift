@@ -2,13 +2,13 @@ import AuditKit
 import Dispatch
 import Synchronization
 
-/// A log in memory, with a script of what goes wrong when it is written.
+/// A log in memory with scripted faults.
 final class MemoryAuditStore: AuditStore {
     struct Content {
         var entries: [StoredEntry] = []
         var roots: [[UInt8]] = []
-        var head: AuditHead?
-        var kept: [AuditHead] = []
+        var head: SignedTreeHead?
+        var kept: [SignedTreeHead] = []
         var registers: [AuditRegister] = []
     }
 
@@ -24,12 +24,12 @@ final class MemoryAuditStore: AuditStore {
     static let scheme = "memory"
     let identity = AuditIdentity(origin: "example.com/log")
     private let state = Mutex(State())
-    /// Transactions that wait, one signal for each that may go on.
+    /// Held transactions wait for it; each signal lets one continue.
     private let gate = DispatchSemaphore(value: 0)
 
     static func exists(at location: String) throws(AuditStoreError) -> Bool { true }
     static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError) {}
-    static func open(at location: String, patience: Duration) throws(AuditStoreError) -> Self { throw .closed }
+    static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> Self { throw .closed }
     static func read(at location: String) throws(AuditStoreError) -> any AuditReader { throw .closed }
 
     func maintain() throws(AuditStoreError) {}
@@ -37,20 +37,19 @@ final class MemoryAuditStore: AuditStore {
     var freeBytes: Int? { nil }
     func close() {}
 
-    // MARK: The script
+    // MARK: Scripted faults
 
     var content: Content {
         get { state.withLock { $0.content } }
         set { state.withLock { $0.content = newValue } }
     }
 
-    /// Every transaction fails with this.
+    /// If set, every transaction throws this error.
     var fault: AuditStoreError? {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
     }
 
-    /// Every opening fails with this.
     var openingFault: AuditStoreError? {
         get { state.withLock { $0.openingFault } }
         set { state.withLock { $0.openingFault = newValue } }
@@ -63,7 +62,6 @@ final class MemoryAuditStore: AuditStore {
 
     var transactions: Int { state.withLock { $0.transactions } }
 
-    /// Transactions wait from now on, until `release()`.
     func hold() { state.withLock { $0.isHeld = true } }
 
     func release() {
@@ -71,7 +69,7 @@ final class MemoryAuditStore: AuditStore {
         gate.signal()
     }
 
-    /// Waits until so many transactions have begun.
+    /// Waits until `count` transactions have begun.
     func begun(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isReached = state.withLock { state in
@@ -115,7 +113,7 @@ private final class MemoryTransaction: AuditTransaction {
         self.content = content
     }
 
-    func head() throws(AuditStoreError) -> AuditHead? { content.head }
+    func head() throws(AuditStoreError) -> SignedTreeHead? { content.head }
 
     func entries(
         in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
@@ -128,8 +126,8 @@ private final class MemoryTransaction: AuditTransaction {
     func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { content.roots }
     func append(_ entry: StoredEntry) throws(AuditStoreError) { content.entries.append(entry) }
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) { content.roots.append(root) }
-    func setHead(_ head: AuditHead) throws(AuditStoreError) { content.head = head }
-    func keep(_ checkpoint: AuditHead) throws(AuditStoreError) { content.kept.append(checkpoint) }
+    func setHead(_ head: SignedTreeHead) throws(AuditStoreError) { content.head = head }
+    func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError) { content.kept.append(checkpoint) }
     func register(_ register: AuditRegister) throws(AuditStoreError) {
         content.registers.removeAll { $0.name == register.name }
         content.registers.append(register)

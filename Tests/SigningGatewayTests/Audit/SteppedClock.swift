@@ -1,7 +1,7 @@
 import SigningKit
 import Synchronization
 
-/// A wall clock that a test sets, beside a monotonic clock that it advances.
+/// A wall clock that a test can step (`set`), and a monotonic clock; `advance` moves both.
 final class SteppedClock: Sendable {
     private struct Reading {
         var wall = Timestamp(milliseconds: 1_801_439_993_000)
@@ -13,7 +13,6 @@ final class SteppedClock: Sendable {
     var now: Timestamp { reading.withLock { $0.wall } }
     var uptime: Duration { reading.withLock { $0.uptime } }
 
-    /// Time goes by.
     func advance(by duration: Duration) {
         reading.withLock { reading in
             reading.uptime += duration
@@ -21,7 +20,6 @@ final class SteppedClock: Sendable {
         }
     }
 
-    /// Sets the wall clock.
     func set(by duration: Duration) {
         reading.withLock { $0.wall = Self.time($0.wall, plus: duration) }
     }

@@ -1,7 +1,7 @@
 import SigningGateway
 import SigningKit
 
-/// Clients for tests, and what they show.
+/// Test clients and their credentials.
 enum Callers {
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -14,22 +14,23 @@ enum Callers {
     static let shopKey = Digest256(of: "the shop's SubjectPublicKeyInfo")
     static let otherKey = Digest256(of: "another SubjectPublicKeyInfo")
 
-    static let plan = GatewayPlan(
+    static let settings = GatewaySettings(
         accounts: [],
         clients: [
-            ClientPlan(
+            ClientSettings(
                 name: "shop",
                 tokens: [
-                    TokenPlan(digest: shop.digest),
-                    TokenPlan(digest: shopNext.digest, expires: Timestamp(milliseconds: now.milliseconds + 1)),
-                    TokenPlan(digest: shopOld.digest, expires: now),
+                    TokenSettings(digest: shop.digest),
+                    TokenSettings(digest: shopNext.digest, expires: Timestamp(milliseconds: now.milliseconds + 1)),
+                    TokenSettings(digest: shopOld.digest, expires: now),
                 ],
                 certificates: [
                     .fingerprint(shopKey), .dnsName("Shop.example.com"), .uri("spiffe://example.com/shop"),
                 ],
                 uids: [1001, 1002]),
-            ClientPlan(
-                name: "game", tokens: [TokenPlan(digest: game.digest)], certificates: [.dnsName("game.example.com")],
+            ClientSettings(
+                name: "game", tokens: [TokenSettings(digest: game.digest)],
+                certificates: [.dnsName("game.example.com")],
                 uids: [2001]),
         ])
 

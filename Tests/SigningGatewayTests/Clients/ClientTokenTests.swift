@@ -1,10 +1,10 @@
 import SigningGateway
 import Testing
 
-@Suite("The clients' tokens")
+@Suite("Client tokens")
 struct ClientTokenTests {
     @Test(
-        "Tokens that Python made are read, and hash to what Python says",
+        "Tokens minted by Python are read and have the same digest",
         arguments: [
             (
                 "privyseal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA_0kZwsJ",
@@ -14,7 +14,7 @@ struct ClientTokenTests {
                 "privyseal_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8_3hxHQm",
                 "c531d854862ff88b1072978147571ff78bafb6fc26e3039bd19bba6d1f52dad3"
             ),
-            // Full of the separator, and then with a checksum that begins with zeros
+            // Many separators; then a checksum that begins with zeros
             (
                 "privyseal___________________________________________8_0uXVCO",
                 "ea9cc1b731a3fff873b491e6e26ac6e2dd90379eaf957870fd11470b37c56b4f"
@@ -31,7 +31,7 @@ struct ClientTokenTests {
         #expect(token.digest == Digest256("sha256:" + digest.uppercased()))
     }
 
-    @Test("A new token has the shape that is promised, and none comes twice")
+    @Test("A new token has the documented form and is unique")
     func minted() throws {
         let tokens = (0..<1000).map { _ in ClientToken.mint().text }
         #expect(Set(tokens).count == tokens.count)
@@ -39,7 +39,7 @@ struct ClientTokenTests {
         for token in tokens { #expect(try ClientToken(token).text == token) }
     }
 
-    @Test("A token with one character changed is never read as another")
+    @Test("A token with one changed character is refused")
     func typos() {
         let token = Array(ClientToken.mint().text)
         for index in token.indices {
@@ -51,7 +51,7 @@ struct ClientTokenTests {
         }
     }
 
-    @Test("A token that was cut says so")
+    @Test("The error for a truncated token names its length")
     func lengths() {
         let token = ClientToken.mint().text
         #expect(throws: ClientTokenError.length(59)) { try ClientToken(String(token.dropLast())) }
@@ -60,7 +60,7 @@ struct ClientTokenTests {
         #expect(throws: ClientTokenError.notAToken) { try ClientToken("ghp_" + token) }
     }
 
-    @Test("A token has no description")
+    @Test("A token does not show its text when printed or dumped")
     func noDescription() {
         let token = ClientToken.mint()
         var dumped = ""
@@ -70,7 +70,9 @@ struct ClientTokenTests {
         }
     }
 
-    @Test("A digest is 64 hexadecimal digits, and nothing near them", arguments: ["", "sha256:", "sha1:", "ab", "g"])
+    @Test(
+        "A digest is exactly 64 hexadecimal digits with an optional sha256 prefix",
+        arguments: ["", "sha256:", "sha1:", "ab", "g"])
     func digests(_ prefix: String) {
         let digits = String(repeating: "0a", count: 32)
         #expect(Digest256(digits.dropLast() + "G") == nil)

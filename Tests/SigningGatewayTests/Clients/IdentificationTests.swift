@@ -2,12 +2,12 @@ import SigningGateway
 import SigningKit
 import Testing
 
-@Suite("Who is calling")
+@Suite("Identification of callers")
 struct IdentificationTests {
     struct Case: CustomTestStringConvertible {
         let testDescription: String
-        let evidence: CallerEvidence
-        /// A client's name, or why there is none.
+        let evidence: CallerCredentials
+        /// The client's name, or the reason why there is none.
         let expected: Result<String, UnauthenticatedReason>
 
         init(
@@ -15,7 +15,7 @@ struct IdentificationTests {
             is client: String
         ) {
             (testDescription, expected) = (name, .success(client))
-            evidence = CallerEvidence(bearerToken: token, certificate: certificate, uid: uid)
+            evidence = CallerCredentials(bearerToken: token, certificate: certificate, uid: uid)
         }
 
         init(
@@ -23,26 +23,28 @@ struct IdentificationTests {
             fails reason: UnauthenticatedReason
         ) {
             (testDescription, expected) = (name, .failure(reason))
-            evidence = CallerEvidence(bearerToken: token, certificate: certificate, uid: uid)
+            evidence = CallerCredentials(bearerToken: token, certificate: certificate, uid: uid)
         }
     }
 
-    @Test("Each caller is who it proves to be, or nobody", arguments: tokens + certificates + uids + together)
+    @Test(
+        "Each caller is the client that its credentials prove, or none",
+        arguments: tokens + certificates + uids + together)
     func identification(_ caller: Case) {
-        #expect(Self.identify(caller.evidence, in: ClientDirectory(Callers.plan)) == caller.expected)
+        #expect(Self.identify(caller.evidence, in: ClientDirectory(Callers.settings)) == caller.expected)
     }
 
     @Test(
-        "Where strangers are let in, only those who prove nothing are",
+        "Anonymous access applies only to callers without valid credentials",
         arguments: tokens + certificates + uids + together)
     func anonymous(_ caller: Case) {
-        var plan = Callers.plan
-        plan.allowsAnonymous = true
+        var settings = Callers.settings
+        settings.allowsAnonymous = true
         let expected = caller.expected == .failure(.nobody) ? .success("anonymous") : caller.expected
-        #expect(Self.identify(caller.evidence, in: ClientDirectory(plan)) == expected)
+        #expect(Self.identify(caller.evidence, in: ClientDirectory(settings)) == expected)
     }
 
-    @Test("A caller is told the same, whatever was wrong")
+    @Test("All failed identifications give the same message")
     func oneAnswer() {
         let reasons: [UnauthenticatedReason] = [
             .nobody, .malformedToken(.checksum), .malformedToken(.length(3)), .unknownToken, .certificateOutOfDate,
@@ -52,13 +54,13 @@ struct IdentificationTests {
         #expect(Set(reasons.map(\.description)).count == reasons.count)
     }
 
-    @Test("A refusal of an expired token takes as long as one of an unknown token")
+    @Test("The refusal of an expired token takes as long as that of an unknown one")
     func refusalTime() {
-        let directory = ClientDirectory(Callers.plan)
-        let expired = CallerEvidence(bearerToken: Callers.shopOld.text)
-        let unknown = CallerEvidence(bearerToken: ClientToken.mint().text)
+        let directory = ClientDirectory(Callers.settings)
+        let expired = CallerCredentials(bearerToken: Callers.shopOld.text)
+        let unknown = CallerCredentials(bearerToken: ClientToken.mint().text)
         var fastest = (expired: Duration.seconds(60), unknown: Duration.seconds(60))
-        // In turns, and the fastest of many: what else the machine does makes a turn slower, never faster.
+        // Alternating, and the fastest of many: other load on the machine only makes a measurement slower.
         for _ in 0..<100 {
             fastest.expired = min(fastest.expired, Self.time(expired, directory))
             fastest.unknown = min(fastest.unknown, Self.time(unknown, directory))
@@ -67,53 +69,54 @@ struct IdentificationTests {
         #expect(fastest.unknown * 5 > fastest.expired * 4, "\(fastest)")
     }
 
-    private static func time(_ evidence: CallerEvidence, _ directory: ClientDirectory) -> Duration {
+    private static func time(_ evidence: CallerCredentials, _ directory: ClientDirectory) -> Duration {
         ContinuousClock().measure { for _ in 0..<20 { _ = identify(evidence, in: directory) } }
     }
 
-    @Test("What two clients were given by mistake proves neither")
+    @Test("Credentials that two clients share identify neither")
     func sharedByMistake() {
-        var plan = Callers.plan
-        plan.clients[1].tokens.append(TokenPlan(digest: Callers.shop.digest))
-        plan.clients[1].certificates.append(.fingerprint(Callers.shopKey))
-        plan.clients[1].uids.append(1001)
-        let directory = ClientDirectory(plan)
+        var settings = Callers.settings
+        settings.clients[1].tokens.append(TokenSettings(digest: Callers.shop.digest))
+        settings.clients[1].certificates.append(.fingerprint(Callers.shopKey))
+        settings.clients[1].uids.append(1001)
+        let directory = ClientDirectory(settings)
         for evidence in [
-            CallerEvidence(bearerToken: Callers.shop.text), CallerEvidence(uid: 1001),
-            CallerEvidence(certificate: Callers.certificate(Callers.shopKey)),
+            CallerCredentials(bearerToken: Callers.shop.text), CallerCredentials(uid: 1001),
+            CallerCredentials(certificate: Callers.certificate(Callers.shopKey)),
         ] {
             #expect(Self.identify(evidence, in: directory) == .failure(.twoClients("shop", "game")))
         }
-        #expect(Self.identify(CallerEvidence(bearerToken: Callers.shopNext.text), in: directory) == .success("shop"))
+        #expect(Self.identify(CallerCredentials(bearerToken: Callers.shopNext.text), in: directory) == .success("shop"))
     }
 
-    @Test("A token that stands twice holds until the later of its expiries")
+    @Test("A token that is listed twice is valid until the later expiry")
     func twice() {
         let (early, late) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: .max))
         for expiries in [[early, late], [late, early], [early, nil], [nil, early], [nil, nil]] {
-            let tokens = expiries.map { TokenPlan(digest: Callers.shop.digest, expires: $0) }
-            let directory = ClientDirectory(GatewayPlan(accounts: [], clients: [ClientPlan(name: "c", tokens: tokens)]))
-            #expect(Self.identify(CallerEvidence(bearerToken: Callers.shop.text), in: directory) == .success("c"))
+            let tokens = expiries.map { TokenSettings(digest: Callers.shop.digest, expires: $0) }
+            let directory = ClientDirectory(
+                GatewaySettings(accounts: [], clients: [ClientSettings(name: "c", tokens: tokens)]))
+            #expect(Self.identify(CallerCredentials(bearerToken: Callers.shop.text), in: directory) == .success("c"))
         }
     }
 
-    @Test("Each of 500 tokens is its own client's")
+    @Test("Each of 500 tokens identifies its own client")
     func manyTokens() {
         let tokens = (0..<500).map { _ in ClientToken.mint() }
         let clients = tokens.enumerated().map { index, token in
-            ClientPlan(name: "c\(index)", tokens: [TokenPlan(digest: token.digest)])
+            ClientSettings(name: "c\(index)", tokens: [TokenSettings(digest: token.digest)])
         }
-        let directory = ClientDirectory(GatewayPlan(accounts: [], clients: clients))
+        let directory = ClientDirectory(GatewaySettings(accounts: [], clients: clients))
         for (index, token) in tokens.enumerated() {
-            #expect(Self.identify(CallerEvidence(bearerToken: token.text), in: directory) == .success("c\(index)"))
+            #expect(Self.identify(CallerCredentials(bearerToken: token.text), in: directory) == .success("c\(index)"))
         }
-        let none = ClientDirectory(GatewayPlan(accounts: []))
-        #expect(Self.identify(CallerEvidence(bearerToken: tokens[0].text), in: none) == .failure(.unknownToken))
+        let none = ClientDirectory(GatewaySettings(accounts: []))
+        #expect(Self.identify(CallerCredentials(bearerToken: tokens[0].text), in: none) == .failure(.unknownToken))
     }
 
-    @Test("Evidence has no description")
+    @Test("Caller credentials do not show a token when printed or dumped")
     func noDescription() {
-        let evidence = CallerEvidence(bearerToken: Callers.shop.text, uid: 7)
+        let evidence = CallerCredentials(bearerToken: Callers.shop.text, uid: 7)
         var dumped = ""
         dump(evidence, to: &dumped)
         for text in ["\(evidence)", String(reflecting: evidence), String(describing: [evidence]), dumped] {
@@ -121,7 +124,7 @@ struct IdentificationTests {
         }
     }
 
-    // MARK: The table
+    // MARK: Cases
 
     private static let shop = Callers.shop.text
     private static let wrongLetter = String(shop.dropLast()) + (shop.hasSuffix("A") ? "B" : "A")
@@ -201,7 +204,7 @@ struct IdentificationTests {
     ]
 
     static func identify(
-        _ evidence: CallerEvidence, in directory: ClientDirectory
+        _ evidence: CallerCredentials, in directory: ClientDirectory
     ) -> Result<String, UnauthenticatedReason> {
         do throws(AccessError) { return .success(try directory.identify(evidence, at: Callers.now).name) } catch {
             switch error {

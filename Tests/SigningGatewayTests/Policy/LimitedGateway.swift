@@ -3,41 +3,41 @@ import SigningKit
 import Synchronization
 import Testing
 
-/// A gateway with one client, `limited`, and a clock that stands still until it is told to pass.
+/// A gateway with one client, `limited`, and a clock that only the test advances.
 struct LimitedGateway {
     final class Clock: Sendable {
-        private let state = Mutex(LimitMoment(monotonic: 5, wall: Timestamp(milliseconds: 20_000 * 86_400_000)))
+        private let state = Mutex(RateLimitTime(monotonic: 5, wall: Timestamp(milliseconds: 20_000 * 86_400_000)))
 
-        var now: LimitMoment { state.withLock { $0 } }
-        func set(_ moment: LimitMoment) { state.withLock { $0 = moment } }
+        var now: RateLimitTime { state.withLock { $0 } }
+        func set(_ moment: RateLimitTime) { state.withLock { $0 = moment } }
 
         func pass(milliseconds: Int64) {
             state.withLock { now in
-                now = LimitMoment(
+                now = RateLimitTime(
                     monotonic: now.monotonic + milliseconds * 1_000_000,
                     wall: Timestamp(milliseconds: now.wall.milliseconds + milliseconds))
             }
         }
 
         func set(wall: Int64) {
-            state.withLock { $0 = LimitMoment(monotonic: $0.monotonic, wall: Timestamp(milliseconds: wall)) }
+            state.withLock { $0 = RateLimitTime(monotonic: $0.monotonic, wall: Timestamp(milliseconds: wall)) }
         }
     }
 
     let clock = Clock()
-    let plan: GatewayPlan
+    let settings: GatewaySettings
     let dispatcher: Dispatcher
     let directory: ClientDirectory
     let client: Client
 
-    init(rate: RatePlan? = nil, dailyQuota: Int? = nil) async throws {
-        plan = GatewayPlan(
-            accounts: [], clients: [ClientPlan(name: "limited", rate: rate, dailyQuota: dailyQuota)])
+    init(rate: RateSettings? = nil, dailyQuota: Int? = nil) async throws {
+        settings = GatewaySettings(
+            accounts: [], clients: [ClientSettings(name: "limited", rate: rate, dailyQuota: dailyQuota)])
         dispatcher = Dispatcher(
-            plan, features: [],
-            ring: KeyRing(plan, backends: [], secrets: FileSecretSource(credentialsDirectory: nil)),
+            settings, features: [],
+            ring: KeyRing(settings, backends: [], secrets: FileSecretSource(credentialsDirectory: nil)),
             now: { [clock] in clock.now })
-        directory = ClientDirectory(plan)
+        directory = ClientDirectory(settings)
         client = try #require(directory.clients.first)
     }
 
@@ -46,7 +46,7 @@ struct LimitedGateway {
         try dispatcher.admit(client, count: count, taken: taken, feature: "promotional-offer")
     }
 
-    /// Nil, and taken, when it is admitted.
+    /// - Returns: nil if the requests are admitted; then they count.
     func refusal(_ count: Int = 1, taken: Int = 0) -> RateLimitRefusal? {
         do throws(GatewayError) { try admit(count, taken: taken) } catch {
             if case .limited(let refusal) = error { return refusal }
@@ -55,7 +55,7 @@ struct LimitedGateway {
         return nil
     }
 
-    func reloaded(_ plan: GatewayPlan) throws -> Client {
-        try #require(ClientDirectory(plan, inheriting: directory).clients.first)
+    func reloaded(_ settings: GatewaySettings) throws -> Client {
+        try #require(ClientDirectory(settings, inheriting: directory).clients.first)
     }
 }

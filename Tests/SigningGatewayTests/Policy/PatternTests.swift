@@ -5,7 +5,7 @@ import Testing
 @Suite("Patterns")
 struct PatternTests {
     @Test(
-        "A star stands for any run of characters, everything else for itself",
+        "An asterisk matches any run of characters, and everything else matches itself",
         arguments: [
             ("com.example.app", "com.example.app", true), ("com.example.app", "com.example.App", false),
             ("com.example.app", "com.example.app2", false), ("com.example.app", "xcom.example.app", false),
@@ -23,7 +23,7 @@ struct PatternTests {
         #expect(pattern.matches(text) == isMatch)
     }
 
-    @Test("Agrees with the plain definition on every short pattern and text of two letters")
+    @Test("Pattern agrees with a reference matcher on all short patterns and texts")
     func definition() {
         let texts = Self.words(of: ["a", "b"], upTo: 6)
         for pattern in Self.words(of: ["a", "b", "*"], upTo: 5) {
@@ -34,8 +34,8 @@ struct PatternTests {
         }
     }
 
-    /// With a search that begins again at each place this takes hours.
-    @Test("Takes time linear in the text", .timeLimit(.minutes(1)))
+    /// A search that starts again at each position would take hours.
+    @Test("Matching takes linear time", .timeLimit(.minutes(1)))
     func linear() {
         let text = String(repeating: "a", count: 1 << 20)
         let almost = String(repeating: "a", count: 1 << 14) + "b"

@@ -2,7 +2,7 @@ import SigningGateway
 import SigningKit
 import Testing
 
-@Suite("What a client may have signed")
+@Suite("Client rules")
 struct PolicyTests {
     struct Request: CustomTestStringConvertible {
         var app = "com.example.app"
@@ -15,20 +15,20 @@ struct PolicyTests {
         var testDescription: String { "\(app) \(feature) \(key ?? "-") \(product ?? "-") \(offer ?? "-")" }
     }
 
-    static let client = ClientPlan(
+    static let client = ClientSettings(
         name: "shop",
         rules: [
-            RulePlan(
+            RuleSettings(
                 apps: ["com.example.app"], features: ["promotional-offer"], products: ["com.example.*"],
                 offers: ["spring*"], origin: "rule 0"),
-            RulePlan(
+            RuleSettings(
                 apps: ["com.example.app", "com.example.old"], features: ["promotional-offer", "legacy-*"],
                 products: ["special"], offers: ["*"], keyIDs: ["K1", "K2*"], origin: "rule 1"),
-            RulePlan(apps: ["org.*"], features: ["*"], origin: "rule 2"),
+            RuleSettings(apps: ["org.*"], features: ["*"], origin: "rule 2"),
         ], origin: "clients[0]")
 
     @Test(
-        "The first rule that allows all of it decides; what no rule allows is denied by name",
+        "The first rule that allows the whole request decides, and a denial names the item",
         arguments: [
             Request(expected: .allowed(by: "rule 0")),
             Request(product: "com.example.a", expected: .allowed(by: "rule 0")),
@@ -40,14 +40,14 @@ struct PolicyTests {
             Request(feature: "legacy-promotional-offer", expected: .allowed(by: "rule 1")),
             Request(app: "com.example.old", expected: .allowed(by: "rule 1")),
             Request(app: "org.a", feature: "anything", expected: .allowed(by: "rule 2")),
-            // Parts of two rules do not add up.
+            // The permissions of two rules do not combine.
             Request(product: "com.example.a", offer: "autumn", expected: denied(.offer("autumn"), "rule 0")),
             Request(key: "K1", product: "com.example.a", expected: denied(.product("com.example.a"), "rule 1")),
             Request(
                 app: "com.example.old", product: "com.example.a", expected: denied(.product("com.example.a"), "rule 1")),
             Request(
                 feature: "legacy-x", product: "com.example.a", expected: denied(.product("com.example.a"), "rule 1")),
-            // Nothing may be named unless it is allowed to be.
+            // A request may name only what a rule allows.
             Request(app: "org.a", product: "p", expected: denied(.product("p"), "rule 2")),
             Request(app: "org.a", offer: "o", expected: denied(.offer("o"), "rule 2")),
             Request(app: "org.a", key: "K1", expected: denied(.key("K1"), "rule 2")),
@@ -73,10 +73,10 @@ struct PolicyTests {
         let forms = ["caf\u{E9}", "cafe\u{301}"]
         let fillers = (2..<count).map { Pattern("p\($0)") }
         for (allowed, other) in [(forms, []), ([forms[0]], [forms[1]]), ([forms[1]], [forms[0]])] {
-            let rule = RulePlan(
+            let rule = RuleSettings(
                 apps: ["com.example.app"], features: ["*"], products: allowed.map { Pattern($0) } + fillers,
                 origin: "rule 0")
-            let client = ClientPlan(name: "shop", rules: [rule], origin: "clients[0]")
+            let client = ClientSettings(name: "shop", rules: [rule], origin: "clients[0]")
             for product in allowed {
                 let decision = try await decision(
                     on: Request(product: product, expected: .allowed(by: "")), for: client)
@@ -90,21 +90,21 @@ struct PolicyTests {
         }
     }
 
-    @Test("A client without rules may nothing, and the operator may everything")
+    @Test("A client without rules may do nothing, and the operator may do everything")
     func extremes() async throws {
         let request = Request(product: "p", offer: "o", expected: Self.denied(.app("com.example.app"), "here"))
-        #expect(try await decision(on: request, for: ClientPlan(name: "shop", origin: "here")) == request.expected)
+        #expect(try await decision(on: request, for: ClientSettings(name: "shop", origin: "here")) == request.expected)
         let gateway = try await LimitedGateway()
         let everything = gateway.dispatcher.explain(
             client: .operator, app: "", feature: "x", keyID: "k", product: "p", offer: "o")
         #expect(everything == .allowed(by: "the command line"))
     }
 
-    @Test("Names that only look alike are two")
+    @Test("Names that only look alike are different")
     func bytes() async throws {
-        let client = ClientPlan(
+        let client = ClientSettings(
             name: "shop",
-            rules: [RulePlan(apps: ["*"], features: ["*"], products: ["caf\u{E9}", "\u{212A}"], origin: "rule")])
+            rules: [RuleSettings(apps: ["*"], features: ["*"], products: ["caf\u{E9}", "\u{212A}"], origin: "rule")])
         for (product, isAllowed) in [("caf\u{E9}", true), ("cafe\u{301}", false), ("\u{212A}", true), ("K", false)] {
             let decision = try await decision(
                 on: Request(product: product, expected: .allowed(by: "rule")), for: client)
@@ -112,11 +112,12 @@ struct PolicyTests {
         }
     }
 
-    @Test("A rule of many names allows each of them, and nothing near them")
+    @Test("A rule with many names allows exactly these names")
     func manyNames() async throws {
         let names = (0..<100).map { "com.example.p\($0)" } + ["caf\u{E9}"]
-        let rule = RulePlan(apps: ["*"], features: ["*"], products: names.map { Pattern($0) } + ["x*"], origin: "rule")
-        let client = ClientPlan(name: "shop", rules: [rule])
+        let rule = RuleSettings(
+            apps: ["*"], features: ["*"], products: names.map { Pattern($0) } + ["x*"], origin: "rule")
+        let client = ClientSettings(name: "shop", rules: [rule])
         let allowed = PolicyDecision.allowed(by: "rule")
         for product in names + ["x", "xy"] {
             #expect(try await decision(on: Request(product: product, expected: allowed), for: client) == allowed)
@@ -126,7 +127,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("A denial names what was asked for, and nothing of the rules")
+    @Test("A denial names the requested item and nothing of the rules")
     func sentences() {
         for thing in [DeniedThing.app("x"), .feature("x"), .key("x"), .product("x"), .offer("x")] {
             let sentence = Denial(of: thing, client: "shop", origin: "gateway.yaml:31").description
@@ -138,9 +139,9 @@ struct PolicyTests {
         .denied(Denial(of: thing, client: "shop", origin: origin))
     }
 
-    private func decision(on request: Request, for client: ClientPlan) async throws -> PolicyDecision {
+    private func decision(on request: Request, for client: ClientSettings) async throws -> PolicyDecision {
         let gateway = try await LimitedGateway()
-        let directory = ClientDirectory(GatewayPlan(accounts: [], clients: [client]))
+        let directory = ClientDirectory(GatewaySettings(accounts: [], clients: [client]))
         return gateway.dispatcher.explain(
             client: try #require(directory.client(named: client.name)), app: request.app, feature: request.feature,
             keyID: request.key, product: request.product, offer: request.offer)

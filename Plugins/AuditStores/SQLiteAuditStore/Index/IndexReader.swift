@@ -2,21 +2,21 @@ import AuditKit
 import SQLite
 import SigningKit
 
-/// Looks things up in the index.
+/// Reads the index.
 final class IndexReader {
-    /// A segment that the index knows, and that is the log's.
+    /// An indexed segment whose root is the one in the log.
     struct Segment {
         let earliest: Int64
         let latest: Int64
 
-        /// Whether an entry may be in the query's time.
+        /// Whether an entry may be in the query's period.
         func mayHold(_ query: AuditQuery) -> Bool {
             if let since = query.since, latest < since.milliseconds { return false }
             if let until = query.until, earliest >= until.milliseconds { return false }
             return true
         }
 
-        /// Whether all entries that have a time are in the query's.
+        /// Whether all entries with a time are in the query's period.
         func isWithin(_ query: AuditQuery) -> Bool {
             if let since = query.since, earliest < since.milliseconds { return false }
             if let until = query.until, latest >= until.milliseconds { return false }
@@ -24,21 +24,25 @@ final class IndexReader {
         }
     }
 
+    /// The positions in a segment of the entries that may match.
+    enum Candidates {
+        case all
+        /// In ascending order.
+        case positions([Int])
+    }
+
     let segments: [Int: Segment]
     private let connection: Connection
-    private let posting: Statement
-    private let hashed: Statement
-    private let findTerm: Statement
+    private let value: Statement
 
-    /// - Parameter roots: the log's, by segment. What the index holds of other entries is not looked at.
-    /// - Returns: nil where there is no index of the log.
+    /// - Parameter roots: the roots of the log by segment. Segments with other roots are ignored.
+    /// - Returns: nil if there is no index of the log.
     init?(at path: String, origin: String, roots: [[UInt8]]) throws(SQLiteError) {
         connection = try Connection(path: path, access: .readOnly)
         connection.wait(milliseconds: 1000)
         guard try IndexSchema.fits(connection, origin: origin) else { return nil }
-        posting = try Statement("SELECT positions FROM posting WHERE segment = ? AND term = ?", on: connection)
-        hashed = try Statement("SELECT numbers FROM hashed WHERE id = ?", on: connection)
-        findTerm = try Statement("SELECT id FROM term WHERE field = ? AND value = ?", on: connection)
+        value = try Statement(
+            "SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? ORDER BY position", on: connection)
         let rows = try connection.all("SELECT number, root, earliest, latest FROM segment") { row in
             (row.integer(0), row.bytes(1), Segment(earliest: Int64(row.integer(2)), latest: Int64(row.integer(3))))
         }
@@ -46,46 +50,41 @@ final class IndexReader {
         segments = Dictionary(valid.map { ($0.0, $0.2) }) { first, _ in first }
     }
 
-    /// Nil for a value that no indexed entry has.
-    func id(of field: AuditTerm, _ value: String) throws(SQLiteError) -> Int? {
-        defer { findTerm.reset() }
-        try findTerm.bind(field.number, at: 1)
-        try findTerm.bind(Array(value.utf8), at: 2)
-        return try findTerm.step() ? findTerm.integer(0) : nil
+    func candidates(for query: AuditQuery, in segment: Int) throws(SQLiteError) -> Candidates {
+        guard segments[segment]?.mayHold(query) == true else { return .positions([]) }
+        var candidates: [Int]?
+        for (field, text) in query.terms {
+            let found = try positions(of: text, field, in: segment)
+            candidates = candidates.map { $0.filter(Set(found).contains) } ?? found
+            if candidates?.isEmpty == true { break }
+        }
+        return candidates.map(Candidates.positions) ?? .all
     }
 
-    /// Where entries with the term are. Nil when the index says something that means nothing.
-    func positions(ofTerm id: Int, in segment: Int) throws(SQLiteError) -> Positions? {
-        defer { posting.reset() }
-        try posting.bind(segment, at: 1)
-        try posting.bind(id, at: 2)
-        return try posting.step() ? Positions(encoded: posting.bytes(0)) : Positions()
+    private func positions(of text: String, _ field: AuditTerm, in segment: Int) throws(SQLiteError) -> [Int] {
+        defer { value.reset() }
+        try value.bind(segment, at: 1)
+        try value.bind(field.number, at: 2)
+        try value.bind(AuditTerm.hash(text), at: 3)
+        var positions: [Int] = []
+        // A modified index may hold any number.
+        while try value.step() { positions.append(value.integer(0)) }
+        return positions.filter((0..<AuditSegment.size).contains)
     }
 
-    /// Where entries with the value may be.
-    func positions(of value: String, _ field: AuditTerm, in segment: Int) throws(SQLiteError) -> Positions {
-        defer { hashed.reset() }
-        try hashed.bind(IndexSchema.row(of: field, in: segment), at: 1)
-        guard try hashed.step() else { return Positions() }
-        return hashed.withBytes(0) { HashedValues.positions(of: value, in: $0) }
-    }
-
-    /// What was counted in a segment.
     func tallies(in segment: Int) throws(SQLiteError) -> [(key: TallyKey, count: Int)] {
         try connection.all(
             """
-            SELECT hour, client.value, feature.value, key.value, outcome.value, count FROM tally
-            LEFT JOIN term AS client ON client.id = tally.client LEFT JOIN term AS feature ON feature.id = tally.feature
-            LEFT JOIN term AS key ON key.id = tally.key LEFT JOIN term AS outcome ON outcome.id = tally.outcome
+            SELECT hour, client, feature, key, outcome, count FROM tally
             WHERE segment = \(segment) AND hour BETWEEN \(TallyKey.hours.lowerBound) AND \(TallyKey.hours.upperBound)
             """
         ) { row in
-            func term(_ field: AuditTerm, _ column: Int32) -> IndexedTerm? {
-                row.isNull(column) ? nil : IndexedTerm(field, bytes: row.bytes(column))
+            func text(_ column: Int32) -> ExactText? {
+                row.isNull(column) ? nil : ExactText(String(decoding: row.bytes(column), as: UTF8.self))
             }
             let key = TallyKey(
-                hour: row.integer(0), client: term(.client, 1), feature: term(.feature, 2), key: term(.key, 3),
-                outcome: term(.outcome, 4) ?? IndexedTerm(.outcome, ""))
+                hour: row.integer(0), client: text(1), feature: text(2), key: text(3),
+                outcome: text(4) ?? ExactText(""))
             return (key, row.integer(5))
         }
     }

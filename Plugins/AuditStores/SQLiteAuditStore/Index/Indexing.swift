@@ -31,7 +31,7 @@ struct Indexing {
     private mutating func index(_ tables: LogTables) throws(AuditStoreError) {
         let roots = try tables.segmentRoots()
         let first = try tables.firstSegment()
-        if try FileMark(location.index) == nil { indexed = nil }
+        if try FileIdentity(location.index) == nil { indexed = nil }
         if let indexed, !hasWork(indexed, roots, first) { return }
         guard indexed != nil || first < roots.count else { return }
         do throws(SQLiteError) {

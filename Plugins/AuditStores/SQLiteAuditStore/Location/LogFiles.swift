@@ -2,57 +2,54 @@ import AuditKit
 import Glibc
 import SQLite
 
-/// The three files of a log that is open: the database, its write-ahead log and the index of that, which processes share.
+/// The three files of an open log: the database, its write-ahead log, and the WAL index, which processes share.
 struct LogFiles: Sendable {
-    enum Change {
+    enum Change: Equatable {
         case none
-        /// They are there, but at least one is not to be written to.
+        /// All files are in place, but the one at this path is read-only.
         case readOnly(String)
-        /// There is no database at the path.
         case databaseGone
-        /// There is another one.
         case databaseReplaced
-        /// The write-ahead log or its index is gone or another.
+        /// The write-ahead log or its index is missing or replaced.
         case companionReplaced
-        /// The write-ahead log lacks what was written into it.
+        /// The write-ahead log lacks data that was written to it.
         case logCutOff
     }
 
-    /// As the location names it; a symbolic link may lead elsewhere.
+    /// The path of the location, which may be a symbolic link.
     let path: String
     let logPath: String
     private let sharedPath: String
-    private let database: FileMark
-    private let log: FileMark
-    private let shared: FileMark
-    let extent: LogExtent
+    private let database: FileIdentity
+    private let log: FileIdentity
+    private let shared: FileIdentity
 
-    /// - Parameter connection: one that has read from the database, so that all three are open.
+    /// - Parameter connection: must have read from the database, so that all three files are open.
     init(at path: String, of connection: Connection) throws(AuditStoreError) {
         self.path = path
         logPath = connection.path + "-wal"
         sharedPath = connection.path + "-shm"
-        guard let database = try FileMark(path), let log = try FileMark(logPath), let shared = try FileMark(sharedPath),
+        guard let database = try FileIdentity(path), let log = try FileIdentity(logPath),
+            let shared = try FileIdentity(sharedPath),
             !connection.hasMoved
         else { throw .replaced("The files of the audit log \(path) were moved while it was opened.") }
         self.database = database
         self.log = log
         self.shared = shared
-        extent = try LogExtent(logPath)
     }
 
     func change() throws(AuditStoreError) -> Change {
-        guard let now = try FileMark(path) else { return .databaseGone }
+        guard let now = try FileIdentity(path) else { return .databaseGone }
         guard now.isSameFile(as: database) else { return .databaseReplaced }
-        guard let log = try FileMark(logPath), log.isSameFile(as: self.log), let shared = try FileMark(sharedPath),
+        guard let log = try FileIdentity(logPath), log.isSameFile(as: self.log),
+            let shared = try FileIdentity(sharedPath),
             shared.isSameFile(as: self.shared)
         else { return .companionReplaced }
-        guard !extent.isCutOff else { return .logCutOff }
         guard now.isWritable else { return .readOnly(path) }
         return log.isWritable ? .none : .readOnly(logPath)
     }
 
-    /// Throws unless what was opened is what is there.
+    /// Throws unless the opened files are still in place.
     func checkInPlace() throws(AuditStoreError) {
         switch try change() {
         case .none, .readOnly: return
@@ -64,11 +61,11 @@ struct LogFiles: Sendable {
         }
     }
 
-    /// Throws when another database took the place of this one beside this one's write-ahead log. SQLite would write the log's
-    /// pages into it: what is a mixture of both may look whole at first, and the right database would lack them later.
+    /// Throws if another database is at the path, beside the write-ahead log of this one. SQLite would copy the log's
+    /// pages into that database. The mixture may look intact at first, and this database would lack the pages.
     func checkPair() throws(AuditStoreError) {
-        guard let now = try FileMark(path), !now.isSameFile(as: database),
-            let log = try FileMark(LogLocation.resolved(path) + "-wal"), log.isSameFile(as: self.log), log.size > 0
+        guard let now = try FileIdentity(path), !now.isSameFile(as: database),
+            let log = try FileIdentity(LogLocation.resolved(path) + "-wal"), log.isSameFile(as: self.log), log.size > 0
         else { return }
         throw .replaced(
             "There is another file at \(path) than the audit log that was opened, and the -wal file beside it belongs to the one "
@@ -81,10 +78,10 @@ struct LogFiles: Sendable {
                 + "copy of the audit log or begin a new one.")
     }
 
-    /// A log never has a rollback journal beside it; SQLite would write what is in one into the log when it opens it.
+    /// A log never has a rollback journal. SQLite would copy such a file's content into the database when it opens it.
     static func refuseJournal(beside path: String) throws(AuditStoreError) {
         let target = LogLocation.resolved(path)
-        guard try FileMark(target + "-journal") != nil else { return }
+        guard try FileIdentity(target + "-journal") != nil else { return }
         throw .damaged(
             "\(target)-journal lies beside the audit log, which never has one: somebody put it there, and SQLite would write "
                 + "what is in it into the log. Move it away, and see what privyseal audit verify says.")

@@ -1,7 +1,7 @@
 import AuditKit
 import Glibc
 
-/// Where a log is: a path, with or without `sqlite:` in front.
+/// The location of a log: a path with an optional `sqlite:` prefix.
 struct LogLocation: Hashable, Sendable {
     /// Absolute.
     let path: String
@@ -16,21 +16,21 @@ struct LogLocation: Hashable, Sendable {
         self.path = path.hasPrefix("/") ? path : try Self.workingDirectory() + "/" + path
     }
 
-    /// The database's own, wherever a symbolic link leads.
+    /// The directory of the database file, after symbolic links are resolved.
     var directory: String {
         let path = Self.resolved(path)
         let end = path.lastIndex(of: "/") ?? path.startIndex
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// Where symbolic links lead: SQLite keeps the files beside a database beside the file itself.
+    /// Resolves symbolic links: SQLite keeps the -wal and -shm files beside the resolved file.
     static func resolved(_ path: String) -> String {
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         return resolved.map { String(cString: $0) } ?? path
     }
 
-    /// The search index beside it: the path without `.db` at its end, and `.index.db`.
+    /// The path of the search index: `.index.db` instead of `.db` at the end.
     var index: String {
         (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
     }

@@ -1,22 +1,21 @@
 import AuditKit
 import SQLite
 
-/// One search: segment by segment where there is an index, entry by entry where there is none.
+/// One search. It uses the index for indexed segments, and reads all entries of other parts.
 struct EntrySearch {
-    /// A part of the log.
     enum Span {
         case indexed(segment: Int)
         case scanned(Range<Int>)
     }
 
-    /// Entries that are looked at together: few, because the first hits are often all that is wanted.
+    /// Entries per batch: few, because callers often want only the first hits.
     private static let batchSize = 128
 
     let spans: [Span]
     let query: AuditQuery
     private let reader: SQLiteAuditReader
-    /// Nil as soon as the index turns out to be damaged.
-    private(set) var indexed: IndexedQuery?
+    /// Nil without an index, and after the index turns out to be damaged.
+    private(set) var index: IndexReader?
     private(set) var coverage = SearchCoverage()
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
@@ -25,13 +24,13 @@ struct EntrySearch {
         let tables = try reader.tables()
         let roots = try tables.segmentRoots()
         let path = reader.location.index
-        if query.usesIndex, try FileMark(path)?.isRegular == true,
-            let index = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
+        if query.usesIndex, try FileIdentity(path)?.isRegular == true,
+            let found = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
         {
-            indexed = try? IndexedQuery(query, index)
+            index = found
         }
-        let known = indexed?.index.segments.keys.sorted() ?? []
-        // What the head covers has to be there.
+        let known = index?.segments.keys.sorted() ?? []
+        // Includes all entries that the head covers, so that missing ones are reported.
         let end = min(max(try tables.end(), try tables.head()?.size ?? 0), query.indexes.upperBound)
         let spans = try Self.spans(of: max(tables.firstIndex(), query.indexes.lowerBound), end, indexed: known)
         self.spans = query.isLatestFirst ? spans.reversed() : spans
@@ -51,7 +50,7 @@ struct EntrySearch {
         return spans
     }
 
-    /// - Returns: whether to go on.
+    /// - Returns: whether to continue.
     mutating func visit(
         _ span: Span, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> Bool {
@@ -59,13 +58,14 @@ struct EntrySearch {
         case .scanned(let range): return try scan(range, visit)
         case .indexed(let segment):
             let range = segment * AuditSegment.size..<(segment + 1) * AuditSegment.size
-            // A damaged index is no reason to find nothing.
-            guard let candidates = (try? indexed?.candidates(in: segment)) ?? nil else {
-                indexed = nil
-                return try scan(range, visit)
+            // If the index is damaged, read the entries instead.
+            let candidates: IndexReader.Candidates?
+            do throws(SQLiteError) { candidates = try index?.candidates(for: query, in: segment) } catch {
+                index = nil
+                candidates = nil
             }
-            if candidates == .all { return try scan(range, visit) }
-            guard let last = try look(at: candidates, from: range.lowerBound, visit) else {
+            guard case .positions(let positions)? = candidates else { return try scan(range, visit) }
+            guard let last = try look(at: positions, from: range.lowerBound, visit) else {
                 answerByIndex(range.count)
                 return true
             }
@@ -74,17 +74,16 @@ struct EntrySearch {
         }
     }
 
-    /// Notes that the index said of so many entries whether they are to be read.
+    /// Records that the index decided for `count` entries whether they must be read.
     mutating func answerByIndex(_ count: Int) { coverage.byIndex += count }
 
-    /// Notes that the caller wants no more.
     mutating func stop() { coverage.isStopped = true }
 
-    /// - Returns: the index of the entry after which the caller wanted no more; nil when all were looked at.
+    /// - Returns: the index of the entry at which the caller stopped; nil if all were visited.
     private mutating func look(
-        at candidates: Positions, from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+        at ascending: [Int], from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> Int? {
-        let positions = query.isLatestFirst ? candidates.ascending.reversed() : candidates.ascending
+        let positions = query.isLatestFirst ? ascending.reversed() : ascending
         var rest = positions[...]
         while !rest.isEmpty {
             let indexes = rest.prefix(Self.batchSize).map { begin + $0 }
@@ -110,7 +109,7 @@ struct EntrySearch {
             let entries = try reader.tables().batch(
                 of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
             for entry in entries {
-                // In a damaged database they may be in any order.
+                // In a damaged database the entries may be in any order.
                 if range.contains(entry.index) {
                     let (before, after) = (range.lowerBound..<entry.index, entry.index + 1..<range.upperBound)
                     coverage.missing.add(query.isLatestFirst ? after : before)
@@ -125,13 +124,11 @@ struct EntrySearch {
         return true
     }
 
-    /// - Parameter isNamed: whether the index named the entry.
-    /// - Returns: whether to go on.
     private mutating func show(
         _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool, isNamed: Bool
     ) throws(AuditStoreError) -> Bool {
-        // Looked at again whatever the index said: it is not trusted.
-        // Who asks for everything gets also what is no entry: it must not be passed over.
+        // Check the entry even if the index named it: the index is not trusted. A query for everything also returns
+        // invalid entries, because they must not be skipped.
         guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
         coverage.found += 1
         if isNamed { coverage.foundByIndex += 1 }

@@ -1,9 +1,9 @@
 import AuditKit
 import SQLite
 
-/// Looks at the store itself: SQLite's own check of its pages, the schema and the bookkeeping.
+/// Checks the store itself: SQLite's check of its pages, the schema and the bookkeeping tables.
 struct Inspection {
-    /// Of SQLite's findings: the first ones say enough.
+    /// The maximum number of SQLite's findings in the report.
     private static let limit = 20
 
     private let tables: LogTables
@@ -18,7 +18,7 @@ struct Inspection {
             + damage { () throws(AuditStoreError) in try bookkeeping() }
     }
 
-    /// Damage that ends a look is a finding too.
+    /// Damage that stops a check is a finding, too.
     private func damage(_ look: () throws(AuditStoreError) -> [String]) throws(AuditStoreError) -> [String] {
         do throws(AuditStoreError) {
             return try look()
@@ -63,7 +63,7 @@ struct Inspection {
 
     private func files() throws(AuditStoreError) -> [String] {
         let mode = try tables.first("PRAGMA journal_mode") { $0.text(0) }
-        // Where nobody writes, it is read as if there were no log: see `ReadingSource`.
+        // Without a writer, the database is read as if it had no log: see `ReadingSource`.
         return mode == "wal" || mode == "off" || mode == "delete" ? [] : ["The journal mode is \(mode ?? "unknown")."]
     }
 

@@ -1,10 +1,9 @@
 import AuditKit
 import SQLite
 
-/// What can be read from a log's database, by statements that are prepared once.
+/// The queries on a log's database, with statements that are prepared once.
 final class LogTables {
-    /// Entries that are taken at a time: nobody's visit happens while a statement holds its snapshot, because a snapshot
-    /// that stays keeps the write-ahead log from being used anew.
+    /// Entries per batch. No snapshot is open during a visit: it would keep the write-ahead log from being reset.
     static let batchSize = 1024
 
     let connection: Connection
@@ -12,7 +11,7 @@ final class LogTables {
     private let ascending: Statement
     private let descending: Statement
     private let single: Statement
-    /// Others, by their text: the head is read at every commit.
+    /// Other statements, by their SQL text: every commit reads the head.
     private var prepared: [String: Statement] = [:]
 
     init(_ connection: Connection, at path: String) throws(AuditStoreError) {
@@ -30,7 +29,7 @@ final class LogTables {
 
     // MARK: Entries
 
-    /// The first entries of a range, or its last, the last first.
+    /// The first entries of a range in ascending order, or its last entries in descending order.
     func batch(
         of range: Range<Int>, isLatestFirst: Bool = false, limit: Int = batchSize
     ) throws(AuditStoreError) -> [StoredEntry] {
@@ -49,7 +48,7 @@ final class LogTables {
         return entries
     }
 
-    /// Those of the indexes that are there, in the same order, read in one snapshot.
+    /// The existing entries among these indexes, in the same order, from one snapshot.
     func entries(at indexes: some Sequence<Int>) throws(AuditStoreError) -> [StoredEntry] {
         try snapshot { () throws(AuditStoreError) in
             var entries: [StoredEntry] = []
@@ -87,7 +86,7 @@ final class LogTables {
         return .damaged("The audit log \(path) is damaged at or after entry \(index): \(error).")
     }
 
-    /// Without it each statement would take and give back its lock.
+    /// Without it each statement would acquire and release its own lock.
     private func snapshot<Value>(_ body: () throws(AuditStoreError) -> Value) throws(AuditStoreError) -> Value {
         guard !connection.isInTransaction else { return try body() }
         try execute("BEGIN")
@@ -101,13 +100,13 @@ final class LogTables {
 
     // MARK: Bookkeeping
 
-    func head() throws(AuditStoreError) -> AuditHead? {
-        let head = try first("SELECT size, note FROM head") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+    func head() throws(AuditStoreError) -> SignedTreeHead? {
+        let head = try first("SELECT size, note FROM head") { SignedTreeHead(size: $0.integer(0), note: $0.text(1)) }
         guard let head, !(0..<Int.max).contains(head.size) else { return head }
         throw .damaged("The audit log \(path) has a head over \(head.size) entries, which no log can have.")
     }
 
-    /// One past the last entry.
+    /// The index after the last entry.
     func end() throws(AuditStoreError) -> Int {
         let last = try first("SELECT max(idx) FROM entry") { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
         guard let last else { return try firstIndex() }
@@ -117,7 +116,7 @@ final class LogTables {
         return last + 1
     }
 
-    /// Those before were dropped.
+    /// The segments before it were dropped.
     func firstSegment() throws(AuditStoreError) -> Int {
         let number = try first("SELECT first_segment FROM log") { $0.integer(0) }
         guard let number, (0...Int.max / AuditSegment.size).contains(number) else {
@@ -136,11 +135,13 @@ final class LogTables {
         return rows.map(\.1)
     }
 
-    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
-        try all("SELECT size, note FROM checkpoint ORDER BY size") { AuditHead(size: $0.integer(0), note: $0.text(1)) }
+    func checkpoints() throws(AuditStoreError) -> [SignedTreeHead] {
+        try all("SELECT size, note FROM checkpoint ORDER BY size") {
+            SignedTreeHead(size: $0.integer(0), note: $0.text(1))
+        }
     }
 
-    /// None in a log of the first version.
+    /// Empty for a log of version 1.
     func registers() throws(AuditStoreError) -> [AuditRegister] {
         let count = try first("SELECT count(*) FROM sqlite_schema WHERE name = 'register'") { $0.integer(0) }
         guard count != 0 else { return [] }

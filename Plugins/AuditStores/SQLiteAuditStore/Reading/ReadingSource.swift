@@ -1,28 +1,28 @@
 import AuditKit
 import SQLite
 
-/// A connection that reads, and whether it is still the right one.
+/// A read connection, and the check whether it still has the current file.
 struct ReadingSource {
     let tables: LogTables
     let identity: AuditIdentity
     private let path: String
-    private let database: FileMark
+    private let database: FileIdentity
     private let isImmutable: Bool
 
-    /// How long to wait for a lock, in milliseconds: whoever recovers a log after a crash holds one for a moment.
-    private static let patience = 5000
-    /// In bytes: no entry, note or register comes near it.
+    /// Milliseconds to wait for a lock, which a process holds for a moment while it recovers a log after a crash.
+    private static let timeout = 5000
+    /// In bytes: every entry, note and register is far shorter.
     private static let longestValue = 4 << 20
 
     init(at path: String) throws(AuditStoreError) {
-        guard let database = try FileMark(path) else { throw LogFiles.gone(path) }
+        guard let database = try FileIdentity(path) else { throw LogFiles.gone(path) }
         guard database.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
         try LogFiles.refuseJournal(beside: path)
         self.path = path
         self.database = database
         isImmutable = try !Self.hasLog(path)
         let connection = try Self.connect(to: path, isImmutable)
-        connection.wait(milliseconds: Self.patience)
+        connection.wait(milliseconds: Self.timeout)
         do throws(AuditStoreError) {
             try LogSchema.checkKind(of: connection, at: path)
             try LogSchema.checkTables(of: connection, at: path)
@@ -33,13 +33,12 @@ struct ReadingSource {
         tables = try LogTables(connection, at: path)
     }
 
-    /// Whether there is a write-ahead log that belongs to what is to be read. Where there is none nobody writes, and the
-    /// database can be read without leaving a file beside it.
+    /// Whether there is a write-ahead log. If not, nothing writes, and a read needs no files beside the database.
     private static func hasLog(_ path: String) throws(AuditStoreError) -> Bool {
         let path = LogLocation.resolved(path)
-        guard let log = try FileMark(path + "-wal") else { return false }
+        guard let log = try FileIdentity(path + "-wal") else { return false }
         if log.size > 0 { return true }
-        return try FileMark(path + "-shm") != nil
+        return try FileIdentity(path + "-shm") != nil
     }
 
     private static func connect(to path: String, _ isImmutable: Bool) throws(AuditStoreError) -> Connection {
@@ -55,7 +54,7 @@ struct ReadingSource {
     private static func explained(
         _ error: AuditStoreError, at path: String, _ isImmutable: Bool
     ) throws(AuditStoreError) -> AuditStoreError {
-        guard !isImmutable, try FileMark(LogLocation.resolved(path) + "-shm") == nil else { return error }
+        guard !isImmutable, try FileIdentity(LogLocation.resolved(path) + "-shm") == nil else { return error }
         switch error {
         case .failed, .readOnly, .missing:
             return .failed(
@@ -65,9 +64,9 @@ struct ReadingSource {
         }
     }
 
-    /// No when the file is another one, or when a writer came to one that was read as if there were none.
+    /// False if another file is at the path, or if a database that was read as immutable has a writer now.
     func isCurrent() throws(AuditStoreError) -> Bool {
-        guard let now = try FileMark(path) else { throw LogFiles.gone(path) }
+        guard let now = try FileIdentity(path) else { throw LogFiles.gone(path) }
         guard now.isSameFile(as: database) else { return false }
         return isImmutable ? try !Self.hasLog(path) : true
     }

@@ -5,7 +5,7 @@ import SQLite
 final class SQLiteAuditReader: AuditReader {
     let identity: AuditIdentity
     let location: LogLocation
-    /// Only while something is read: a connection that is kept would hold on to files that were removed.
+    /// Set only during a read: an open connection would keep removed files open.
     private var source: ReadingSource?
     private var isClosed = false
 
@@ -19,13 +19,13 @@ final class SQLiteAuditReader: AuditReader {
     private func reading<Value>(
         _ body: (LogTables) throws(AuditStoreError) -> Value
     ) throws(AuditStoreError) -> Value {
-        // A visit may read something else.
+        // A visit may start another read.
         let isOutermost = source == nil
         defer { if isOutermost { source = nil } }
         return try body(tables())
     }
 
-    /// The tables of the files that are there now.
+    /// The tables of the current files.
     func tables() throws(AuditStoreError) -> LogTables {
         guard !isClosed else { throw .closed }
         if let source, try source.isCurrent() { return source.tables }
@@ -39,7 +39,7 @@ final class SQLiteAuditReader: AuditReader {
 
     // MARK: AuditReader
 
-    func head() throws(AuditStoreError) -> AuditHead? {
+    func head() throws(AuditStoreError) -> SignedTreeHead? {
         try reading { (tables) throws(AuditStoreError) in try tables.head() }
     }
 
@@ -53,7 +53,7 @@ final class SQLiteAuditReader: AuditReader {
         try reading { (_) throws(AuditStoreError) in
             var range = range
             while !range.isEmpty {
-                // Looked up for each batch: reading all of a log takes a while, and a writer may come.
+                // Get the tables for each batch: to read a whole log takes time, and a writer may open it meanwhile.
                 let entries = try self.tables().batch(of: range)
                 for entry in entries where try !visit(entry) { return }
                 guard entries.count == LogTables.batchSize, let last = entries.last else { return }
@@ -70,7 +70,7 @@ final class SQLiteAuditReader: AuditReader {
         try reading { (tables) throws(AuditStoreError) in try tables.segmentRoots() }
     }
 
-    func checkpoints() throws(AuditStoreError) -> [AuditHead] {
+    func checkpoints() throws(AuditStoreError) -> [SignedTreeHead] {
         try reading { (tables) throws(AuditStoreError) in try tables.checkpoints() }
     }
 
@@ -95,7 +95,7 @@ final class SQLiteAuditReader: AuditReader {
         _ query: AuditQuery
     ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
         try reading { (_) throws(AuditStoreError) in
-            var tallying = try EntryTallying(query, self)
+            var tallying = try EntryTally(query, self)
             return (try tallying.run(), tallying.coverage)
         }
     }

@@ -2,9 +2,8 @@ import AuditKit
 import SQLite
 
 extension LogSchema {
-    /// Throws `.unfit` unless the file is a log of a version that this program knows.
-    ///
     /// - Returns: the version.
+    /// - Throws: `.unfit` unless the file is a log of a version that this program knows.
     @discardableResult
     static func checkKind(of connection: Connection, at path: String) throws(AuditStoreError) -> Int {
         let kind: (application: Int?, version: Int?)
@@ -22,8 +21,8 @@ extension LogSchema {
         return found
     }
 
-    /// Throws when there is something else in a table's place, or a column of it is computed: to read such a thing can go on for
-    /// ever. A column that somebody added is no danger, and told of by `differences`.
+    /// Throws if another object replaces a table, or one of its columns is computed: to read such an object may never
+    /// end. An additional column is harmless, and `differences` reports it.
     static func checkTables(of connection: Connection, at path: String) throws(AuditStoreError) {
         let found = try AuditStoreError.at(path) { () throws(SQLiteError) in
             try connection.all("SELECT name, sql FROM sqlite_schema WHERE type <> 'trigger' AND type <> 'index'") {
@@ -31,7 +30,7 @@ extension LogSchema {
             }
         }
         for object in found {
-            // To SQLite, names that differ in case alone are the same.
+            // SQLite ignores the case of names.
             let name = object.name.lowercased()
             guard let made = statements.first(where: { $0.hasPrefix("CREATE TABLE \(name) (") }) else {
                 continue
@@ -60,10 +59,10 @@ extension LogSchema {
         return identity
     }
 
-    /// A sentence for each table, trigger or index that is missing, foreign or otherwise made.
+    /// A sentence for each table, trigger or index that is missing, unknown or modified.
     static func differences(in connection: Connection) throws(SQLiteError) -> [String] {
         let version = try connection.number("user_version") ?? version
-        // SQLite keeps the text of each statement: that of a database of our own is what must be there.
+        // SQLite stores the text of each statement. A new database in memory has the expected texts.
         let model = try Connection(path: ":memory:", access: .create)
         for statement in statements(of: version) { try model.execute(statement) }
         let expected = try objects(in: model)
@@ -80,7 +79,7 @@ extension LogSchema {
         return sentences
     }
 
-    /// By kind and name.
+    /// Statement texts by kind and name.
     private static func objects(in connection: Connection) throws(SQLiteError) -> [String: String] {
         let rows = try connection.all("SELECT type, name, tbl_name, sql FROM sqlite_schema") {
             (name: "\($0.text(0)) '\($0.text(1))'", text: "\($0.text(2)): \($0.text(3))")

@@ -2,7 +2,6 @@ import AuditKit
 import SQLite
 
 extension LogSchema {
-    /// Fills a new database.
     static func create(in connection: Connection, identity: AuditIdentity) throws(SQLiteError) {
         try connection.execute("PRAGMA page_size = \(pageSize)")
         try connection.execute("PRAGMA encoding = 'UTF-8'")
@@ -16,7 +15,7 @@ extension LogSchema {
         try insert.bind(identity.formatVersion, at: 2)
         try insert.run()
         try connection.execute("COMMIT")
-        // Kept in the file: whoever opens it then uses a write-ahead log.
+        // The file stores this mode, so later connections also use a write-ahead log.
         _ = try connection.pragma("journal_mode = WAL")
     }
 }

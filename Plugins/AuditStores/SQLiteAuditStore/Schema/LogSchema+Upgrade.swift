@@ -1,11 +1,11 @@
 import SQLite
 
 extension LogSchema {
-    /// Gives a log of the first version room for registers; all of it or nothing.
+    /// Adds the registers to a log of version 1, in one transaction.
     static func upgrade(_ connection: Connection) throws(SQLiteError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
-            // Somebody else may have been quicker.
+            // Another process may have upgraded the log first.
             if try connection.number("user_version") == versionWithoutRegisters {
                 for statement in registerStatements { try connection.execute(statement) }
                 try connection.execute("PRAGMA user_version = \(version)")

@@ -1,22 +1,20 @@
 import AuditKit
 import SQLite
 
-/// What a log's database consists of.
 enum LogSchema {
-    /// `PSal`: tells such files from other databases (`PRAGMA application_id`).
+    /// `PSal`: distinguishes these files from other databases (`PRAGMA application_id`).
     static let applicationID = 0x5053_616c
     /// `PRAGMA user_version`.
     static let version = 2
-    /// The first one had no registers; a log of that version gets them when it is opened to be written.
+    /// Version 1 had no registers. `upgrade` adds them when a log of that version is opened for writing.
     static let versionWithoutRegisters = 1
-    /// Bytes. Bodies have some 500: larger pages leave less over at their ends, smaller ones make a commit of few entries cheaper.
+    /// In bytes. An entry's body has about 500: larger pages waste less space, smaller ones make small commits cheaper.
     static let pageSize = 8192
 
-    /// In this order. Entries, segments and checkpoints stay as they were written: what somebody changes by mistake or with
-    /// a tool is stopped here, what somebody changes on purpose is found by the tree.
+    /// In this order. The triggers stop accidental changes of entries, segments and checkpoints. The Merkle tree
+    /// reveals deliberate changes.
     static let statements = tables + triggers + registerStatements
 
-    /// What a log of a version consists of.
     static func statements(of version: Int) -> [String] {
         version == versionWithoutRegisters ? tables + triggers : statements
     }

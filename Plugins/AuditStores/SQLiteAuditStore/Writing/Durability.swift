@@ -1,28 +1,25 @@
 import SQLite
 
-/// What makes a commit last, set and read back on every connection that writes: a commit whose write-ahead log was not
-/// synchronized may be gone after a power failure, and the signature would be out.
+/// The settings that make a commit durable. Every writing connection sets them and reads them back: a power failure may
+/// undo a commit whose write-ahead log was not synchronized, although the client already has the signature.
 struct Durability: Hashable, Sendable {
     let journalMode: String?
-    /// 2 is FULL: the write-ahead log is synchronized at every commit (sqlite.org/pragma.html#pragma_synchronous).
+    /// 2 is FULL: every commit synchronizes the write-ahead log (sqlite.org/pragma.html#pragma_synchronous).
     let synchronous: Int?
-    /// 0: no commit copies the log into the database on its way; see `LogCopying`.
+    /// 0: SQLite runs no checkpoint within a commit.
     let automaticCopy: Int?
 
     static let required = Durability(journalMode: "wal", synchronous: 2, automaticCopy: 0)
 
-    /// Bytes that the write-ahead log keeps when it starts anew.
-    static let keptLogSize = 32 << 20
-
     static func set(on connection: Connection) throws(SQLiteError) {
-        // Each pragma on its own: one that is set while a statement runs has no effect.
+        // One call per pragma: a pragma that is set while a statement runs has no effect.
         _ = try connection.pragma("journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
         _ = try connection.number("wal_autocheckpoint = 0")
-        _ = try connection.number("journal_size_limit = \(keptLogSize)")
-        // What is dropped is overwritten in the file too, but for the rests that README.md tells of.
+        _ = try connection.number("journal_size_limit = \(WriteAheadLog.limit)")
+        // SQLite overwrites deleted content in the file. README.md lists the exceptions.
         _ = try connection.number("secure_delete = ON")
-        // Functions in a schema that somebody changed are not called; a page that lies about its cells is seen.
+        // SQLite calls no functions in a modified schema, and detects pages with wrong cell sizes.
         try connection.execute("PRAGMA trusted_schema = OFF")
         try connection.execute("PRAGMA cell_size_check = ON")
     }

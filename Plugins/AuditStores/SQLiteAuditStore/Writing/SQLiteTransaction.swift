@@ -1,11 +1,11 @@
 import AuditKit
 import SQLite
 
-/// What is written between `BEGIN` and `COMMIT`.
+/// The operations between `BEGIN` and `COMMIT`.
 final class SQLiteTransaction: AuditTransaction {
-    /// Nil when it is over: whoever keeps it can do nothing with it.
+    /// Nil after the end of the transaction, so that a caller that keeps this object cannot use it any more.
     private var open: (tables: LogTables, statements: WritingStatements)?
-    /// Where the next entry goes; nil until the first one comes.
+    /// The index of the next entry; nil before the first entry.
     private var next: Int?
 
     init(_ tables: LogTables, _ statements: WritingStatements) {
@@ -35,7 +35,7 @@ final class SQLiteTransaction: AuditTransaction {
 
     // MARK: Reading
 
-    func head() throws(AuditStoreError) -> AuditHead? { try tables().head() }
+    func head() throws(AuditStoreError) -> SignedTreeHead? { try tables().head() }
 
     func entries(
         in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
@@ -69,11 +69,11 @@ final class SQLiteTransaction: AuditTransaction {
         }
     }
 
-    func setHead(_ head: AuditHead) throws(AuditStoreError) {
+    func setHead(_ head: SignedTreeHead) throws(AuditStoreError) {
         try write { (statements) throws(SQLiteError) in try statements.head.run(head) }
     }
 
-    func keep(_ checkpoint: AuditHead) throws(AuditStoreError) {
+    func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError) {
         try write { (statements) throws(SQLiteError) in try statements.checkpoint.run(checkpoint) }
     }
 
@@ -86,7 +86,7 @@ final class SQLiteTransaction: AuditTransaction {
     }
 
     func drop(segmentsBefore segment: Int) throws(AuditStoreError) {
-        // The triggers of the database see to it that it is closed segments, and in order.
+        // The database's triggers ensure that only closed segments are dropped, and in order.
         try write { (statements) throws(SQLiteError) in
             try statements.begin.bind(segment, at: 1)
             try statements.begin.run()
@@ -96,7 +96,7 @@ final class SQLiteTransaction: AuditTransaction {
 }
 
 extension Statement {
-    fileprivate func run(_ head: AuditHead) throws(SQLiteError) {
+    fileprivate func run(_ head: SignedTreeHead) throws(SQLiteError) {
         try bind(head.size, at: 1)
         try bind(head.note, at: 2)
         try run()

@@ -1,22 +1,21 @@
 import AuditKit
 import SQLite
 
-/// The connection that appends.
+/// The connection that appends entries.
 final class Writer {
     let identity: AuditIdentity
     let files: LogFiles
     let connection: Connection
-    let copying: LogCopying
+    let log: WriteAheadLog
     private let tables: LogTables
     private let statements: WritingStatements
-    /// Nothing that it says can be relied on any more: another one has to take its place.
-    private(set) var isSpoiled = false
-    private var reserve: LogReserve
-    /// Whether something was written, by an engine that found it to be the right log.
+    /// Whether its state is unreliable, so that a new writer must replace it.
+    private(set) var isUnreliable = false
+    /// Whether a write succeeded, so the log appender has accepted this log as the right one.
     private(set) var isAccepted = false
 
-    init(at path: String, patience: Duration) throws(AuditStoreError) {
-        let connection = try Self.connect(to: path, patience: patience)
+    init(at path: String, timeout: Duration) throws(AuditStoreError) {
+        let connection = try Self.connect(to: path, timeout: timeout)
         self.connection = connection
         let version = try LogSchema.checkKind(of: connection, at: path)
         try Self.makeDurable(connection, at: path)
@@ -31,14 +30,13 @@ final class Writer {
         tables = try LogTables(connection, at: path)
         statements = try AuditStoreError.at(path) { () throws(SQLiteError) in try WritingStatements(on: connection) }
         files = try LogFiles(at: path, of: connection)
-        reserve = LogReserve(files.logPath)
         let pageSize = try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.number("page_size") }
-        copying = LogCopying(pageSize: pageSize ?? LogSchema.pageSize)
+        log = WriteAheadLog(at: files.logPath, pageSize: pageSize ?? LogSchema.pageSize)
         connection.countLogPages()
     }
 
-    static func connect(to path: String, patience: Duration) throws(AuditStoreError) -> Connection {
-        guard let file = try FileMark(path) else { throw LogFiles.gone(path) }
+    static func connect(to path: String, timeout: Duration) throws(AuditStoreError) -> Connection {
+        guard let file = try FileIdentity(path) else { throw LogFiles.gone(path) }
         guard file.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
         guard file.isWritable else { throw LogFiles.readOnly(path) }
         try LogFiles.refuseJournal(beside: path)
@@ -46,9 +44,9 @@ final class Writer {
             try Connection(path: path, access: .readWrite)
         }
         guard !connection.isReadOnly else { throw LogFiles.readOnly(path) }
-        // Beside a database that was put back may lie the log of another: who only looked must not mix them.
+        // Do not checkpoint on close: after a restore, the -wal file may belong to another database.
         connection.keepLogOnClose(true)
-        let (seconds, attoseconds) = patience.components
+        let (seconds, attoseconds) = timeout.components
         connection.wait(milliseconds: Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
         return connection
     }
@@ -69,21 +67,22 @@ final class Writer {
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
         try run(statements.beginTransaction)
-        reserve.provide(for: connection.logPages * copying.pageSize)
         let transaction = SQLiteTransaction(tables, statements)
         let outcome: Outcome
+        let wasShort: Bool
         do throws(AuditStoreError) {
             defer { transaction.end() }
             outcome = try body(transaction)
+            wasShort = try log.isShort()
             try run(statements.commit)
         } catch {
             rollBack(after: error)
             throw error
         }
-        // What went into files that are somewhere else by now is not where it will be looked for.
-        seeLog()
+        log.didCommit(on: connection, wasShort: wasShort)
+        // A commit into files that were moved or truncated meanwhile is not in the log at this path.
+        if try change() == .logCutOff { throw files.cutOff }
         try files.checkInPlace()
-        copying.didCommit(on: connection)
         if !isAccepted { connection.keepLogOnClose(false) }
         isAccepted = true
         return outcome
@@ -94,35 +93,30 @@ final class Writer {
     }
 
     private func rollBack(after error: AuditStoreError) {
-        // SQLite has rolled back by itself after some errors.
+        // SQLite has already rolled back after some errors.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-        if case .damaged = error { isSpoiled = true }
-        if connection.isInTransaction { isSpoiled = true }
+        if case .damaged = error { isUnreliable = true }
+        if connection.isInTransaction { isUnreliable = true }
     }
 
-    /// What happened to the files since they were opened.
     func change() throws(AuditStoreError) -> LogFiles.Change {
-        seeLog()
-        return try files.change()
+        guard log.isCutOff else { return try files.change() }
+        // The rest of a truncated write-ahead log, with its holes, must not reach the database.
+        connection.keepLogOnClose(true)
+        return .logCutOff
     }
 
-    private func seeLog() {
-        files.extent.look { connection.logIndex }
-        // What is left of it, and the holes, must not get into the database.
-        if files.extent.isCutOff { connection.keepLogOnClose(true) }
-    }
-
-    /// Brings what is in a write-ahead log that was removed under us into the database, before the log is let go. All of
-    /// it, and so that the log's index says so: SQLite shares the index between the connections of a process, and the next
-    /// writer would go on in the middle of a file that is new.
-    func rescueLog() throws(AuditStoreError) {
-        let isEmpty = try AuditStoreError.at(files.path) { () throws(SQLiteError) in try connection.emptyLog() }
-        // Somebody reads from it still: the next write tries again.
+    /// Checkpoints a write-ahead log that was removed while it was in use, before it is closed. The checkpoint must be
+    /// complete and recorded in the WAL index: SQLite shares the index between the connections of a process, and the
+    /// next writer would otherwise append in the middle of a new file.
+    func checkpointRemovedLog() throws(AuditStoreError) {
+        let isEmpty = try AuditStoreError.at(files.path) { () throws(SQLiteError) in try connection.truncateLog() }
+        // A reader still uses the log: the next write tries again.
         if !isEmpty { try files.checkInPlace() }
     }
 
-    /// After files were put back from somewhere: a database beside a write-ahead log that is not its own looks whole where
-    /// one looks first, and lacks pages elsewhere.
+    /// Checks the whole log after its files were restored. A database with a write-ahead log of another database looks
+    /// intact in its first pages, but lacks others.
     func checkWhole() throws(AuditStoreError) {
         let verdict = try AuditStoreError.at(files.path) { () throws(SQLiteError) in
             try connection.pragma("quick_check(1)")

@@ -1,7 +1,7 @@
 import AuditKit
 import SQLite
 
-/// Prepared once: inserting is on the way of every signature.
+/// Prepared once, because every signature waits for an insertion.
 final class WritingStatements {
     let beginTransaction: Statement
     let commit: Statement

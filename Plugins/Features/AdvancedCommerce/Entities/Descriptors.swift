@@ -1,13 +1,12 @@
 import StrictJSON
 
 extension Shape {
-    /// What a new subscription is called.
     static let descriptors = Shape(
         .required("displayName", .displayName),
         .required("description", .description)
     )
 
-    /// What a subscription is called from now on, or from its next bill.
+    /// A new name or description of a subscription, valid at once or from its next bill.
     static let changedDescriptors = Shape(
         .required("effective", .oneOf(Vocabulary.effective)),
         .optional("displayName", .displayName),

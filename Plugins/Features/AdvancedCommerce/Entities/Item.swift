@@ -1,13 +1,12 @@
 extension Rule {
     static let sku = Rule.identifier(atMost: 128)
-    /// The customer sees it.
+    /// Visible to the customer.
     static let displayName = Rule.words(atMost: 30)
-    /// The customer does not see it; no personal data belongs in it.
+    /// Not visible to the customer; it must not hold personal data.
     static let description = Rule.words(atMost: 45)
 }
 
 extension Shape {
-    /// What is bought once.
     static let oneTimeItem = Shape(
         .required("SKU", .sku),
         .required("displayName", .displayName),
@@ -24,7 +23,6 @@ extension Shape {
         .optional("offer", .object(.offer))
     )
 
-    /// An item that joins a subscription.
     static let addedItem = Shape(
         .required("SKU", .sku),
         .required("displayName", .displayName),
@@ -34,7 +32,7 @@ extension Shape {
         .optional("proratedPrice", .amount)
     )
 
-    /// An item of a subscription that takes the place of another, or changes its price.
+    /// An item of a subscription that replaces another one or changes its price.
     static let changedItem = Shape(
         .required("currentSKU", .sku),
         .required("SKU", .sku),
@@ -47,6 +45,6 @@ extension Shape {
         .optional("proratedPrice", .amount)
     )
 
-    /// An item that is only named: one that leaves a subscription, or comes back with it.
+    /// An item that a request only names: it is removed from a subscription, or reactivated with it.
     static let namedItem = Shape(.required("SKU", .sku))
 }

@@ -1,5 +1,5 @@
 extension Shape {
-    /// `RequestInfo`. Which operation may carry a `consistencyToken` is the operation's to say.
+    /// `RequestInfo`. Each operation decides whether it allows a `consistencyToken`.
     static let requestInfo = Shape(
         .required("requestReferenceId", .uuid),
         .optional("appAccountToken", .uuid),

@@ -14,7 +14,7 @@ extension Shape {
         .optional("storefront", .storefront),
         .optional("previousTransactionId", .identifier()),
         together: { request throws(JSONReadError) in
-            // The App Store makes the token with the first subscription: a first one cannot have it yet.
+            // The App Store creates the token with the first subscription, so a first request cannot have it.
             guard request.given("previousTransactionId") == nil else { return }
             try request.refuseConsistencyToken(
                 "must not be sent with a customer's first subscription; send it only with a previousTransactionId")

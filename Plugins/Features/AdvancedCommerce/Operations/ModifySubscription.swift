@@ -21,7 +21,7 @@ extension Shape {
 }
 
 extension JSONObject {
-    /// Apple's BillingCycleResetWithEffectiveLater: a cycle that starts anew, now, has nothing that waits for its end.
+    /// Apple's BillingCycleResetWithEffectiveLater: if a new cycle begins now, no change can wait for the end of one.
     fileprivate func refuseLaterChangesOfANewBillingCycle() throws(JSONReadError) {
         let retainsCycle = try required("retainBillingCycle") { value throws(JSONReadError) in try value.boolean() }
         guard !retainsCycle else { return }

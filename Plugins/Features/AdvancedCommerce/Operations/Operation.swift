@@ -17,7 +17,6 @@ enum Operation: String, CaseIterable {
         }
     }
 
-    /// Everything that Apple documents of a request.
     static func check(_ request: JSONValue) throws(JSONReadError) {
         let object = try request.anyObject()
         let operation = try object.required("operation") { value throws(JSONReadError) in try Operation(from: value) }
@@ -37,7 +36,7 @@ enum Operation: String, CaseIterable {
 }
 
 extension Rule {
-    /// `Operation.check` has read it already: it chose the shape.
+    /// `Operation.check` has read this member already, to choose the shape.
     static let operation = oneOf(Operation.allCases.map(\.rawValue))
     static let version = oneOf(["1"])
 }

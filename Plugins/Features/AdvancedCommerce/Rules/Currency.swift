@@ -1,14 +1,14 @@
 import SigningKit
 import StrictJSON
 
-/// A currency that the App Store sells in (ISO 4217 alpha-3), with the decimals that its prices may have
-/// (Apple: "Specifying prices for Advanced Commerce SKUs").
+/// A currency of the App Store (ISO 4217 alpha-3), with the number of decimals in its prices (Apple: "Specifying prices
+/// for Advanced Commerce SKUs").
 struct Currency: Sendable {
     let code: String
     /// 0 or 2.
     let decimals: Int
 
-    /// The thousandths of which a price must be a multiple.
+    /// A price must be a multiple of this many thousandths.
     var step: Int64 { decimals == 0 ? 1000 : Self.finestStep }
 
     static let finestStep: Int64 = 10

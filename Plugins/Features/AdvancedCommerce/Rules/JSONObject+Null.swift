@@ -8,7 +8,6 @@ extension JSONObject {
         return value
     }
 
-    /// Reads a member that may be absent or null.
     func optionalUnlessNull<Value>(
         _ name: String, _ read: (JSONValue) throws(JSONReadError) -> Value
     ) throws(JSONReadError) -> Value? {

@@ -1,9 +1,9 @@
 import SigningKit
 import StrictJSON
 
-/// What one value of a request must be. Null is a value of the wrong kind; `Shape` skips it where a member is optional.
+/// The rule for one value of a request. Null is a value of the wrong kind; `Shape` skips it in an optional member.
 struct Rule: Sendable {
-    /// The currency is the request's, if it names one; an amount needs it.
+    /// The currency of the request, if the request names one. Amounts need it.
     let check: @Sendable (_ value: JSONValue, _ currency: Currency?) throws(JSONReadError) -> Void
 
     init(_ check: @escaping @Sendable (JSONValue, Currency?) throws(JSONReadError) -> Void) {
@@ -11,14 +11,14 @@ struct Rule: Sendable {
     }
 }
 
-// MARK: Values with an inside
+// MARK: Nested values
 
 extension Rule {
     static func object(_ shape: Shape) -> Rule {
         Rule { value, currency throws(JSONReadError) in try shape.check(value, currency) }
     }
 
-    /// An array with at least one element: Apple takes a list that is absent, but none that is empty.
+    /// An array with at least one element: Apple accepts an absent list, but no empty list.
     static func list(_ shape: Shape) -> Rule {
         Rule { value, currency throws(JSONReadError) in
             guard try !value.elements().isEmpty else {
@@ -56,7 +56,7 @@ extension Rule {
     static let amount = Rule { value, currency throws(JSONReadError) in
         let amount = try value.integer()
         guard amount >= 0 else { throw JSONReadError(.invalid("is \(amount); a price is not negative")) }
-        // A modification need not name the currency; no currency of Apple's has more than two decimals.
+        // A modification may omit the currency, and no App Store currency has more than two decimals.
         let step = currency?.step ?? Currency.finestStep
         guard amount.isMultiple(of: step) else {
             let subject =

@@ -1,7 +1,6 @@
 import StrictJSON
 
-/// An object of a request: the members that it has, and those that it may have. All others are refused by name. An optional
-/// member that is null counts as absent.
+/// An object of a request. Members that are not listed are refused by name; an optional null counts as absent.
 struct Shape: Sendable {
     struct Member: Sendable {
         let name: String
@@ -19,7 +18,7 @@ struct Shape: Sendable {
 
     private let members: [Member]
     private let names: [String]
-    /// What the table of members cannot say: members that go together, or do not.
+    /// Rules about combinations of members.
     private let together: @Sendable (JSONObject) throws(JSONReadError) -> Void
 
     init(

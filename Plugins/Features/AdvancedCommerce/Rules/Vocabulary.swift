@@ -1,8 +1,8 @@
-/// The words that Apple's enumerations know (the types of the same names in Apple's reference).
+/// The values of Apple's enumerations (the types of the same names in Apple's reference).
 enum Vocabulary {
-    /// How long one period of a subscription is (ISO 8601).
+    /// The length of a subscription's period (ISO 8601).
     static let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
-    /// How long one period of an offer is (ISO 8601).
+    /// The length of an offer's period (ISO 8601).
     static let offerPeriods = ["P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P9M", "P1Y"]
     static let offerReasons = ["ACQUISITION", "WIN_BACK", "RETENTION"]
     static let changeReasons = ["UPGRADE", "DOWNGRADE", "APPLY_OFFER"]

@@ -1,7 +1,7 @@
 internal import PKCS11
 internal import SigningKit
 
-/// How one attribute of a private key is read and shown. `CKA_VALUE` is not among them.
+/// Reads and formats one attribute of a private key. `CKA_VALUE` is not among them.
 struct AttributeReading: Sendable {
     enum Kind: Sendable {
         case flag, text, bytes, objectClass, keyType, mechanism, mechanisms, curve, date
@@ -17,7 +17,7 @@ struct AttributeReading: Sendable {
         self.kind = kind
     }
 
-    /// In the order in which they are shown.
+    /// In display order.
     static let all: [AttributeReading] = [
         AttributeReading("CKA_CLASS", .objectClass, .objectClass),
         AttributeReading("CKA_KEY_TYPE", .keyType, .keyType),
@@ -38,7 +38,7 @@ struct AttributeReading: Sendable {
         AttributeReading("CKA_ID", .id, .bytes), AttributeReading("CKA_LABEL", .label, .text),
     ]
 
-    /// A token that does not know an attribute, or does not give it out, says so; that is an answer, too.
+    /// A token may not know an attribute or may refuse to reveal it; this answer is a result, too.
     func read(_ object: ObjectHandle, in session: Session) throws(PKCS11Error) -> KeyInspection.Attribute {
         do throws(PKCS11Error) {
             guard let bytes = try session.value(of: attribute, in: object) else {
@@ -74,7 +74,7 @@ struct AttributeReading: Sendable {
         }
     }
 
-    /// `CK_ULONG`s; nil where it is not a number of whole ones.
+    /// `CK_ULONG` values; nil if the length is not a multiple of their size.
     private static func numbers(_ bytes: [UInt8]) -> [UInt]? {
         let size = MemoryLayout<UInt>.size
         guard bytes.count.isMultiple(of: size) else { return nil }

@@ -1,10 +1,8 @@
 internal import Crypto
 internal import Glibc
 
-/// The file of a token's library.
 enum ModuleFile {
-    /// SHA-256 in hexadecimal digits; nil where the file cannot be read. What runs in the process is what was loaded, and
-    /// that may be older.
+    /// SHA-256 in hexadecimal; nil if the file cannot be read. The process may have loaded an older version.
     static func digest(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

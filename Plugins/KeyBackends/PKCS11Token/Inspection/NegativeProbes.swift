@@ -1,8 +1,7 @@
 internal import PKCS11
 internal import SigningKit
 
-/// Tries to take a private key away, in the two ways that there are. What a token says of a key is one thing; what it
-/// does is what counts.
+/// Tries both ways to extract a private key. The behaviour of the token counts, not the attributes that it reports.
 struct NegativeProbes {
     private let session: Session
 
@@ -10,7 +9,7 @@ struct NegativeProbes {
         self.session = session
     }
 
-    /// - Throws: when the session is of no use any more.
+    /// - Throws: when the session has become unusable.
     func `try`(on object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probes {
         KeyInspection.Probes(value: try value(object), wrap: try wrap(object))
     }
@@ -19,11 +18,11 @@ struct NegativeProbes {
         do throws(PKCS11Error) {
             return try session.gives(.value, of: object) ? .given : .untried("the token gave an empty value")
         } catch {
-            return try judge(error, refusals: [.attributeSensitive, .keyUnextractable, .attributeTypeInvalid])
+            return try classify(error, refusals: [.attributeSensitive, .keyUnextractable, .attributeTypeInvalid])
         }
     }
 
-    /// Under an AES key that lives and dies in this session.
+    /// Wraps the key under an AES key that exists only in this session.
     private func wrap(_ object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probe {
         let key: ObjectHandle
         do throws(PKCS11Error) {
@@ -46,7 +45,7 @@ struct NegativeProbes {
                     try session.gives(object, under: key, by: mechanism)
                     ? .given : .untried("the token gave nothing under \(mechanism.name)")
             } catch {
-                outcome = try judge(error, refusals: [.keyUnextractable, .keyNotWrappable])
+                outcome = try classify(error, refusals: [.keyUnextractable, .keyNotWrappable])
             }
             if case .untried = outcome { continue }
             break
@@ -54,7 +53,7 @@ struct NegativeProbes {
         return outcome
     }
 
-    private func judge(
+    private func classify(
         _ error: PKCS11Error, refusals: [ReturnValue]
     ) throws(PKCS11Error) -> KeyInspection.Probe {
         if refusals.contains(error.returnValue) { return .refused(answer: "\(error.returnValue)") }
@@ -66,7 +65,7 @@ struct NegativeProbes {
 extension ReturnValue {
     fileprivate static let keyNotWrappable = ReturnValue(rawValue: 0x69)
 
-    /// Whether it is about the session or the token, and not about what was asked.
+    /// Whether the value concerns the session or the token, not the arguments of the call.
     fileprivate var isOfSession: Bool {
         switch self {
         case .sessionClosed, .sessionHandleInvalid, .tokenNotPresent, .deviceRemoved, .cryptokiNotInitialized,

@@ -1,14 +1,15 @@
 public import SigningKit
 
 extension PKCS11TokenBackend: KeyInspecting {
-    /// On the keeper, beside signatures.
+    /// Runs on the maintenance thread, in parallel with signatures.
     public func inspect(_ selector: KeySelector) async throws(KeyError) -> KeyInspection {
         try await token.inspect(selector)
     }
 }
 
-extension LiveToken {
+extension ActiveToken {
     func inspect(_ selector: KeySelector) async throws(KeyError) -> KeyInspection {
-        try await onKeeper { [self] () throws(KeyError) in try TokenInspection(connection).inspect(selector) }
+        try await onMaintenanceThread { [self] () throws(KeyError) in try TokenInspection(connection).inspect(selector)
+        }
     }
 }

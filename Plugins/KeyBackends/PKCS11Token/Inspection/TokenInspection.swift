@@ -1,12 +1,12 @@
 internal import PKCS11
 internal import SigningKit
 
-/// Looks at a key as it is, fit or not.
+/// Inspects a key, whether or not it is fit to sign.
 struct TokenInspection {
     private let connection: TokenConnection
     private let session: Session
 
-    /// On the keeper.
+    /// Call this on the maintenance thread.
     init(_ connection: TokenConnection) {
         self.connection = connection
         session = connection.anchor
@@ -36,7 +36,7 @@ struct TokenInspection {
         }
     }
 
-    /// How many private keys share a name with this one; nil for a key without one.
+    /// The number of private keys with this ID or label; nil if the key has none.
     private func count(_ kind: Attribute.Kind, _ value: [UInt8]) throws(PKCS11Error) -> Int? {
         guard !value.isEmpty else { return nil }
         return try session.objects(with: [Attribute(.privateKey), Attribute(kind, bytes: value)]).count

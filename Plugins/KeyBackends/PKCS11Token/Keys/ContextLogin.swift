@@ -1,22 +1,20 @@
 internal import PKCS11
 internal import SigningKit
 
-/// A login before each signature, for a key that always asks (`CKA_ALWAYS_AUTHENTICATE`).
-///
-/// All lanes and the keeper come through here, one after the other for each token: a PIN that was refused to one of
-/// them is not shown by the next.
+/// A login before each signature, for a key with `CKA_ALWAYS_AUTHENTICATE`. All threads log in one after the other for
+/// each token, so that no thread sends a PIN that was refused to another.
 struct ContextLogin: Sendable {
     let token: TokenInfo
     let credentials: Credentials
 
-    /// What can be known without asking the token.
+    /// A refusal that is known without a call into the token.
     var refusal: KeyError? { Login.refusedBefore(credentials, token) }
 
-    /// - Throws: `refused` without showing the PIN when it was refused before, or when the token warns of a lock now.
+    /// - Throws: `refused` without sending the PIN, if it was refused before or the token now warns of a locked PIN.
     func sign<Value>(
         in session: Session, _ body: (Signer.ContextLogin) throws(PKCS11Error) -> Value
     ) throws(SigningFault) -> Value {
-        try TokenTurns.alone(with: token) { () throws(SigningFault) in
+        try LoginQueue.alone(with: token) { () throws(SigningFault) in
             try check(session)
             do throws(PKCS11Error) {
                 let value = try credentials.withPIN { pin throws(PKCS11Error) in

@@ -1,4 +1,4 @@
-/// Just enough of DER (X.690) to walk to one element of a certificate.
+/// Reads enough of DER (X.690) to find one element of a certificate.
 struct DERReader {
     private var rest: ArraySlice<UInt8>
 
@@ -9,9 +9,7 @@ struct DERReader {
     var isAtEnd: Bool { rest.isEmpty }
     var nextTag: UInt8? { rest.first }
 
-    /// The content of the next element.
-    ///
-    /// - Returns: nil unless it has this tag and a length in its shortest form that fits.
+    /// - Returns: the content of the next element; nil unless it has this tag, and a valid length in its shortest form.
     mutating func read(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard rest.first == tag, let (length, header) = length() else { return nil }
         guard rest.count - header >= length else { return nil }
@@ -25,7 +23,7 @@ struct DERReader {
         return read(tag) != nil
     }
 
-    /// The length of the next element's content, and of what stands before it.
+    /// The length of the next element's content, and of its tag and length bytes.
     private func length() -> (length: Int, header: Int)? {
         guard let first = rest.dropFirst().first else { return nil }
         if first < 0x80 { return (Int(first), 2) }
@@ -43,10 +41,10 @@ extension DERReader {
     private static let integer: UInt8 = 0x02
     private static let bitString: UInt8 = 0x03
     private static let version: UInt8 = 0xA0
-    /// `AlgorithmIdentifier`'s content: id-ecPublicKey (RFC 5480 §2.1.1), then the curve.
+    /// The beginning of an `AlgorithmIdentifier`: id-ecPublicKey (RFC 5480 §2.1.1). The curve follows.
     private static let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
 
-    /// The public key of a certificate (RFC 5280 §4.1) over P-256: its X9.63 point of 65 bytes.
+    /// The public key of a P-256 certificate (RFC 5280 §4.1): its X9.63 point of 65 bytes.
     static func p256Point(inCertificate der: [UInt8]) -> [UInt8]? {
         var outer = DERReader(der)
         guard let certificate = outer.read(sequence), outer.isAtEnd else { return nil }
@@ -55,7 +53,7 @@ extension DERReader {
         var fields = DERReader(toBeSigned)
         if fields.nextTag == version, fields.read(version) == nil { return nil }
         guard fields.read(integer) != nil else { return nil }
-        // The signature's algorithm, issuer, validity and subject.
+        // Skips the signature algorithm, the issuer, the validity and the subject.
         for _ in 0..<4 where fields.read(sequence) == nil { return nil }
         guard let information = fields.read(sequence) else { return nil }
         var key = DERReader(information)

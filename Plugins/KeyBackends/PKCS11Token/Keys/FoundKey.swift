@@ -12,15 +12,15 @@ struct FoundKey: Sendable {
         id = try session.value(of: .id, in: handle) ?? []
     }
 
-    /// For people, with the ID as a URI has it.
+    /// For messages, with the ID as in a URI.
     var name: String {
         "the key \"\(shownLabel)\"" + (id.isEmpty ? "" : " (id=\(Self.escaped(id)))")
     }
 
-    /// Attributes that choose this key in a URI.
+    /// The attributes that select this key in a URI.
     var attributes: String { "object=\(shownLabel), id=\(Self.escaped(id))" }
 
-    /// Characters of a label and bytes of an ID that a message shows: a token may have 64 KiB of either.
+    /// Maximum characters of a label and bytes of an ID in a message: either may have 64 KiB in a token.
     private static let shownLength = 128
 
     private var shownLabel: String {

@@ -1,7 +1,7 @@
 internal import PKCS11
 internal import SigningKit
 
-/// Refuses a key that is not what the gateway promises: on P-256, able to sign, and impossible to take away.
+/// Refuses a key unless it is on P-256, can sign, and cannot be extracted.
 enum KeyFitness {
     static func check(
         _ key: FoundKey, in session: Session, allowUnprotected: Bool
@@ -30,7 +30,7 @@ enum KeyFitness {
         try checkUse(key, session)
     }
 
-    /// A key that may not sign is of no use, protected or not.
+    /// A key that may not sign is useless, protected or not.
     private static func checkUse(_ key: FoundKey, _ session: Session) throws(KeyError) {
         let signs: Bool?
         do throws(PKCS11Error) {
@@ -49,7 +49,7 @@ enum KeyFitness {
         if sensitive != true { faults.append("CKA_SENSITIVE is \(text(sensitive))") }
         let extractable = try session.flag(.extractable, of: key.handle)
         if extractable != false { faults.append("CKA_EXTRACTABLE is \(text(extractable))") }
-        // What counts in the end is what the token does, not what it says.
+        // The behaviour of the token counts, not the attributes that it reports.
         do throws(PKCS11Error) {
             if try session.gives(.value, of: key.handle) { faults.append("CKA_VALUE can be read") }
         } catch {
@@ -65,6 +65,6 @@ enum KeyFitness {
 }
 
 extension FoundKey {
-    /// At the beginning of a sentence.
+    /// `name`, for the beginning of a sentence.
     var sentence: String { "T" + name.dropFirst() }
 }

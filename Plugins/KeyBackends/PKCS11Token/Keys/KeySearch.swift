@@ -3,10 +3,10 @@ internal import SigningKit
 
 /// Finds exactly one private key.
 enum KeySearch {
-    /// More than these are not listed.
+    /// The maximum number of keys in an error message.
     private static let listLimit = 20
 
-    /// - Throws: `notFound` or `ambiguous` with what there is.
+    /// - Throws: `notFound` or `ambiguous`, with a list of keys.
     static func find(_ selector: KeySelector, on token: TokenInfo, in session: Session) throws(KeyError) -> FoundKey {
         let wanted = try TokenAddress.parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
         let found: [FoundKey]

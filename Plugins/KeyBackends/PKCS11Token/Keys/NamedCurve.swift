@@ -2,7 +2,7 @@
 enum NamedCurve {
     static let p256: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
 
-    /// For a sentence that says which curve it is.
+    /// For error messages.
     static func name(_ parameters: [UInt8]?) -> String {
         switch parameters {
         case p256: "P-256"

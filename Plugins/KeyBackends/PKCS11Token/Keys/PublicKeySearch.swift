@@ -2,8 +2,7 @@ internal import Crypto
 internal import PKCS11
 internal import SigningKit
 
-/// Finds the public half of a private key: from the token's public key, else from its certificate, else from the
-/// configuration.
+/// Finds the public key of a private key: in its public key object, else in its certificate, else in the configuration.
 enum PublicKeySearch {
     static func find(
         for key: FoundKey, _ selector: KeySelector, in session: Session
@@ -29,7 +28,7 @@ enum PublicKeySearch {
         return publicKey
     }
 
-    /// `CKA_EC_POINT`: 65 bytes as they are, or 67 in a DER OCTET STRING. No point of 65 bytes looks like the latter.
+    /// `CKA_EC_POINT`: 65 raw bytes, or a DER OCTET STRING of 67 bytes.
     private static func publicObject(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [UInt8]? {
         guard let object = try companion(.publicKey, of: key, session),
             let point = try session.value(of: .ecPoint, in: object)
@@ -44,8 +43,7 @@ enum PublicKeySearch {
         return DERReader.p256Point(inCertificate: der)
     }
 
-    /// The one object with the key's ID. Where nothing has that ID, the one with the key's label, unless its own ID says
-    /// that it belongs to another key.
+    /// The one object with the key's ID; if none has it, the one with the key's label and no ID of another key.
     private static func companion(
         _ kind: ObjectClass, of key: FoundKey, _ session: Session
     ) throws(PKCS11Error) -> ObjectHandle? {

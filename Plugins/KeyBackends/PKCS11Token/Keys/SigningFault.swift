@@ -1,14 +1,15 @@
 internal import PKCS11
 internal import SigningKit
 
-/// Why a key gave no signature.
+/// Why a key made no signature.
 enum SigningFault: Error {
     case token(PKCS11Error)
-    /// The PIN for a signature was refused by the token. Without an answer of the token: it was not asked at all.
+    /// The token refused the PIN for the signature. If `by` is nil, the token was not asked: its PIN was refused
+    /// before, or the key is absent.
     case refused(KeyError, by: PKCS11Error?)
 
-    /// A refusal of the token leaves the operation that was begun, and with it the session, of no use. One that was
-    /// made up here left the session alone.
+    /// A refusal by the token leaves an operation active, so the session is unusable. A refusal without a call does
+    /// not.
     var endsSession: Bool {
         switch self {
         case .token(let error): error.endsSession

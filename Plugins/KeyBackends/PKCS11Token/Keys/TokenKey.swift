@@ -8,23 +8,22 @@ final class TokenKey: SigningKey {
     let publicKey: P256.Signing.PublicKey
     var custody: KeyCustody { .token }
     var tokenSerial: String? { serial.current }
-    /// For people: the URI's attributes of the key.
+    /// The key's label and ID, for messages.
     let name: String
     let selector: KeySelector
-    let pool: LanePool
+    let pool: WorkerPool
     private let serial: TokenSerial
-    /// Found once, and again after the module was re-initialised. 0 while the token does not have the key.
+    /// Found once, and again after the module was initialised again. 0 while the token does not have the key.
     private let handle: Atomic<UInt>
-    /// Set where the token wants the PIN for each signature.
+    /// Set if the token requires the PIN for each signature.
     private let contextLogin: ContextLogin?
-    /// Why the key cannot be used while there is no handle, where more is known than that.
+    /// A specific reason why there is no handle, if one is known.
     private let absenceReason = Mutex<KeyError?>(nil)
-    let trouble = KeyTrouble()
-    /// When it last failed, in nanoseconds; 0 for never.
+    let failures = KeyFailureHistory()
     private let lastFailure = Atomic<UInt64>(0)
 
     init(
-        _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: LanePool,
+        _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: WorkerPool,
         serial: TokenSerial, contextLogin: ContextLogin?
     ) {
         self.publicKey = publicKey
@@ -39,17 +38,15 @@ final class TokenKey: SigningKey {
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
         if let absence { throw absence }
         if let refusal = contextLogin?.refusal { throw refusal }
-        guard isIll else { return try await pool.sign(digest, with: self) }
+        guard isFailing else { return try await pool.sign(digest, with: self) }
         try beginTrial()
         defer { endTrial() }
         return try await pool.sign(digest, with: self, isTrial: true)
     }
 
-    /// On a lane's thread, or on the keeper's.
-    ///
-    /// - Returns: nil for a signature of another size than 64 bytes.
+    /// Runs on a signing worker's thread or the maintenance thread. Nil if the signature is not 64 bytes long.
     func sign(_ digest: SHA256Digest, with signer: Signer) throws(SigningFault) -> P256Signature? {
-        // A job may have waited since the key was lost.
+        // The key may have been lost while the job waited.
         if let absence { throw .refused(absence, by: nil) }
         let key = ObjectHandle(rawValue: handle.load(ordering: .relaxed))
         let result: Result<P256Signature?, SigningFault> = digest.withUnsafeBytes { digest in
@@ -62,12 +59,12 @@ final class TokenKey: SigningKey {
         return try result.get()
     }
 
-    /// When it last failed, in nanoseconds; 0 for never.
+    /// Time of the last failure, in nanoseconds; 0 for never.
     var failureTime: UInt64 { lastFailure.load(ordering: .relaxed) }
 
-    /// The key alone is down then: it is sought again, and the others go on.
+    /// Takes only this key out of service. The maintenance thread searches for it while other keys sign.
     private func lost(_ key: ObjectHandle) {
-        // Unless it was found again meanwhile.
+        // Do nothing if a search has found the key meanwhile.
         guard handle.compareExchange(expected: key.rawValue, desired: 0, ordering: .relaxed).exchanged else { return }
         pool.keyLost(name)
     }
@@ -94,10 +91,10 @@ final class TokenKey: SigningKey {
         return P256Signature(rawRepresentation: raw)
     }
 
-    /// Whether a signature may be tried: the token has the key, and did not refuse its PIN.
+    /// Whether a signature may be tried: the token has the key, and its PIN was not refused.
     var isUsable: Bool { isPresent && contextLogin?.refusal == nil }
 
-    var asksForEachSignature: Bool { contextLogin != nil }
+    var requiresContextLogin: Bool { contextLogin != nil }
 
     private var absence: KeyError? {
         if isPresent { return nil }
@@ -115,7 +112,7 @@ final class TokenKey: SigningKey {
         pool.note(name, isMissing: false)
     }
 
-    /// The token does not have the key any more, or another one instead.
+    /// The token no longer has the key, or has another one instead.
     func missed(because error: KeyError) {
         handle.store(0, ordering: .relaxed)
         absenceReason.withLock { reason in

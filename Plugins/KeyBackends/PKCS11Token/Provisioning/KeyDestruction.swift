@@ -2,13 +2,12 @@ internal import Crypto
 internal import PKCS11
 internal import SigningKit
 
-/// Takes a key out of a token and looks whether it is gone: the private key first, so that what may be left by an
-/// interruption is harmless.
+/// Destroys a key, the private key object first, and checks that it is gone. An interruption leaves no harmful object.
 struct KeyDestruction {
-    let bench: TokenBench
+    let session: TokenWorkSession
     let selector: KeySelector
     let fingerprint: PublicKeyFingerprint?
-    /// Whether it may be gone already.
+    /// Whether an earlier run may have destroyed the key already.
     let isResumed: Bool
     let tell: @Sendable (String) -> Void
 
@@ -25,24 +24,24 @@ struct KeyDestruction {
         let publics = try objects([Attribute(.publicKey)] + attributes)
         guard isResumed || !(privates.isEmpty && publics.isEmpty) else {
             throw .notFound(
-                "The token \(bench.info.name) has no key that answers to \(selector.uri.path). Nothing was destroyed: see "
+                "The token \(session.info.name) has no key that answers to \(selector.uri.path). Nothing was destroyed: see "
                     + "whether it is the right token, and the right object.")
         }
         let publicKey = publicKey(among: publics)
         try check(publicKey)
-        // A label is no proof of which key it is.
+        // A label does not prove which key it is.
         if fingerprint != nil, publicKey == nil, !privates.isEmpty, !isResumed,
             !wanted.contains(where: { $0.kind == .id })
         {
             throw .unfit(
-                "The token \(bench.info.name) does not show the key's public half, so nobody can tell whether it is the one to "
+                "The token \(session.info.name) does not show the key's public half, so nobody can tell whether it is the one to "
                     + "destroy. Name it by its id=…, too. Nothing was changed.")
         }
-        try bench.attempt("destroy the key") { session throws(PKCS11Error) in
+        try session.attempt("destroy the key") { session throws(PKCS11Error) in
             for object in privates { try session.destroy(object) }
         }
         if !privates.isEmpty { tell("The private key was destroyed.") }
-        try bench.attempt("destroy the public key") { session throws(PKCS11Error) in
+        try session.attempt("destroy the public key") { session throws(PKCS11Error) in
             for object in publics { try session.destroy(object) }
         }
         if !publics.isEmpty { tell("The public key beside it was destroyed.") }
@@ -55,14 +54,14 @@ struct KeyDestruction {
     }
 
     private func objects(_ attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
-        try bench.attempt("say which keys it has") { session throws(PKCS11Error) in
+        try session.attempt("say which keys it has") { session throws(PKCS11Error) in
             try session.objects(with: attributes)
         }
     }
 
-    /// Its label and ID, as far as it has them.
+    /// The key's label and ID, without empty ones.
     private func identity(of key: ObjectHandle) throws(KeyError) -> [Attribute] {
-        try bench.attempt("show the key") { session throws(PKCS11Error) in
+        try session.attempt("show the key") { session throws(PKCS11Error) in
             let found = try FoundKey(key, in: session)
             return [Attribute(.label, text: found.label), Attribute(.id, bytes: found.id)].filter { !$0.value.isEmpty }
         }
@@ -70,7 +69,7 @@ struct KeyDestruction {
 
     private func publicKey(among objects: [ObjectHandle]) -> P256.Signing.PublicKey? {
         for object in objects {
-            guard let point = try? bench.session.value(of: .ecPoint, in: object) else { continue }
+            guard let point = try? session.session.value(of: .ecPoint, in: object) else { continue }
             if let key = try? P256.Signing.PublicKey(x963Representation: point.suffix(65)) { return key }
         }
         return nil
@@ -79,23 +78,24 @@ struct KeyDestruction {
     private func check(_ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         guard let fingerprint, let publicKey, PublicKeyFingerprint(of: publicKey) != fingerprint else { return }
         throw .unfit(
-            "The key on the token \(bench.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), and the "
+            "The key on the token \(session.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), and the "
                 + "one to destroy has \(fingerprint). Nothing was changed.")
     }
 
-    /// With a session of its own, which has seen nothing yet. An ID or label alone may belong to another key as well, so
-    /// only what has the private key's class counts there.
+    /// Searches in a new session, which has no cached objects. Another key may share the ID or the label, so only
+    /// objects of the private key's class count there.
     private func look(for places: [[Attribute]], _ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
-        let left = try bench.attempt("say which keys it has") { session throws(PKCS11Error) in
-            let fresh = try Session(on: bench.slot, of: bench.module, writable: true)
+        let left = try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+            let fresh = try Session(on: session.slot, of: session.module, writable: true)
             defer { _ = Session.close([fresh], within: 1000) }
             var count = 0
             for place in places { count += try fresh.objects(with: [Attribute(.privateKey)] + place).count }
-            if let publicKey { count += try KeyPresence.objects(of: publicKey, in: fresh).count }
+            if let publicKey { count += try ExistingKeyObjects.objects(of: publicKey, in: fresh).count }
             return count
         }
         guard left == 0 else {
-            throw .failed("The token \(bench.info.name) still shows \(left) objects of the key after it was destroyed.")
+            throw .failed(
+                "The token \(session.info.name) still shows \(left) objects of the key after it was destroyed.")
         }
     }
 

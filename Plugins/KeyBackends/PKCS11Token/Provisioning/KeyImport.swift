@@ -3,50 +3,46 @@ internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
-/// Brings a private key into a token.
-///
-/// The private key comes first, is read back and proves itself; the public key beside it comes last. So a private key
-/// without a public one, under the label and ID that it would have, is an import that was interrupted.
+/// Imports a private key, which is read back and proves itself before the public key is created. So a private key with
+/// the expected label and ID but without a public key is an interrupted import.
 struct KeyImport {
-    let bench: TokenBench
+    let session: TokenWorkSession
     let key: IncomingKey
     let name: KeyName
     let allowsClear: Bool
     let tell: @Sendable (String) -> Void
 
-    func run(isResumed: Bool) throws(KeyError) -> PlacedKey {
-        try bench.requireSigning()
-        let present = try KeyPresence(name, key.publicKey, on: bench)
+    func run(isResumed: Bool) throws(KeyError) -> ProvisionedKey {
+        try session.requireSigning()
+        let present = try ExistingKeyObjects(name, key.publicKey, on: session)
         if let leftover = present.leftover {
             if let placed = try finish(leftover, hasPublicKey: false) { return placed }
         } else if isResumed, let whole = present.whole, let placed = try finish(whole, hasPublicKey: true) {
             return placed
-        } else if let sentence = present.refusal(name, bench.info) {
+        } else if let sentence = present.refusal(name, session.info) {
             throw .unfit(sentence)
         }
         try remove(orphans: present.orphans)
         return try place()
     }
 
-    // MARK: What was there
+    // MARK: Interrupted imports
 
-    /// An import that was interrupted: it goes on, or its remains go.
-    ///
-    /// - Returns: nil when they are gone and the import has to begin anew.
-    private func finish(_ object: ObjectHandle, hasPublicKey: Bool) throws(KeyError) -> PlacedKey? {
-        let holds = (try? PossessionProof.holds(object, key.publicKey, in: bench.session)) ?? false
-        let readback = try? KeyReadback(object, on: bench)
+    /// Completes an interrupted import. Nil if its remains are destroyed instead, and the import must begin again.
+    private func finish(_ object: ObjectHandle, hasPublicKey: Bool) throws(KeyError) -> ProvisionedKey? {
+        let holds = (try? PossessionProof.holds(object, key.publicKey, in: session.session)) ?? false
+        let readback = try? CreatedKeyCheck(object, on: session)
         if holds, let readback, readback.faults.isEmpty {
             tell("The key is there from an import that did not end; it is as it should be, and has proven itself.")
             return try placed(.found, readback, hasPublicKey: hasPublicKey)
         }
         guard name.isDerived, !holds else {
             throw .unfit(
-                "The token \(bench.info.name) holds a key under this label and ID already, and it is not as this import "
+                "The token \(session.info.name) holds a key under this label and ID already, and it is not as this import "
                     + "would have made it. Look at it, and destroy it with privyseal keys destroy before you go on.")
         }
         tell("The remains of an import that was interrupted are removed.")
-        try bench.attempt("destroy what an interrupted import left") { session throws(PKCS11Error) in
+        try session.attempt("destroy what an interrupted import left") { session throws(PKCS11Error) in
             try session.destroy(object)
         }
         return nil
@@ -55,54 +51,54 @@ struct KeyImport {
     private func remove(orphans: [ObjectHandle]) throws(KeyError) {
         guard !orphans.isEmpty else { return }
         tell("A public key without its private key was left on the token; it is removed.")
-        try bench.attempt("destroy a public key that was left") { session throws(PKCS11Error) in
+        try session.attempt("destroy a public key that was left") { session throws(PKCS11Error) in
             for orphan in orphans { try session.destroy(orphan) }
         }
     }
 
-    // MARK: What comes
+    // MARK: New imports
 
-    private func place() throws(KeyError) -> PlacedKey {
-        let arrived = try bringIn()
+    private func place() throws(KeyError) -> ProvisionedKey {
+        let newKey = try importPrivateKey()
         do throws(KeyError) {
-            var readback = try KeyReadback(arrived.object, on: bench)
+            var readback = try CreatedKeyCheck(newKey.object, on: session)
             guard readback.faults.isEmpty else {
                 throw .unfit(
-                    "The token \(bench.info.name) made something else of the key than was asked: "
+                    "The token \(session.info.name) made something else of the key than was asked: "
                         + "\(readback.faults.joined(separator: ", ")).")
             }
             tell("Read back: sensitive, not extractable, private, good for signing only.")
-            let holds = try bench.attempt("sign a proof of possession") { session throws(PKCS11Error) in
-                try PossessionProof.holds(arrived.object, key.publicKey, in: session)
+            let holds = try session.attempt("sign a proof of possession") { session throws(PKCS11Error) in
+                try PossessionProof.holds(newKey.object, key.publicKey, in: session)
             }
             guard holds else {
                 throw .unfit("The key on the token does not sign for the public key that it should: it is another one.")
             }
             tell("The key has proven that it belongs to its public key.")
-            readback.warnings = arrived.warnings + readback.warnings
-            return try placed(arrived.method, readback, hasPublicKey: false)
+            readback.warnings = newKey.warnings + readback.warnings
+            return try placed(newKey.method, readback, hasPublicKey: false)
         } catch {
-            throw remove(arrived.object, because: error)
+            throw remove(newKey.object, because: error)
         }
     }
 
-    /// - Parameter hasPublicKey: whether the token has it already.
+    /// - Parameter hasPublicKey: whether the token already has the public key.
     private func placed(
-        _ method: PlacedKey.Method, _ readback: KeyReadback, hasPublicKey: Bool
-    ) throws(KeyError) -> PlacedKey {
+        _ method: ProvisionedKey.Method, _ readback: CreatedKeyCheck, hasPublicKey: Bool
+    ) throws(KeyError) -> ProvisionedKey {
         let refusal = hasPublicKey ? nil : try placePublicKey()
-        return PlacedKey(
+        return ProvisionedKey(
             publicKey: key.publicKey, method: method, label: name.label, id: name.id, attributes: readback.attributes,
             warnings: readback.warnings + [refusal].compactMap(\.self), lacksPublicKey: refusal != nil)
     }
 
-    /// The private key is worth keeping without it: the configuration can name the public key.
+    /// Stores the public key. The private key is kept without it, because the configuration can name the public key.
     ///
-    /// - Returns: why the token has no public key object now, or nil.
+    /// - Returns: why the token has no public key object, or nil.
     private func placePublicKey() throws(KeyError) -> String? {
-        try bench.attempt("store the public key") { session throws(PKCS11Error) in
-            // Some tokens make it themselves.
-            if try !KeyPresence.objects(of: key.publicKey, in: session).isEmpty { return nil }
+        try session.attempt("store the public key") { session throws(PKCS11Error) in
+            // Some tokens create it themselves.
+            if try !ExistingKeyObjects.objects(of: key.publicKey, in: session).isEmpty { return nil }
             do throws(PKCS11Error) {
                 _ = try KeyTemplate.firstAccepted(KeyTemplate.publicKey(name, key.publicKey)) {
                     template throws(PKCS11Error) in
@@ -110,7 +106,7 @@ struct KeyImport {
                 }
                 return nil
             } catch {
-                // Any other answer concerns the public key alone; the private key has proven itself.
+                // Any other error concerns the public key alone; the private key has proven itself.
                 guard !Self.losses.contains(error.returnValue.recovery) else { throw error }
                 return
                     "The token stores no public key object (\(error)). The private key is in its place; put the public "
@@ -119,13 +115,12 @@ struct KeyImport {
         }
     }
 
-    /// The session or the token is gone, and with it the certainty that the private key is there.
+    /// The session or the token is lost, so the private key may be missing.
     private static let losses: Set<RecoveryClass> = [.session, .login, .slot, .module]
 
-    /// Nothing is left half done.
     private func remove(_ object: ObjectHandle, because error: KeyError) -> KeyError {
         do throws(PKCS11Error) {
-            try bench.session.destroy(object)
+            try session.session.destroy(object)
             return error
         } catch let second {
             return .failed(
@@ -134,43 +129,43 @@ struct KeyImport {
         }
     }
 
-    private func bringIn() throws(KeyError) -> ArrivedKey {
+    private func importPrivateKey() throws(KeyError) -> NewPrivateKey {
         switch key {
         case .wrapped(let package):
-            return try PackageOpening(
-                bench: bench, package: package, templates: KeyTemplate.privateKey(name), tell: tell
+            return try PackageUnwrapping(
+                session: session, package: package, templates: KeyTemplate.privateKey(name), tell: tell
             ).run()
         case .plain(let material):
-            return try bringIn(material)
+            return try importPrivateKey(material)
         }
     }
 
     private static let deniedMechanisms = "the mechanisms for C_UnwrapKey that it lists and denies"
 
-    private func bringIn(_ material: KeyMaterial) throws(KeyError) -> ArrivedKey {
-        var obstacle = try PlainUnwrapping.missing(on: bench)
+    private func importPrivateKey(_ material: KeyMaterial) throws(KeyError) -> NewPrivateKey {
+        var obstacle = try AESKeyUnwrapping.missing(on: session)
         if obstacle == nil {
-            if let arrived = try PlainUnwrapping.run(material, name, on: bench, tell) { return arrived }
+            if let newKey = try AESKeyUnwrapping.run(material, name, on: session, tell) { return newKey }
             obstacle = Self.deniedMechanisms
         }
-        var other = try PairUnwrapping.missing(on: bench)
+        var other = try RSAPairUnwrapping.missing(on: session)
         if other == nil {
-            if let arrived = try PairUnwrapping.run(material, name, on: bench, tell) { return arrived }
+            if let newKey = try RSAPairUnwrapping.run(material, name, on: session, tell) { return newKey }
             other = Self.deniedMechanisms
         }
         let lacks = "it lacks \(obstacle ?? ""), and for an RSA pair \(other ?? "")"
         guard allowsClear else {
             throw .unfit(
-                "The token \(bench.info.name) cannot take the key wrapped: \(lacks). Nothing was sent to it. To send the key "
+                "The token \(session.info.name) cannot take the key wrapped: \(lacks). Nothing was sent to it. To send the key "
                     + "in the clear through the module and whatever lies between, by C_CreateObject, give "
                     + "--allow-clear-import.")
         }
-        var arrived = try PlainCreation.run(material, name, on: bench)
+        var newKey = try ClearObjectCreation.run(material, name, on: session)
         let warning =
             "The token cannot unwrap (\(lacks)), so the key went to it in the clear by C_CreateObject: it passed through "
             + "the module's memory and whatever lies between."
         tell(warning)
-        arrived.warnings.insert(warning, at: 0)
-        return arrived
+        newKey.warnings.insert(warning, at: 0)
+        return newKey
     }
 }

@@ -2,15 +2,14 @@ internal import Crypto
 internal import PKCS11
 internal import SigningKit
 
-/// Under what label and ID a key is to be.
 struct KeyName: Sendable {
     let label: String
     let id: [UInt8]
-    /// Whether the ID was made from the public key, so that nothing else has it by chance.
+    /// Whether the ID is random or derived from the public key, so that no other object has it by chance.
     let isDerived: Bool
 
-    /// - Parameter publicKey: gives the ID where the URI names none: the SHA-1 of its point (RFC 5280 §4.2.1.2, method
-    ///   1). Nil for a key that is not made yet: then it is random.
+    /// - Parameter publicKey: the source of the ID if the URI names none: the SHA-1 of its point (RFC 5280 §4.2.1.2,
+    ///   method 1). Nil for a key that does not exist yet; its ID is random.
     init(_ selector: KeySelector, publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         let attributes = try TokenAddress.parse(selector.uri).objectAttributes
         guard let label = attributes.first(where: { $0.kind == .label }), !label.value.isEmpty else {
@@ -30,7 +29,7 @@ struct KeyName: Sendable {
         (self.label, self.id, isDerived) = (label, id, true)
     }
 
-    /// For an object of the session that is gone before anybody looks for it.
+    /// For a session object that no search has to find.
     static var transient: KeyName { KeyName(label: "privyseal-transient", id: randomID()) }
 
     private static func randomID() -> [UInt8] {

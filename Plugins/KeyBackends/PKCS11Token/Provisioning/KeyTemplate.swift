@@ -2,49 +2,48 @@ internal import Crypto
 internal import PKCS11
 internal import SigningKit
 
-/// The attributes of keys that are made here: every one is set, because defaults differ from token to token, and read
-/// back.
+/// The attributes of new keys. Every attribute is set, because defaults differ between tokens, and is read back.
 enum KeyTemplate {
-    struct Wish: Sendable {
+    struct RequestedAttribute: Sendable {
         let kind: Attribute.Kind
         let name: String
         let value: Bool
-        /// Whether a key that is otherwise is refused; else it is told.
+        /// Whether another value refuses the key; otherwise it causes a warning.
         let isNeeded: Bool
     }
 
-    /// Of the private key.
-    static let wishes = [
-        Wish(kind: .isToken, name: "CKA_TOKEN", value: true, isNeeded: true),
-        Wish(kind: .isPrivate, name: "CKA_PRIVATE", value: true, isNeeded: true),
-        Wish(kind: .sensitive, name: "CKA_SENSITIVE", value: true, isNeeded: true),
-        Wish(kind: .extractable, name: "CKA_EXTRACTABLE", value: false, isNeeded: true),
-        Wish(kind: .sign, name: "CKA_SIGN", value: true, isNeeded: true),
-        Wish(kind: .signRecover, name: "CKA_SIGN_RECOVER", value: false, isNeeded: true),
-        Wish(kind: .decrypt, name: "CKA_DECRYPT", value: false, isNeeded: true),
-        Wish(kind: .unwrap, name: "CKA_UNWRAP", value: false, isNeeded: true),
-        Wish(kind: .derive, name: "CKA_DERIVE", value: false, isNeeded: true),
-        Wish(kind: .isModifiable, name: "CKA_MODIFIABLE", value: false, isNeeded: false),
-        Wish(kind: .isCopyable, name: "CKA_COPYABLE", value: false, isNeeded: false),
-        Wish(kind: .isDestroyable, name: "CKA_DESTROYABLE", value: true, isNeeded: false),
+    /// The attributes of a private key.
+    static let requests = [
+        RequestedAttribute(kind: .isToken, name: "CKA_TOKEN", value: true, isNeeded: true),
+        RequestedAttribute(kind: .isPrivate, name: "CKA_PRIVATE", value: true, isNeeded: true),
+        RequestedAttribute(kind: .sensitive, name: "CKA_SENSITIVE", value: true, isNeeded: true),
+        RequestedAttribute(kind: .extractable, name: "CKA_EXTRACTABLE", value: false, isNeeded: true),
+        RequestedAttribute(kind: .sign, name: "CKA_SIGN", value: true, isNeeded: true),
+        RequestedAttribute(kind: .signRecover, name: "CKA_SIGN_RECOVER", value: false, isNeeded: true),
+        RequestedAttribute(kind: .decrypt, name: "CKA_DECRYPT", value: false, isNeeded: true),
+        RequestedAttribute(kind: .unwrap, name: "CKA_UNWRAP", value: false, isNeeded: true),
+        RequestedAttribute(kind: .derive, name: "CKA_DERIVE", value: false, isNeeded: true),
+        RequestedAttribute(kind: .isModifiable, name: "CKA_MODIFIABLE", value: false, isNeeded: false),
+        RequestedAttribute(kind: .isCopyable, name: "CKA_COPYABLE", value: false, isNeeded: false),
+        RequestedAttribute(kind: .isDestroyable, name: "CKA_DESTROYABLE", value: true, isNeeded: false),
     ]
 
-    /// What tokens do not take in a template: each with what was left out before it.
-    private static let needless: [[Attribute.Kind]] = [[.isCopyable, .isDestroyable], [.isModifiable]]
-    /// Rights: as few are left out as the token allows, because the default of some tokens is true.
+    /// Attributes that some tokens refuse in a template. Each group is left out together with the groups before it.
+    private static let omittable: [[Attribute.Kind]] = [[.isCopyable, .isDestroyable], [.isModifiable]]
+    /// Rights. As few as possible are left out, because some tokens grant them by default.
     private static let rights: [Attribute.Kind] = [.signRecover, .derive, .decrypt, .unwrap]
 
-    /// The fullest first.
+    /// The most complete template first.
     static func privateKey(_ name: KeyName) -> [[Attribute]] {
         let base = [Attribute(.privateKey), Attribute(.keyType, number: KeyType.ec.rawValue)] + name.attributes
         return omissions.map { omitted in
-            base + wishes.filter { !omitted.contains($0.kind) }.map { Attribute($0.kind, $0.value) }
+            base + requests.filter { !omitted.contains($0.kind) }.map { Attribute($0.kind, $0.value) }
         }
     }
 
     private static let omissions: [[Attribute.Kind]] = {
         var lists: [[Attribute.Kind]] = [[]]
-        for kinds in needless { lists.append((lists.last ?? []) + kinds) }
+        for kinds in omittable { lists.append((lists.last ?? []) + kinds) }
         let common = lists.last ?? []
         let choices = (1..<(1 << rights.count)).sorted { ($0.nonzeroBitCount, $0) < ($1.nonzeroBitCount, $1) }
         for choice in choices {
@@ -53,10 +52,9 @@ enum KeyTemplate {
         return lists
     }()
 
-    /// What a person should know of a key that was made with `template`. `KeyReadback` tells what the token made of the
-    /// attributes that no caller needs.
+    /// Warnings about a key made with `template`. `CreatedKeyCheck` reports the attributes that are not needed.
     static func warnings(_ template: [Attribute]) -> [String] {
-        let omitted = wishes.filter { wish in wish.isNeeded && !template.contains { $0.kind == wish.kind } }
+        let omitted = requests.filter { request in request.isNeeded && !template.contains { $0.kind == request.kind } }
         guard !omitted.isEmpty else { return [] }
         let names = omitted.map(\.name).joined(separator: ", ")
         return ["The token does not take \(names) in a template, so the key was made without."]
@@ -70,17 +68,17 @@ enum KeyTemplate {
         ] + name.attributes
     }
 
-    /// The fullest first.
+    /// The most complete template first.
     static func publicKey(_ name: KeyName, _ key: P256.Signing.PublicKey) -> [[Attribute]] {
         let full = publicKey(name) + [Attribute(.ecPoint, bytes: encodedPoint(key))]
-        let needless: [Attribute.Kind] = [.isPrivate, .verify, .encrypt, .wrap]
-        return [full, full.filter { !needless.contains($0.kind) }]
+        let omittable: [Attribute.Kind] = [.isPrivate, .verify, .encrypt, .wrap]
+        return [full, full.filter { !omittable.contains($0.kind) }]
     }
 
-    /// In a DER OCTET STRING.
+    /// As a DER OCTET STRING.
     static func encodedPoint(_ key: P256.Signing.PublicKey) -> [UInt8] { [0x04, 0x41] + Array(key.x963Representation) }
 
-    /// A secret key for the time of one import; the fullest first.
+    /// Templates of a secret key for one import, the most complete one first.
     static func transportKey(isGenerated: Bool) -> [[Attribute]] {
         let base =
             [
@@ -96,7 +94,7 @@ enum KeyTemplate {
         return [base + more, base]
     }
 
-    /// Whether a token refuses a template, or an object of this kind, rather than fails.
+    /// Whether the token refuses the template or this kind of object, instead of failing.
     static func isRefusal(_ answer: ReturnValue) -> Bool {
         switch answer {
         case .templateInconsistent, .attributeTypeInvalid, .attributeValueInvalid, .attributeReadOnly: true
@@ -104,7 +102,6 @@ enum KeyTemplate {
         }
     }
 
-    /// With the first template that the token takes.
     static func firstAccepted<Value>(
         _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value
     ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
@@ -117,12 +114,12 @@ enum KeyTemplate {
         return (try make(last), last)
     }
 
-    /// With the fullest template that the token takes. Which one that is, is tried with an object of the session: SoftHSM
-    /// 2.6.1 leaves a nameless object in the token for each template that it refuses. A token that has no such objects
-    /// refuses every trial, and is asked without.
+    /// Calls `make` with the most complete template that the token accepts. Each template is tried with a session
+    /// object: SoftHSM 2.6.1 leaves an unnamed token object for each template that it refuses. A token without such
+    /// session objects refuses every trial, and gets the templates without a trial.
     ///
-    /// - Parameter discard: destroys the trial if the token can; what is left of it ends with the session.
-    static func ladder<Value>(
+    /// - Parameter discard: destroys the trial object if the token can; otherwise the object ends with the session.
+    static func mostCompleteAccepted<Value>(
         _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value,
         discard: (Value) -> Void
     ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
@@ -138,8 +135,7 @@ enum KeyTemplate {
         return try firstAccepted(templates, make)
     }
 
-    /// The same as an object of the session, with a label of its own: one that the token does not destroy must not be taken
-    /// for the key.
+    /// A session object with its own label: if the token does not destroy it, it is not taken for the key.
     static func trial(_ template: [Attribute]) -> [Attribute] {
         template.map { attribute in
             switch attribute.kind {

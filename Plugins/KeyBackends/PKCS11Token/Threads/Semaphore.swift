@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Lets one thread wait for others (`sem_t`).
+/// Lets one thread wait for another (`sem_t`).
 final class Semaphore: @unchecked Sendable {
     // Allocated once; sem_t must not move.
     private let semaphore: UnsafeMutablePointer<sem_t>

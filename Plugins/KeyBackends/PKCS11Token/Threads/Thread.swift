@@ -13,14 +13,14 @@ enum Thread {
         }
     }
 
-    /// Starts `body` on a thread of its own. Signals go to other threads.
+    /// Starts `body` on a new thread, with all signals blocked.
     ///
     /// - Parameter name: at most 15 bytes, for `top` and `perf`.
     /// - Returns: false when the system has no thread left.
     static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
         let box = Unmanaged.passRetained(Body(name, body))
         var thread = pthread_t()
-        // A new thread has its creator's signal mask from the first moment.
+        // A new thread inherits the signal mask of its creator.
         var all = sigset_t()
         var old = sigset_t()
         sigfillset(&all)
@@ -45,7 +45,7 @@ enum Thread {
     }
 }
 
-/// Milliseconds and nanoseconds of a clock that nobody sets.
+/// The monotonic clock, which cannot be set.
 enum Clock {
     static func nanoseconds() -> UInt64 {
         var now = timespec()

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// A thread that does one thing after the other, now or later. When there is nothing to do, it sleeps.
+/// A thread that runs jobs one after the other, at once or after a delay. Without a job it sleeps.
 final class Worker: @unchecked Sendable {
     private struct Timer {
         var due: UInt64
         var work: @Sendable () -> Void
     }
 
-    // Allocated once, because neither may move; what follows is behind `lock`.
+    // Allocated once, because neither may move. `lock` protects the properties below.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let change: UnsafeMutablePointer<pthread_cond_t>
     private var work: [@Sendable () -> Void] = []
     private var timers: [Timer] = []
     private var isEnding = false
-    private var farewell: (@Sendable () -> Void)?
-    /// When it began what it does, in nanoseconds; 0 while it does nothing.
+    private var onRelease: (@Sendable () -> Void)?
+    /// Start of the current job, or its last `beat`, in nanoseconds; 0 without a job.
     private var begun: UInt64 = 0
 
     init() {
@@ -40,7 +40,7 @@ final class Worker: @unchecked Sendable {
         // The thread keeps the worker alive until `end`.
         Thread.start(name) { [self] in
             while let next = wait() { next() }
-            lastWords()
+            finish()
         }
     }
 
@@ -59,14 +59,14 @@ final class Worker: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
-    /// It comes along: the next call begins.
-    func beat() {
+    /// Restarts the time of the current job, which makes progress: its next call begins.
+    func noteProgress() {
         pthread_mutex_lock(lock)
         if begun != 0 { begun = Clock.nanoseconds() }
         pthread_mutex_unlock(lock)
     }
 
-    /// For how many nanoseconds it has been at one thing; nil while it does nothing.
+    /// Nanoseconds since the start of the current job or its last `beat`; nil without a job.
     var busyFor: UInt64? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -75,7 +75,7 @@ final class Worker: @unchecked Sendable {
         return now > begun ? now - begun : 0
     }
 
-    /// Ends, and leaves to another one what it has not begun.
+    /// Ends the thread, and moves the jobs that have not begun to `successor`.
     func handOver(to successor: Worker) {
         pthread_mutex_lock(lock)
         let (work, timers) = (work, timers)
@@ -90,21 +90,21 @@ final class Worker: @unchecked Sendable {
         pthread_mutex_unlock(successor.lock)
     }
 
-    /// When its thread goes; not for one that has gone already.
+    /// Runs `body` when the thread ends. Without effect if it has ended already.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
-        farewell = body
+        onRelease = body
         pthread_mutex_unlock(lock)
     }
 
-    private func lastWords() {
+    private func finish() {
         pthread_mutex_lock(lock)
-        let farewell = farewell.take()
+        let onRelease = onRelease.take()
         pthread_mutex_unlock(lock)
-        farewell?()
+        onRelease?()
     }
 
-    /// Nothing is begun after this; what waits is forgotten.
+    /// Ends the thread after the current job, and drops the waiting jobs.
     func end() {
         pthread_mutex_lock(lock)
         isEnding = true

@@ -1,16 +1,16 @@
 internal import PKCS11
 internal import SigningKit
 
-/// With what, as whom, and by whose order a token is logged in to.
+/// The PIN and the user of a token login, and the time of the operator's order.
 struct Credentials: Sendable {
-    /// Nil where the configuration names none: it is typed on the token itself then.
+    /// Nil if the configuration names no PIN. The operator then enters it on the token itself.
     let pin: Secret?
     let user: Session.User
-    /// When a person last asked for the token to be opened; nil allows no second attempt of a login that was unclear.
-    let orderedAt: ContinuousClock.Instant?
+    /// When the operator last ordered the token to be opened. Nil allows no second attempt after an unclear login.
+    let reopenOrderedAt: ContinuousClock.Instant?
 
-    init(pin: Secret?, user: Session.User = .normal, orderedAt: ContinuousClock.Instant? = nil) {
-        (self.pin, self.user, self.orderedAt) = (pin, user, orderedAt)
+    init(pin: Secret?, user: Session.User = .normal, reopenOrderedAt: ContinuousClock.Instant? = nil) {
+        (self.pin, self.user, self.reopenOrderedAt) = (pin, user, reopenOrderedAt)
     }
 
     func withPIN<Value, Failure: Error>(

@@ -1,17 +1,13 @@
 internal import PKCS11
 internal import SigningKit
 
-/// The one login that all sessions of a process share.
+/// The one login that all sessions of the process with a token share.
 enum Login {
-    /// Logs in unless the token wants none, or has one already.
+    /// Logs in if necessary. Call this on a backend's own thread only: it blocks during the login of another backend.
     ///
-    /// On a backend's own thread: it may wait for another backend's login.
-    ///
-    /// - Throws: `loginRefused` or `loginBlocked` without a call when the PIN was not taken before or the token's flags
-    ///   warn of a lock.
+    /// - Throws: `loginRefused` or `loginBlocked` without a call, if the PIN was refused or the flags warn of a lock.
     static func ensure(_ session: Session, _ token: TokenInfo, _ credentials: Credentials) throws(KeyError) {
-        // Two backends that open one token log in one after the other; the second finds that it is done.
-        try TokenTurns.alone(with: token) { () throws(KeyError) in try ensureAlone(session, token, credentials) }
+        try LoginQueue.alone(with: token) { () throws(KeyError) in try ensureAlone(session, token, credentials) }
     }
 
     private static func ensureAlone(
@@ -36,7 +32,7 @@ enum Login {
         }
     }
 
-    /// What can be known without showing the PIN.
+    /// Makes all checks that are possible without sending the PIN.
     static func check(_ credentials: Credentials, _ token: TokenInfo) throws(KeyError) {
         if credentials.pin == nil, !token.flags.contains(.protectedAuthenticationPath) {
             throw .secretUnavailable(
@@ -56,20 +52,17 @@ enum Login {
         }
     }
 
-    /// After a login that the token did not take: remembers it.
-    ///
-    /// - Parameter isForSignature: whether the login was for one signature.
-    /// - Returns: nil when the PIN may be shown again, after a pause.
+    /// Records a failed login. Nil if the PIN may be sent again after a pause.
     static func refusal(
         _ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo, _ session: Session, isForSignature: Bool
     ) -> KeyError? {
         if error.returnValue.leavesPINUnchecked(isForSignature: isForSignature) {
-            // After a new initialisation of the module no call was made at all.
+            // If the module was initialised again meanwhile, `C_Login` was not called.
             let wasCalled = session.generation == session.module.generation
-            guard wasCalled, !RefusedPINs.mayShowAgain(pin, afterUncheckedLoginTo: token) else { return nil }
+            guard wasCalled, !RefusedPINs.mayRetry(pin, afterUncheckedLoginTo: token) else { return nil }
         }
         let isWrong = error.returnValue.refusesPIN
-        // What was typed on a keypad may be typed anew: a person has to order it.
+        // A PIN from the token's keypad is never `wrong`: the operator may order another attempt and type it again.
         if isWrong, pin != nil {
             RefusedPINs.insert(pin, .wrong, for: token)
             return .loginRefused(
@@ -84,7 +77,7 @@ enum Login {
                 + "again. Look at the token, then reload or restart the gateway for one more attempt.")
     }
 
-    /// Nil when the PIN may be shown.
+    /// Nil if the PIN may be sent.
     static func refusedBefore(_ credentials: Credentials, _ token: TokenInfo) -> KeyError? {
         switch RefusedPINs.verdict(credentials, for: token) {
         case .unchecked:
@@ -105,9 +98,9 @@ enum Login {
 }
 
 extension TokenInfo {
-    /// For people.
+    /// For messages.
     var name: String { "\"\(label)\"" }
 
-    /// The same for a token wherever it is plugged in.
+    /// Identifies the token in any slot.
     var identity: String { [manufacturer, model, serial, label].joined(separator: "/") }
 }

@@ -3,15 +3,15 @@ internal import PKCS11
 internal import SigningKit
 internal import Synchronization
 
-/// PINs that a token did not take, for as long as the process runs: a few wrong ones lock a token, so no PIN is shown to
-/// the same token twice, by any part of the process. What is kept is a hash with a salt that exists in this process only.
+/// PINs that a token did not accept, for the lifetime of the process. A few wrong PINs lock a token, so no part of the
+/// process sends such a PIN to the same token again. The list holds HMACs under a key that exists only in this process.
 enum RefusedPINs {
     enum Verdict: Hashable {
-        /// The token said that the PIN is wrong.
+        /// The token reported that the PIN is wrong.
         case wrong
-        /// The login failed in another way, and may have cost a try. A person may order one more.
+        /// The login failed in another way, and the token may have counted it. The operator may order one more attempt.
         case unclear
-        /// The token said that it did not look at the PIN. It may be shown again after a pause.
+        /// The token reported that it did not check the PIN. The PIN may be sent again after a pause.
         case unchecked
     }
 
@@ -23,25 +23,27 @@ enum RefusedPINs {
     private struct Attempt {
         var verdict: Verdict
         var time: ContinuousClock.Instant
-        /// Of answers in a row that the PIN was not looked at.
+        /// Consecutive logins in which the token did not check the PIN.
         var unchecked = 0
 
         /// 1, 2, 4 s.
         var pause: Duration { .seconds(1 << (unchecked - 1)) }
     }
 
-    /// So many times in a row a token is believed that it did not look at the PIN.
+    /// The number of consecutive `unchecked` logins after which the token is no longer believed.
     private static let uncheckedLimit = 3
 
     private static let salt = SymmetricKey(size: .bits256)
     private static let refused = Mutex<[Entry: Attempt]>([:])
 
-    /// Why the PIN must not be shown to the token now; nil when it may be.
+    /// Why the PIN must not be sent to the token now; nil if it may be sent.
     static func verdict(_ credentials: Credentials, for token: TokenInfo) -> Verdict? {
         let entry = entry(credentials.pin, token)
         return refused.withLock { refused in
             guard let attempt = refused[entry] else { return nil }
-            if attempt.verdict != .wrong, let orderedAt = credentials.orderedAt, orderedAt > attempt.time {
+            if attempt.verdict != .wrong, let reopenOrderedAt = credentials.reopenOrderedAt,
+                reopenOrderedAt > attempt.time
+            {
                 return nil
             }
             if attempt.verdict == .unchecked, .now >= attempt.time + attempt.pause { return nil }
@@ -54,15 +56,14 @@ enum RefusedPINs {
         refused.withLock { $0[entry] = Attempt(verdict: verdict, time: .now) }
     }
 
-    /// After a login whose answer says that the token did not look at the PIN: a token that says so again and again may
-    /// count it all the same.
+    /// Records an `unchecked` login. A token that reports this repeatedly may still count the attempts.
     ///
-    /// - Returns: whether the PIN may be shown again without a person's order.
-    static func mayShowAgain(_ pin: Secret?, afterUncheckedLoginTo token: TokenInfo) -> Bool {
+    /// - Returns: whether the PIN may be sent again without an order of the operator.
+    static func mayRetry(_ pin: Secret?, afterUncheckedLoginTo token: TokenInfo) -> Bool {
         let entry = entry(pin, token)
         return refused.withLock { refused in
             let former = refused[entry]
-            // A person who ordered one attempt after an unclear one has to order the next one, too.
+            // If the operator had to order this attempt, the operator must order the next one, too.
             if let former, former.verdict != .unchecked { return false }
             let count = (former?.unchecked ?? 0) + 1
             guard count <= uncheckedLimit else { return false }
@@ -71,7 +72,7 @@ enum RefusedPINs {
         }
     }
 
-    /// After a login that the token took.
+    /// Call this after a successful login.
     static func remove(_ pin: Secret?, for token: TokenInfo) {
         let entry = entry(pin, token)
         refused.withLock { _ = $0.removeValue(forKey: entry) }

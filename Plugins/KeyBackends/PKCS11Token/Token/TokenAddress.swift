@@ -1,7 +1,7 @@
 internal import PKCS11
 internal import SigningKit
 
-/// A key's URI (RFC 7512), taken apart: what chooses module and token, what chooses the key, where the PIN is.
+/// Splits a key's URI (RFC 7512) into a locator (module, token, PIN source) and a key selector.
 enum TokenAddress {
     private static let tokenAttributes: Set<String> = ["token", "serial", "manufacturer", "model"]
     private static let keyAttributes: Set<String> = ["object", "id", "type"]
@@ -14,7 +14,7 @@ enum TokenAddress {
         try checkNames(path, query)
         try checkValues(path + query)
         try check(try parse(uri), path)
-        // In the order of their names and with one way of escaping, so that the same place has one spelling.
+        // Sorted by name and escaped in one way, so that equal locations have equal text.
         let place = canonical(path.filter { !keyAttributes.contains($0.name) }, ";")
         let key = canonical(path.filter { keyAttributes.contains($0.name) && $0.name != "type" }, ";")
         return KeyAddress(
@@ -32,10 +32,10 @@ enum TokenAddress {
         }
     }
 
-    // MARK: Rules
+    // MARK: Validation
 
     private static func checkNames(_ path: [URIAttribute], _ query: [URIAttribute]) throws(KeyError) {
-        // This before all others: nothing else should be said about a URI with a PIN in it.
+        // Check this first: a URI with a PIN must cause no other message.
         if (path + query).contains(where: { $0.name == "pin-value" }) {
             throw .invalidURI(
                 "pin-value puts the PIN into the configuration; put it into a file and name that with pin-source=file:/…"
@@ -43,9 +43,9 @@ enum TokenAddress {
         }
         let known = tokenAttributes.union(keyAttributes).union(["slot-id"])
         for (attributes, names, place) in [(path, known, "path"), (query, queryAttributes, "query")] {
-            if let stranger = attributes.first(where: { !names.contains($0.name) }) {
+            if let unknown = attributes.first(where: { !names.contains($0.name) }) {
                 throw .invalidURI(
-                    "\(shown(stranger.name)) is not an attribute of its \(place) that is used here; those are "
+                    "\(shown(unknown.name)) is not an attribute of its \(place) that is used here; those are "
                         + names.sorted().joined(separator: ", "))
             }
         }
@@ -57,7 +57,7 @@ enum TokenAddress {
         }
     }
 
-    /// p11-kit and the system's calls take a NUL for the end of a text, and p11-kit keeps 64 bits of a slot's number.
+    /// p11-kit and the system calls end a string at a NUL, and p11-kit truncates a slot number to 64 bits.
     private static func checkValues(_ attributes: [URIAttribute]) throws(KeyError) {
         for attribute in attributes where attribute.name != "id" && attribute.value.contains(0) {
             throw .invalidURI("its \(attribute.name) holds a NUL (%00), which ends a text; remove it")
@@ -77,7 +77,7 @@ enum TokenAddress {
         }
     }
 
-    /// In bytes. NSS's own are a few hundred.
+    /// In bytes. The arguments for NSS have a few hundred.
     private static let maximumArguments = 1024
 
     private static func check(_ uri: PKCS11URI, _ path: [URIAttribute]) throws(KeyError) {
@@ -109,11 +109,11 @@ enum TokenAddress {
         }
     }
 
-    // MARK: Text
+    // MARK: Parsing
 
     private struct URIAttribute {
         var name: String
-        /// With escapes resolved.
+        /// Percent-decoded.
         var value: [UInt8]
     }
 
@@ -132,7 +132,7 @@ enum TokenAddress {
         return found
     }
 
-    /// The name of an attribute, unless it may be a secret in a wrong place.
+    /// The name of an attribute for an error message, or "something" if the name may be a misplaced secret.
     private static func shown(_ name: String) -> String {
         let isName = name.utf8.allSatisfy {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-")
@@ -164,7 +164,7 @@ enum TokenAddress {
             .joined(separator: separator)
     }
 
-    /// Leaves what RFC 3986 §2.3 calls unreserved, and what paths are made of.
+    /// Keeps the unreserved characters of RFC 3986 §2.3, and `/` and `:` for paths.
     private static func escape(_ bytes: [UInt8]) -> String {
         bytes.map { byte in
             let character = Character(Unicode.Scalar(byte))

@@ -3,19 +3,19 @@ internal import PKCS11
 internal import SigningKit
 internal import Synchronization
 
-/// A token that is logged in to: its module, the anchor session that keeps the login, and the keys found so far.
+/// A token with a login: its module, the anchor session that keeps the login, and the keys found so far.
 ///
-/// Only the keeper makes its calls. What changes is behind a lock all the same: a keeper whose call hung may come back
-/// when another one has taken over.
+/// Only the maintenance thread calls the token, except in `probe`. Mutable state still needs a lock: a replaced
+/// maintenance thread may return from a hung call.
 final class TokenConnection: Sendable {
     let module: Module
-    /// Of the token, for people; from any thread.
+    /// For messages.
     let name: String
     private let credentials: Credentials
     private let uri: PKCS11URI
     private let place: String
     private let allowUnprotected: Bool
-    /// Of the token that is there now: another one may come in its place, with the same keys.
+    /// Changes if another token with the same keys replaces this one.
     private let serial: TokenSerial
     private let state: Mutex<State>
 
@@ -24,33 +24,32 @@ final class TokenConnection: Sendable {
         var info: TokenInfo
         var anchor: Session
         var keys: [KeySelector: TokenKey] = [:]
-        /// Of the module when the keys were found.
+        /// `Module.generation` when the keys were found.
         var keysGeneration: Int
-        /// Whether the token takes sessions only that may change it.
+        /// Whether the token accepts only read-write sessions.
         var needsWritableSessions: Bool
-        /// Whether a call with the anchor failed in a way that may be the session's fault.
-        var isAnchorIll = false
-        /// Anchors that others took the place of, and that are not closed yet.
+        /// Whether a call in the anchor session failed in a way that may be the session's fault.
+        var isAnchorFailing = false
+        /// Replaced anchor sessions that are not closed yet.
         var formerAnchors: [Session] = []
     }
 
     var info: TokenInfo { state.withLock { $0.info } }
-    /// Before this process logged in for the first time: a login sets some flags back.
+    /// Before the first login of this process: a login resets some flags.
     let infoBeforeLogin: TokenInfo
     var slot: SlotID { state.withLock { $0.slot } }
     var anchor: Session { state.withLock { $0.anchor } }
     private var keys: [KeySelector: TokenKey] { state.withLock { $0.keys } }
     private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
 
-    /// Opens the module, finds the one token, and logs in.
     init(
         _ locator: KeyLocator, secrets: any SecretSource, _ settings: TokenSettings,
-        orderedAt: ContinuousClock.Instant?
+        reopenOrderedAt: ContinuousClock.Instant?
     ) throws(KeyError) {
         allowUnprotected = settings.allowsUnprotectedKeys
         let uri = try TokenAddress.parse(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
-        let credentials = Credentials(pin: pin, user: settings.user, orderedAt: orderedAt)
+        let credentials = Credentials(pin: pin, user: settings.user, reopenOrderedAt: reopenOrderedAt)
         let place = locator.uri.description
         let module = try Self.open(uri)
         var opened: [Session] = []
@@ -68,7 +67,7 @@ final class TokenConnection: Sendable {
             infoBeforeLogin = info
             serial = TokenSerial(info.serial)
         } catch {
-            // While another token of the module is open, nothing else would end the session.
+            // While another token of the module is open, nothing else would close the session.
             Session.abandon(opened)
             module.close()
             throw error
@@ -76,26 +75,25 @@ final class TokenConnection: Sendable {
         (self.module, self.uri, self.credentials, self.place) = (module, uri, credentials, place)
     }
 
-    /// Makes sure that there is an anchor session that is logged in: a new session where the old one is dead, on
-    /// whatever slot the token is now.
+    /// Ensures that the anchor session is logged in. Replaces it if it is dead or the token is in another slot now.
     func attach() throws(KeyError) {
         let (slot, info) = try TokenSearch.find(uri, place, in: module)
         state.withLock { ($0.slot, $0.info) = (slot, info) }
         serial.set(info.serial)
         var anchor = anchor
-        let isIll = state.withLock { $0.isAnchorIll }
-        if isIll || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
+        let isFailing = state.withLock { $0.isAnchorFailing }
+        if isFailing || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
             var needsWritable = state.withLock { $0.needsWritableSessions }
             anchor = try Self.session(on: slot, module, info, &needsWritable)
             state.withLock { [anchor] state in
                 state.formerAnchors.append(state.anchor)
-                (state.anchor, state.needsWritableSessions, state.isAnchorIll) = (anchor, needsWritable, false)
+                (state.anchor, state.needsWritableSessions, state.isAnchorFailing) = (anchor, needsWritable, false)
             }
         }
         try Login.ensure(anchor, info, credentials)
     }
 
-    /// Anchors that others took the place of: they may be open still. The caller closes them.
+    /// The replaced anchor sessions, which may still be open. The caller closes them.
     func takeFormerAnchors() -> [Session] {
         state.withLock { state in
             defer { state.formerAnchors = [] }
@@ -111,7 +109,7 @@ final class TokenConnection: Sendable {
         return session
     }
 
-    /// Sessions that may sign at once: one less than the token allows, for the anchor.
+    /// Sessions that may sign in parallel: one less than the token allows, because the anchor session needs one.
     func sessionLimit(_ wanted: Int) throws(KeyError) -> Int {
         guard let maximum = info.maximumSessions else { return wanted }
         guard maximum > 1 else {
@@ -120,15 +118,15 @@ final class TokenConnection: Sendable {
         return min(wanted, maximum - 1)
     }
 
-    func key(_ selector: KeySelector, for pool: LanePool) throws(KeyError) -> TokenKey {
+    func key(_ selector: KeySelector, for pool: WorkerPool) throws(KeyError) -> TokenKey {
         let known = keys[selector]
-        if let known, known.isPresent, !known.isIll { return known }
-        try replaceIllAnchor()
+        if let known, known.isPresent, !known.isFailing { return known }
+        try replaceFailingAnchor()
         let (found, publicKey): (FoundKey, P256.Signing.PublicKey)
         do throws(KeyError) {
             (found, publicKey) = try find(selector)
         } catch {
-            // A key that is known stays, with what is known of it.
+            // A failed search does not remove a known key.
             if let known { return known }
             throw error
         }
@@ -143,8 +141,8 @@ final class TokenConnection: Sendable {
         return key
     }
 
-    private func replaceIllAnchor() throws(KeyError) {
-        if state.withLock({ $0.isAnchorIll }) { try attach() }
+    private func replaceFailingAnchor() throws(KeyError) {
+        if state.withLock({ $0.isAnchorFailing }) { try attach() }
     }
 
     private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
@@ -153,13 +151,13 @@ final class TokenConnection: Sendable {
             try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
             return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
         } catch {
-            // A search that was not ended, for one, keeps the session from all others.
-            if case .unavailable = error { state.withLock { $0.isAnchorIll = true } }
+            // For example, an unfinished search blocks all others in the session.
+            if case .unavailable = error { state.withLock { $0.isAnchorFailing = true } }
             throw error
         }
     }
 
-    /// Under the same name there may be another key by now, or one that is not protected.
+    /// The selector may now match another key, or one without protection.
     private func findAgain(_ key: TokenKey) throws(KeyError) -> ObjectHandle {
         let (found, publicKey) = try find(key.selector)
         guard publicKey.rawRepresentation == key.publicKey.rawRepresentation else {
@@ -177,7 +175,7 @@ final class TokenConnection: Sendable {
         return ContextLogin(token: info, credentials: credentials)
     }
 
-    /// Whether handles are of a module that was initialised again since, or keys are missing.
+    /// Whether the module was initialised again since the keys were found, or keys are missing.
     var needsSearch: Bool {
         keysGeneration != module.generation || keys.values.contains { !$0.isPresent }
     }
@@ -185,20 +183,19 @@ final class TokenConnection: Sendable {
     /// Whether there are keys, and the token has none of them now.
     var hasNoKey: Bool { !keys.isEmpty && !keys.values.contains { $0.isPresent } }
 
-    /// Finds keys again: those that are missing, or all where handles may have changed. A key whose search fails does not
-    /// keep the others from being found.
+    /// Searches for missing keys, or for all keys if handles may have changed. A failed search does not stop others.
     ///
-    /// - Throws: what the last missing key threw, when the token has none of them.
+    /// - Throws: the error of the last missing key, if the token has none of the keys.
     func findKeysAgain(all: Bool = false) throws(KeyError) {
         let areStale = keysGeneration != module.generation
         var missing: KeyError?
         for key in keys.values where all || areStale || !key.isPresent {
-            try replaceIllAnchor()
+            try replaceFailingAnchor()
             do throws(KeyError) {
                 let handle = try findAgain(key)
                 if areStale || !key.isAt(handle) { key.moved(to: handle) }
             } catch {
-                // A token that does not answer says nothing about a key whose handle may still be good.
+                // If the token does not answer, the key's handle may still be valid.
                 if case .unavailable = error, key.isPresent, !areStale { continue }
                 key.missed(because: error)
                 missing = error
@@ -209,10 +206,10 @@ final class TokenConnection: Sendable {
         state.withLock { $0.keysGeneration = generation }
     }
 
-    /// Looks whether a key that is ill has another handle by now, or is gone.
+    /// Checks whether a failing key has a new handle or is gone.
     func seek(_ key: TokenKey) {
-        // Otherwise all keys are sought anyway.
-        guard keysGeneration == module.generation, key.isPresent, (try? replaceIllAnchor()) != nil else { return }
+        // Otherwise recovery searches for all keys anyway.
+        guard keysGeneration == module.generation, key.isPresent, (try? replaceFailingAnchor()) != nil else { return }
         do throws(KeyError) {
             let handle = try findAgain(key)
             if !key.isAt(handle) { key.moved(to: handle) }
@@ -226,31 +223,30 @@ final class TokenConnection: Sendable {
         }
     }
 
-    /// Signs with a new session, to see that it can: what the token says of itself is not proof. The digest is of a
-    /// text that nobody takes for a request.
-    ///
-    /// A key that asks for a PIN each time is no proof: a person may have to type it.
+    /// Signs in a new session to prove that it works: the token's own information is no proof. The signed text is not a
+    /// valid request. Keys that require a PIN for each signature are left out, because the operator may have to type
+    /// it.
     func prove(_ signer: Signer) throws(PKCS11Error) -> Bool {
         var failures: [(key: TokenKey, error: PKCS11Error)] = []
         var isWrong = false
         let provers = provers()
-        // A session is no worse for a key that was ill before.
+        // A key that failed before is no evidence against the session.
         let mayLeaveOut = hasOthersThatAskForPIN || provers.contains { !$0.isHanging }
-        for key in provers where !(mayLeaveOut && key.isHanging) && !(hasOthersThatAskForPIN && key.isIll) {
+        for key in provers where !(mayLeaveOut && key.isHanging) && !(hasOthersThatAskForPIN && key.isFailing) {
             do throws(SigningFault) {
                 if try Self.prove(signer, key) { return true }
                 isWrong = true
             } catch {
                 guard case .token(let error) = error else { continue }
-                // Another key may show that it is not the session's fault; the next session begins with that one.
+                // Another key may show that the session is good. The next session begins with that key.
                 failures.append((key, error))
             }
         }
         if let failure = failures.first(where: { !$0.error.losesKey })?.error ?? failures.first?.error {
             guard hasOthersThatAskForPIN else { throw failure }
-            // The next session is not proved with these keys.
+            // The proof of the next session leaves these keys out.
             for (key, error) in failures where !error.namesSession {
-                key.fellIll(error.whileSigning(with: key.name))
+                key.beganToFail(error.whileSigning(with: key.name))
             }
             guard failure.leavesSession(signer.session) else { throw failure }
             return true
@@ -261,10 +257,10 @@ final class TokenConnection: Sendable {
         return true
     }
 
-    /// On a lane's thread: whether another key signs with a session with which this one does not.
+    /// Runs on the thread of a signing worker. Checks whether another key signs in a session in which `key` failed.
     func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe {
         var failure: PKCS11Error?
-        for other in provers().filter({ $0 !== key && !$0.isIll }).prefix(2) {
+        for other in provers().filter({ $0 !== key && !$0.isFailing }).prefix(2) {
             do throws(SigningFault) {
                 if try Self.prove(signer, other) { return .signed }
             } catch {
@@ -272,20 +268,20 @@ final class TokenConnection: Sendable {
             }
         }
         if let failure { return .failed(failure) }
-        let othersAsk = keys.values.contains { $0 !== key && $0.isUsable && $0.asksForEachSignature && !$0.isIll }
+        let othersAsk = keys.values.contains { $0 !== key && $0.isUsable && $0.requiresContextLogin && !$0.isFailing }
         return othersAsk ? .othersAskForPIN : .noOtherKey
     }
 
-    /// Whether the token has keys that no session is proved with.
+    /// Whether the token has usable keys that require a PIN for each signature; no session is proved with them.
     private var hasOthersThatAskForPIN: Bool {
-        keys.values.contains { $0.isUsable && $0.asksForEachSignature && !$0.isIll }
+        keys.values.contains { $0.isUsable && $0.requiresContextLogin && !$0.isFailing }
     }
 
-    /// Keys that can show whether a session signs. Those that did not fail lately come first, and ill ones last: one may
-    /// leave an operation behind, which keeps the session from the others.
+    /// Keys that can prove a session. Keys without a recent failure come first. Failing keys come last: one may leave
+    /// an operation active, which blocks the session for the others.
     private func provers() -> [TokenKey] {
-        keys.values.filter { $0.isUsable && !$0.asksForEachSignature }.sorted { one, other in
-            one.isIll == other.isIll ? one.failureTime < other.failureTime : other.isIll
+        keys.values.filter { $0.isUsable && !$0.requiresContextLogin }.sorted { one, other in
+            one.isFailing == other.isFailing ? one.failureTime < other.failureTime : other.isFailing
         }
     }
 
@@ -301,13 +297,13 @@ final class TokenConnection: Sendable {
         return true
     }
 
-    /// Gives the module back; the login ends with the last session.
+    /// Closes the sessions and the module; the login ends with the last session.
     func close(_ sessions: [Session], within milliseconds: Int) {
         _ = Session.close(sessions + [anchor], within: milliseconds)
         module.close()
     }
 
-    // MARK: Parts
+    // MARK: Opening
 
     static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
         do throws(PKCS11Error) {
@@ -329,9 +325,9 @@ final class TokenConnection: Sendable {
         }
     }
 
-    /// Read-only, unless the token refuses that: AWS CloudHSM does, with `CKR_FUNCTION_FAILED`.
+    /// Opens a read-only session, or a read-write one if the token refuses that (AWS CloudHSM: `CKR_FUNCTION_FAILED`).
     ///
-    /// - Parameter needsWritable: becomes true when the token took a read-write session only.
+    /// - Parameter needsWritable: becomes true if the token accepts only a read-write session.
     private static func open(
         on slot: SlotID, _ module: Module, _ needsWritable: inout Bool
     ) throws(PKCS11Error) -> Session {

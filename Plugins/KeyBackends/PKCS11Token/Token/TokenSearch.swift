@@ -3,11 +3,11 @@ internal import SigningKit
 
 /// Finds exactly one token.
 enum TokenSearch {
-    /// More than these are not listed.
+    /// The maximum number of tokens in an error message.
     private static let listLimit = 8
 
-    /// - Parameter place: the URI without secrets, for people.
-    /// - Throws: `notFound` or `ambiguous` with the tokens that there are.
+    /// - Parameter place: the URI without secrets, for messages.
+    /// - Throws: `notFound` or `ambiguous`, with a list of tokens.
     static func find(
         _ uri: PKCS11URI, _ place: String, in module: Module
     ) throws(KeyError) -> (SlotID, TokenInfo) {
@@ -44,7 +44,7 @@ enum TokenSearch {
     private static func present(_ slots: [SlotID], in module: Module) -> [(slot: SlotID, info: TokenInfo)] {
         var tokens: [(slot: SlotID, info: TokenInfo)] = []
         for slot in slots {
-            // One token that is not well must not hide the others.
+            // An error of one token must not hide the others.
             guard let info = try? module.tokenInfo(of: slot), info.flags.contains(.tokenInitialized) else { continue }
             tokens.append((slot, info))
         }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The serial number of the token that is there now.
+/// The serial number of the token that is connected now.
 final class TokenSerial: Sendable {
     private let text: Mutex<String>
 

@@ -2,13 +2,12 @@ internal import Glibc
 internal import PKCS11
 internal import SigningKit
 
-/// What an operator may set for a token.
 struct TokenSettings: Sendable {
-    /// Sessions that sign at once, each on its thread; the token may allow fewer.
+    /// Sessions that sign in parallel, each on its own thread; the token may allow fewer.
     let sessions: Int
-    /// Signatures that may wait.
+    /// Signatures that may wait in the queue.
     let queueLimit: Int
-    /// Of one call into the token, in milliseconds.
+    /// Limit for one call into the token, in milliseconds.
     let timeout: Int
     let allowsUnprotectedKeys: Bool
     /// `CK_USER_TYPE` of the login.
@@ -43,6 +42,6 @@ struct TokenSettings: Sendable {
             "The user that logs in (CK_USER_TYPE): 1 is CKU_USER, 2147483649 the Crypto User of a Luna partition."),
     ]
 
-    /// A token in software is at its best with a session for each core; one in hardware says how many it likes.
+    /// A software token is fastest with one session per core; a hardware token reports its own limit.
     private static let defaultSessions = min(max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 2), 16)
 }

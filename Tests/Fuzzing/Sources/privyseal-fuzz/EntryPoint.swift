@@ -1,6 +1,6 @@
 import Glibc
 
-/// libFuzzer calls it with each input. The environment names the reader that gets it.
+/// libFuzzer calls this function with each input. The environment variable `FuzzTarget.variable` names the reader.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ address: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     FuzzTarget.chosen.read(Array(UnsafeBufferPointer(start: address, count: count)))

@@ -14,11 +14,11 @@ import TransparencyLog
 @testable import P8
 @testable import SignatureExplanation
 
-/// A reader of foreign bytes. The corpus of each is in `Tests/Fuzzing/Corpus`, in a directory of its name.
+/// A reader of untrusted bytes. Its corpus is the directory of the same name in `Tests/Fuzzing/Corpus`.
 enum FuzzTarget: String, CaseIterable {
     case http, json, keys, notes, signatures, uris, wrapped, yaml
 
-    /// An input may be refused. It may not end the process, and what the reader accepts must have one meaning only.
+    /// The reader may refuse an input, but not crash. An accepted input must have exactly one meaning.
     func read(_ bytes: [UInt8]) {
         switch self {
         case .http: HTTPHeadTarget.read(bytes)
@@ -82,7 +82,7 @@ enum FuzzTarget: String, CaseIterable {
         if let signature = P256Signature(derRepresentation: bytes.span) {
             require(signature.derRepresentation == bytes, "a signature in DER has two forms")
         }
-        _ = LaxDER.read(bytes)
+        _ = LenientDER.read(bytes)
     }
 
     private struct AbsentSecrets: SecretSource {
@@ -100,12 +100,12 @@ enum FuzzTarget: String, CaseIterable {
             require(verifier.text == text, "a verifier key has two forms")
         }
         _ = try? NoteSigner(text)
-        if let proof = try? EntryProof(parsing: bytes) { _ = try? proof.check(with: verifiers) }
-        if let proof = try? GrowthProof(parsing: bytes) { _ = try? proof.check(with: verifiers) }
-        if let report = try? SealedReport(parsing: bytes) { _ = try? report.verify(with: verifiers, page: nil) }
+        if let proof = try? InclusionProofDocument(parsing: bytes) { _ = try? proof.check(with: verifiers) }
+        if let proof = try? ConsistencyProofDocument(parsing: bytes) { _ = try? proof.check(with: verifiers) }
+        if let report = try? SignedReport(parsing: bytes) { _ = try? report.verify(with: verifiers, page: nil) }
     }
 
-    /// The key of docs/audit-example, so that its proofs get past their signatures.
+    /// The key of docs/audit-example, so that the signatures of its proofs are valid.
     private static let verifiers: [NoteVerifier] =
         (try? NoteVerifier("example.com/privyseal/shop-1+86994de6+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4")).map {
             [$0]

@@ -4,13 +4,13 @@ import NIOEmbedded
 
 @testable import GatewayHTTP
 
-/// The pipeline of a connection, without a socket: what it makes of bytes that arrive in pieces.
+/// Sends bytes in pieces through the pipeline of a connection, without a socket.
 enum HTTPHeadTarget {
     private static let registry = ConnectionRegistry(ConnectionBounds())
     private static let drain = Drain(delay: .zero)
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
 
-    /// - Parameter bytes: the first says how long the pieces are.
+    /// - Parameter bytes: the first byte is the size of the pieces; 0 means one piece.
     static func read(_ bytes: [UInt8]) {
         guard let first = bytes.first else { return }
         query(bytes)

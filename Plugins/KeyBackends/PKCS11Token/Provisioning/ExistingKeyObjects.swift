@@ -1,0 +1,58 @@
+internal import Crypto
+internal import PKCS11
+internal import SigningKit
+
+/// The objects that a token already has for a new key.
+struct ExistingKeyObjects {
+    /// A private key with our label and ID but without a public key: an interrupted import.
+    private(set) var leftover: ObjectHandle?
+    /// The same, with its public key.
+    private(set) var whole: ObjectHandle?
+    /// Public keys equal to ours that have no private key.
+    private(set) var orphans: [ObjectHandle] = []
+    private var hasLabel = false
+    private var hasID = false
+    private var hasPublicKey = false
+
+    init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, on session: TokenWorkSession) throws(KeyError) {
+        self = try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+            try ExistingKeyObjects(name, publicKey, in: session)
+        }
+    }
+
+    private init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, in session: Session) throws(PKCS11Error) {
+        let label = Attribute(.label, text: name.label), id = Attribute(.id, bytes: name.id)
+        let both = try session.objects(with: [Attribute(.privateKey), label, id])
+        hasLabel = try !session.objects(with: [Attribute(.privateKey), label]).isEmpty
+        hasID = try !session.objects(with: [Attribute(.privateKey), id]).isEmpty
+        if let publicKey {
+            for object in try Self.objects(of: publicKey, in: session) {
+                let id = try session.value(of: .id, in: object) ?? []
+                let owners = try session.objects(with: [Attribute(.privateKey), Attribute(.id, bytes: id)])
+                if owners.isEmpty { orphans.append(object) } else { hasPublicKey = true }
+            }
+        }
+        guard both.count == 1 else { return }
+        let hasCompanion = try !session.objects(with: [Attribute(.publicKey), id]).isEmpty
+        if hasCompanion { whole = both[0] } else { leftover = both[0] }
+    }
+
+    /// Why the token must not get the new key, or nil.
+    func refusal(_ name: KeyName, _ token: TokenInfo) -> String? {
+        let cure = "Take another label, or destroy that key first with privyseal keys destroy."
+        if hasPublicKey { return "This very key is on the token \(token.name) already. Nothing was changed." }
+        if hasLabel { return "The token \(token.name) has a key with the label \"\(name.label)\" already. \(cure)" }
+        if hasID { return "The token \(token.name) has a key with this CKA_ID already. Take another id." }
+        return nil
+    }
+
+    /// Public key objects with this point, in either of the two encodings that tokens use.
+    static func objects(
+        of publicKey: P256.Signing.PublicKey, in session: Session
+    ) throws(PKCS11Error) -> [ObjectHandle] {
+        let encoded = Attribute(.ecPoint, bytes: KeyTemplate.encodedPoint(publicKey))
+        let raw = Attribute(.ecPoint, bytes: Array(publicKey.x963Representation))
+        let found = try session.objects(with: [Attribute(.publicKey), encoded])
+        return try found + session.objects(with: [Attribute(.publicKey), raw])
+    }
+}

@@ -1,0 +1,118 @@
+internal import KeyTransport
+internal import PKCS11
+internal import SigningKit
+
+/// Unwraps a package in the token: in one call (`CKM_RSA_AES_KEY_WRAP`) if possible, else the AES key and then the key.
+struct PackageUnwrapping {
+    let session: TokenWorkSession
+    let package: WrappedKey
+    let templates: [[Attribute]]
+    let tell: (String) -> Void
+
+    enum Outcome {
+        case newKey(NewPrivateKey)
+        /// The token denies mechanisms that it lists; an error message.
+        case denied(String)
+    }
+
+    func run() throws(KeyError) -> NewPrivateKey {
+        switch try open(with: try wrappingKey()) {
+        case .newKey(let key): return key
+        case .denied(let sentence): throw .unfit(sentence)
+        }
+    }
+
+    func open(with rsa: ObjectHandle) throws(KeyError) -> Outcome {
+        if let newKey = try openAtOnce(with: rsa) { return .newKey(newKey) }
+        let aes: ObjectHandle
+        switch try unwrapAESKey(with: rsa) {
+        case .unwrapped(let key): aes = key
+        case .denied(let sentence): return .denied(sentence)
+        }
+        defer { try? session.session.destroy(aes) }
+        tell("The package's AES key was unwrapped in the token.")
+        // Some tokens do not list all mechanisms that they have.
+        let listed = try session.paddedWraps()
+        let mechanisms = listed.isEmpty ? [.aesKeyWrapKWP, .aesKeyWrapPadded] : listed
+        let unwrapped: (object: ObjectHandle, warnings: [String])?
+        do throws(PKCS11Error) {
+            unwrapped = try session.unwrap(package.encryptedKey, with: aes, by: mechanisms, templates)
+        } catch {
+            throw refusal(error, "unwrap the package's key")
+        }
+        guard let unwrapped else {
+            return .denied(
+                "The token \(session.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so it "
+                    + "cannot open a package.")
+        }
+        tell("The key went in by C_UnwrapKey under it.")
+        return .newKey(
+            NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings))
+    }
+
+    private func openAtOnce(with rsa: ObjectHandle) throws(KeyError) -> NewPrivateKey? {
+        guard try session.has(.rsaAESKeyWrap, for: .unwrap) else { return nil }
+        let unwrapped: (object: ObjectHandle, warnings: [String])?
+        do throws(PKCS11Error) {
+            unwrapped = try session.unwrap(
+                package.encryptedAESKey + package.encryptedKey, with: rsa, by: [.rsaAESKeyWrap],
+                hash: OAEPHash(package.hash), templates)
+        } catch {
+            // Some tokens answer so to a hash that they do not support; they may accept it in two steps.
+            if error.returnValue == .argumentsBad { return nil }
+            throw refusal(error, "unwrap the package")
+        }
+        guard let unwrapped else { return nil }
+        tell("The key went in by C_UnwrapKey under the wrapping key (CKM_RSA_AES_KEY_WRAP).")
+        return NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
+    }
+
+    enum AESKeyOutcome {
+        case unwrapped(ObjectHandle)
+        /// The token denies RSA-OAEP with the package's hash; an error message.
+        case denied(String)
+    }
+
+    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> AESKeyOutcome {
+        let step = "unwrap the package's AES key"
+        do throws(PKCS11Error) {
+            let key = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {
+                template throws(PKCS11Error) in
+                try session.session.unwrapKey(
+                    package.encryptedAESKey, with: rsa, .rsaOAEP, hash: OAEPHash(package.hash), template)
+            }.made
+            return .unwrapped(key)
+        } catch {
+            // SoftHSM 2.6.1 returns CKR_ARGUMENTS_BAD for a hash that it does not support.
+            guard error.returnValue.deniesMechanism || error.returnValue == .argumentsBad else {
+                throw refusal(error, step)
+            }
+            return .denied(
+                "The token \(session.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
+                    + "wrapping key (privyseal keys wrapping-key), whose file says which hash the token takes, and wrap the "
+                    + "key again.")
+        }
+    }
+
+    private func wrappingKey() throws(KeyError) -> ObjectHandle {
+        let found = try session.attempt("look for the wrapping key") { session throws(PKCS11Error) in
+            try WrappingKeyPair.privateKey(of: package.wrappingKey, in: session)
+        }
+        guard let found else {
+            throw .unfit(
+                "The package is for the wrapping key \(package.wrappingKey), which the token \(session.info.name) does "
+                    + "not have. Wrap the key for a wrapping key of this token (privyseal keys wrapping-key).")
+        }
+        return found
+    }
+
+    private func refusal(_ error: PKCS11Error, _ step: String) -> KeyError {
+        let damage: [ReturnValue] = [
+            .wrappedKeyInvalid, .wrappedKeyLenRange, .encryptedDataInvalid, .dataInvalid, .generalError,
+        ]
+        guard damage.contains(error.returnValue) else { return error.whileProvisioning(session.info, step) }
+        return .unfit(
+            "The token \(session.info.name) could not \(step) (\(error)): the package is damaged or holds no P-256 key."
+        )
+    }
+}

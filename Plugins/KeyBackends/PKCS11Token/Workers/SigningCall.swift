@@ -1,0 +1,92 @@
+internal import PKCS11
+internal import SigningKit
+
+/// Signs a job on the thread of a signing worker.
+enum SigningCall {
+    /// - Parameter probe: signs with another key in the same session.
+    static func sign(
+        _ job: Job, with signer: Signer, probe: (Signer, TokenKey) -> SessionProbe
+    ) -> WorkerPool.Outcome {
+        // The key began to fail while the job waited.
+        if !job.isTrial, let error = job.key.failurePauseError {
+            return WorkerPool.Outcome(job: job, answer: .failure(error))
+        }
+        do throws(SigningFault) {
+            let signature = try job.key.sign(job.digest, with: signer)
+            guard let signature else {
+                let sentence = "The token gave a signature that is not 64 bytes long, as one over P-256 is."
+                return WorkerPool.Outcome(job: job, answer: .failure(.failed(sentence)))
+            }
+            return WorkerPool.Outcome(job: job, answer: .success(signature))
+        } catch {
+            let failure = error.whileSigning(with: job.key.name)
+            var outcome = WorkerPool.Outcome(job: job, answer: .failure(failure))
+            guard error.endsSession else { return outcome }
+            guard case .token(let fault) = error else {
+                // The token refused the PIN for this signature: a second attempt would send it again.
+                outcome.sessionFault = failure.description
+                return outcome
+            }
+            classify(&outcome, fault, failure, probe(signer, job.key), signer.session)
+            return outcome
+        }
+    }
+
+    /// Decides how to continue: the return value does not tell whether the key, the session or the token fails.
+    private static func classify(
+        _ outcome: inout WorkerPool.Outcome, _ fault: PKCS11Error, _ failure: KeyError, _ probe: SessionProbe,
+        _ session: Session
+    ) {
+        let key = outcome.job.key
+        let isLast = outcome.job.isRetry
+        outcome.mustRetry = !isLast
+        switch probe {
+        case .signed:
+            guard isLast else { return }
+            // An invalid handle is not a transient error.
+            if fault.returnValue.recovery == .handle { key.beganToFail(failure) } else { key.failed(failure) }
+        case .failed(let error):
+            outcome.sessionFault = failure.description
+            if error.returnValue == .operationActive, fault.returnValue != .operationActive {
+                // The key left an operation active, which ends only with the session. Another session would not help.
+                key.beganToFail(failure)
+                outcome.mustRetry = false
+            }
+        case .othersAskForPIN:
+            let isGood = fault.leavesSession(session)
+            if !isGood { outcome.sessionFault = failure.description }
+            guard isLast, !(key.requiresContextLogin && fault.namesSession) else { return }
+            if isGood, !key.requiresContextLogin, fault.returnValue.recovery != .handle {
+                key.failed(failure)
+            } else {
+                // Each attempt costs a session or a login.
+                key.beganToFail(failure)
+            }
+        case .noOtherKey:
+            // The first failure may be transient. After the second one, the session is as unusable as its only key.
+            if isLast || !fault.leavesSession(session) { outcome.sessionFault = failure.description }
+            // A login for each attempt is too many.
+            if isLast, key.requiresContextLogin, !fault.namesSession { key.beganToFail(failure) }
+        }
+    }
+}
+
+extension PKCS11Error {
+    /// Whether the return value shows that the key is not at fault.
+    var namesSession: Bool {
+        switch returnValue.recovery {
+        case .session, .login, .slot, .module: true
+        case .never, .handle, .person, .unknown: false
+        }
+    }
+
+    /// Whether the session may be good although the key failed in it: the return value does not name the session, no
+    /// operation is active, and the session reports that the user is logged in.
+    func leavesSession(_ session: Session) -> Bool {
+        guard function == .signInit || function == .sign, returnValue != .bufferTooSmall else { return false }
+        switch returnValue.recovery {
+        case .unknown, .handle: return (try? session.isLoggedIn()) == true
+        case .never, .session, .login, .slot, .module, .person: return false
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Durable storage for an audit log, in order. It knows nothing of offers, and of Merkle trees only the parts that it
+/// stores. Every call blocks, perhaps for as long as the disk does. Never call it on an event loop or in the
+/// cooperative pool.
+public protocol AuditStore: AnyObject, Sendable {
+    /// The first part of the location of such a store, such as `sqlite`.
+    static var scheme: String { get }
+
+    static func exists(at location: String) throws(AuditStoreError) -> Bool
+
+    /// Creates an empty log if the location has none.
+    ///
+    /// - Parameter identity: stored in the log, and never changed.
+    static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError)
+
+    /// Opens a log for appending.
+    ///
+    /// - Parameter timeout: how long to wait for another writer.
+    static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> Self
+
+    /// Opens a log, or a copy of one, for reading. It writes no file at all, not even next to the log.
+    static func read(at location: String) throws(AuditStoreError) -> any AuditReader
+
+    var identity: AuditIdentity { get }
+
+    /// Runs `body` as one transaction: all its writes become durable, or none. Returns when they are durable on disk,
+    /// in the file that is at the location now. Transactions are serialised, across processes too: `body` sees the
+    /// state to which it appends.
+    func write<Result>(
+        _ body: (any AuditTransaction) throws(AuditStoreError) -> Result
+    ) throws(AuditStoreError) -> Result
+
+    /// Maintenance that no request should wait for, such as copying the write-ahead log into the database. A
+    /// maintenance thread calls it several times a second, concurrently with `write`.
+    func maintain() throws(AuditStoreError)
+
+    /// Updates the search index. A low-priority maintenance thread calls it at intervals. A search also finds entries
+    /// that are not indexed yet, but more slowly.
+    func index() throws(AuditStoreError)
+
+    /// Free bytes on the log's file system; nil if unknown.
+    var freeBytes: Int? { get }
+
+    /// Releases all resources. Every later call fails.
+    func close()
+}
+
+/// The operations within one transaction.
+public protocol AuditTransaction: AnyObject {
+    /// The stored signed tree head, even if another process wrote it; nil for a log without entries.
+    func head() throws(AuditStoreError) -> SignedTreeHead?
+    func entries(
+        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError)
+    /// The roots of the closed segments, from the first.
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]]
+
+    func append(_ entry: StoredEntry) throws(AuditStoreError)
+    /// - Parameter root: 32 bytes, the root of the perfect subtree over the segment's entries.
+    func close(segment: Int, root: [UInt8]) throws(AuditStoreError)
+    func setHead(_ head: SignedTreeHead) throws(AuditStoreError)
+    /// Keeps a checkpoint. It replaces a kept one of the same size.
+    func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError)
+    /// Replaces the register of this name.
+    func register(_ register: AuditRegister) throws(AuditStoreError)
+    func registers() throws(AuditStoreError) -> [AuditRegister]
+    /// Removes the entries of all closed segments before `segment`.
+    func drop(segmentsBefore segment: Int) throws(AuditStoreError)
+}

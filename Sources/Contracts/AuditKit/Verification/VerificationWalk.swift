@@ -1,0 +1,255 @@
+import TransparencyLog
+
+/// Walks along the entries from checkpoint to checkpoint.
+///
+/// It maintains two trees: one over the entries read, and one over the recorded roots of full segments. A checkpoint
+/// that fits the first proves all entries before it. One that fits only the second proves all segments except those
+/// whose entries have another root. So one wrong entry does not hide the next.
+struct VerificationWalk {
+    private let roots: [MerkleHash?]
+    private let plan: CheckpointSchedule
+    private let stops: [CheckpointSchedule.Stop]
+    private let largestExternalSize: Int
+    private let size: Int
+    private var faults: FaultList
+    private var evidence: VerificationEvidence
+    private var result = AuditReport(origin: "")
+
+    private(set) var next = 0
+    private var stop = 0
+    /// The full segments as read; nil after a read failure.
+    private var readTree: AppendOnlyTree? = AppendOnlyTree()
+    /// The full segments as recorded; nil once both the root and the entries of a segment are missing.
+    private var recordedTree: AppendOnlyTree? = AppendOnlyTree()
+    private var segment = AppendOnlyTree()
+    private var isSegmentWhole = true
+    /// The size of the last valid cosigned checkpoint.
+    private var cosigned = 0
+    private var archivedEnd = 0
+    private var lastArchived = 0
+    /// The last record of each register in the entries.
+    private var witnesses: [String: RegisterRecord] = [:]
+    /// From this index on, entries may be newer than the registers that were read.
+    private let registerEnd: Int
+
+    init(roots: [MerkleHash?], plan: CheckpointSchedule, size: Int, registerEnd: Int, faults: FaultList) {
+        self.registerEnd = registerEnd
+        self.roots = roots
+        self.plan = plan
+        stops = plan.inOrder
+        largestExternalSize = plan.largestExternalSize
+        evidence = VerificationEvidence(largestExternalSize: largestExternalSize)
+        self.size = size
+        self.faults = faults
+        arrive()
+    }
+
+    // MARK: Archived segments
+
+    /// Passes the segments before the first stored entry, by their archived entries or else by their recorded roots.
+    mutating func passArchive(before first: Int, _ archive: AuditArchive) throws(AuditStoreError) {
+        let count = min(max(first, 0) / AuditSegment.size, roots.count)
+        archivedEnd = count * AuditSegment.size
+        result.archived = archivedEnd
+        for number in 0..<count {
+            if let bodies = try archive(number), pass(bodies, of: number) { continue }
+            next += AuditSegment.size
+            if let root = roots[number] {
+                append(root, root)
+            } else {
+                isSegmentWhole = false
+                append(nil, nil)
+            }
+            arrive()
+        }
+    }
+
+    private mutating func pass(_ bodies: [[UInt8]], of number: Int) -> Bool {
+        let leaves = bodies.map { MerkleHash.leaf($0) }
+        var tree = AppendOnlyTree()
+        for leaf in leaves { tree.append(leaf) }
+        guard tree.size == AuditSegment.size, tree.root == roots[number] else {
+            faults.add(.archive(segment: number))
+            evidence.noteMismatch(archive: number)
+            return false
+        }
+        for (body, leaf) in zip(bodies, leaves) {
+            noteRegister(body)
+            step(leaf)
+        }
+        result.archivedChecked += AuditSegment.size
+        return true
+    }
+
+    // MARK: Entries
+
+    mutating func visit(_ entry: StoredEntry) {
+        guard entry.index >= next else { return faults.add(.repeated(entry.index)) }
+        if entry.index > next { skip(to: entry.index) }
+        let leaf = MerkleHash.leaf(entry.body)
+        if StoredEntry.mark(of: leaf, at: next) != entry.mark {
+            let place = leaf.prefix ^ entry.mark
+            evidence.noteMismatch(next, recordedAt: place < UInt64(size) ? Int(place) : nil)
+        } else {
+            if archivedEnd > 0 { noteArchiving(entry.body) }
+            noteRegister(entry.body)
+        }
+        step(leaf)
+    }
+
+    /// Skips entries. Their gap in the tree ends with the segment, or never if the segment has no recorded root.
+    ///
+    /// - Parameter reason: why the entries could not be read; nil if they are missing.
+    mutating func skip(to index: Int, because reason: String? = nil) {
+        guard index > next else { return }
+        // Entries after the log's end are not missing.
+        let gap = next..<max(next, min(index, size))
+        if !gap.isEmpty { faults.add(reason.map { .unreadable(gap, $0) } ?? .missing(gap)) }
+        // Once no tree is left, segments need not be closed one by one.
+        while next < index, recordedTree != nil {
+            isSegmentWhole = false
+            evidence.suspectSomething()
+            let rest = AuditSegment.size - next % AuditSegment.size
+            next += min(rest, index - next)
+            if next % AuditSegment.size == 0 { closeSegment() }
+            arrive()
+        }
+        next = index
+        arrive()
+    }
+
+    private mutating func step(_ leaf: MerkleHash) {
+        if isSegmentWhole { segment.append(leaf) }
+        next += 1
+        if next % AuditSegment.size == 0 { closeSegment() }
+        arrive()
+    }
+
+    /// Reads an `archive` entry. In canonical form, it begins with the member `actor`.
+    private mutating func noteArchiving(_ body: [UInt8]) {
+        guard body.starts(with: Self.actor), let fields = EntryFields(body), fields.kind == "archive",
+            let end = fields.integer("to")
+        else { return }
+        lastArchived = max(lastArchived, end)
+    }
+
+    /// Reads an entry that records a register. In canonical form, it begins with the member `action`.
+    private mutating func noteRegister(_ body: [UInt8]) {
+        guard next < registerEnd, body.starts(with: Self.action), let fields = EntryFields(body),
+            let name = fields.text("register")
+        else {
+            return
+        }
+        let before = witnesses[name]
+        var recorder = RegisterRecord(entry: next, digest: fields.text("digest") ?? "", state: before?.state)
+        // If an attacker restores or removes a register, the next change starts from a state that was not the last.
+        if fields.text("event") == KeyLifecycleEntry.Event.changed.rawValue, let state = fields.text("to") {
+            let isKnown = before?.state != nil || (archivedEnd == 0 && before == nil)
+            if isKnown, fields.text("from") != before?.state { faults.add(.register(name, next)) }
+            recorder.state = state
+        }
+        witnesses[name] = recorder
+    }
+
+    /// Compares the registers with the records of the entries and of the head.
+    mutating func compare(_ registers: [AuditRegister], seal: String?) {
+        var wrong: [AuditFault] = []
+        for register in registers {
+            let recorder = witnesses.removeValue(forKey: register.name)
+            if registerEnd..<max(registerEnd, size) ~= register.entry { continue }
+            if let recorder {
+                if !recorder.isOf(register) { wrong.append(.register(register.name, recorder.entry)) }
+            } else if register.entry >= archivedEnd {
+                wrong.append(.register(register.name, nil))
+            }
+        }
+        for (name, recorder) in witnesses.sorted(by: { $0.key < $1.key }) {
+            wrong.append(.registerMissing(name, recorder.entry))
+        }
+        if let seal, wrong.isEmpty, seal != RegistersLine.line(over: registers) { wrong.append(.registers) }
+        for fault in wrong { faults.add(fault) }
+    }
+
+    private static let action = Array(#"{"action":"#.utf8)
+    private static let actor = Array(#"{"actor":"#.utf8)
+
+    // MARK: Segments and checkpoints
+
+    private mutating func closeSegment() {
+        let number = next / AuditSegment.size - 1
+        let read = isSegmentWhole && segment.size == AuditSegment.size ? segment.root : nil
+        let recorded = number < roots.count ? roots[number] : nil
+        if read == nil || (number < roots.count && recorded != read) {
+            evidence.noteMismatch(segment: number, isWhole: read != nil)
+        }
+        append(read, recorded ?? read)
+        evidence.beginSegment()
+        segment = AppendOnlyTree()
+        isSegmentWhole = true
+    }
+
+    private mutating func append(_ read: MerkleHash?, _ recorded: MerkleHash?) {
+        Self.append(read, to: &readTree)
+        Self.append(recorded, to: &recordedTree)
+    }
+
+    private static func append(_ root: MerkleHash?, to tree: inout AppendOnlyTree?) {
+        guard let root, tree?.append(perfectSubtree: root, height: AuditSegment.height) == true else {
+            tree = nil
+            return
+        }
+    }
+
+    /// Compares the tree with the checkpoints of the size reached.
+    private mutating func arrive() {
+        if next == size { result.root = root(over: readTree) }
+        while stop < stops.count, stops[stop].size <= next {
+            let checkpoint = stops[stop]
+            stop += 1
+            guard checkpoint.size == next else {
+                // The walk passed it: it lies in an archived segment, or among missing entries.
+                if checkpoint.size < archivedEnd { skipCheckpoint(checkpoint) }
+                continue
+            }
+            if checkpoint.source == .external { result.externalChecked += 1 } else { result.keptChecked += 1 }
+            if checkpoint.root == root(over: readTree) {
+                prove(checkpoint, isByEntries: true)
+            } else if checkpoint.root == root(over: recordedTree) {
+                prove(checkpoint, isByEntries: false)
+            } else if let fault = evidence.noteWrongRoot(checkpoint) {
+                faults.add(fault)
+            }
+        }
+    }
+
+    private mutating func prove(_ checkpoint: CheckpointSchedule.Stop, isByEntries: Bool) {
+        evidence.prove(checkpoint, isByEntries: isByEntries)
+        if checkpoint.isCosigned { cosigned = checkpoint.size }
+    }
+
+    /// Its archived segment was not supplied, so it proves nothing: a fault if it is the newest external checkpoint.
+    private mutating func skipCheckpoint(_ checkpoint: CheckpointSchedule.Stop) {
+        result.uncheckable += 1
+        if checkpoint.source == .external, checkpoint.size == largestExternalSize {
+            faults.add(.uncompared(checkpoint: checkpoint.size))
+        }
+    }
+
+    private func root(over tree: AppendOnlyTree?) -> MerkleHash? {
+        guard var tree, isSegmentWhole, tree.append(segment) else { return nil }
+        return tree.root
+    }
+
+    // MARK: Report
+
+    consuming func report(origin: String, faultLimit: Int) -> AuditReport {
+        skip(to: size)
+        if lastArchived < archivedEnd { faults.add(.unarchived(lastArchived..<archivedEnd)) }
+        result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
+        result.unproved = evidence.conclude(before: max(size, registerEnd), &faults)
+        result.origin = origin
+        result.size = size
+        (result.faults, result.faultCount) = faults.inOrder(limit: faultLimit)
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+public import Crypto
+
+/// A private key that only one token can decrypt. An AES key encrypts it, and the token's RSA key encrypts the AES key.
+public struct WrappedKey: Hashable, Sendable {
+    /// The SHA-256 of the RSA key's SubjectPublicKeyInfo.
+    public let wrappingKey: PublicKeyFingerprint
+    /// The public key of the wrapped key, which the key must prove after import.
+    public let publicKey: P256.Signing.PublicKey
+    /// The hash of RSA-OAEP and its MGF1.
+    public let hash: WrappingHash
+    /// An AES-256 key under RSA-OAEP (RFC 8017 §7.1) without a label.
+    public let encryptedAESKey: [UInt8]
+    /// PKCS #8 in DER, under the AES key, by AES-KWP (RFC 5649).
+    public let encryptedKey: [UInt8]
+
+    public init(
+        wrappingKey: PublicKeyFingerprint, publicKey: P256.Signing.PublicKey, hash: WrappingHash = .sha1,
+        encryptedAESKey: [UInt8], encryptedKey: [UInt8]
+    ) {
+        self.wrappingKey = wrappingKey
+        self.publicKey = publicKey
+        self.hash = hash
+        self.encryptedAESKey = encryptedAESKey
+        self.encryptedKey = encryptedKey
+    }
+
+    public static func == (one: WrappedKey, other: WrappedKey) -> Bool {
+        one.wrappingKey == other.wrappingKey && one.hash == other.hash && one.encryptedAESKey == other.encryptedAESKey
+            && one.encryptedKey == other.encryptedKey
+            && one.publicKey.rawRepresentation == other.publicKey.rawRepresentation
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(encryptedKey) }
+}
+
+/// The hash of RSA-OAEP, for the label and for MGF1.
+public enum WrappingHash: String, Sendable {
+    case sha1 = "SHA-1"
+    case sha256 = "SHA-256"
+}
+
+/// The public half of an RSA key pair that wraps keys for a token.
+public struct GeneratedWrappingKey: Sendable {
+    /// The SubjectPublicKeyInfo.
+    public let der: [UInt8]
+    /// The stronger hash that the token accepts.
+    public let hash: WrappingHash
+
+    public init(der: [UInt8], hash: WrappingHash) {
+        self.der = der
+        self.hash = hash
+    }
+}

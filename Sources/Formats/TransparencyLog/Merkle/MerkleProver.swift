@@ -1,0 +1,74 @@
+/// Computes proofs (RFC 6962 §2.1.1, §2.1.2) from the hashes of perfect subtrees. It requests only subtrees inside the
+/// tree. Those of one proof never overlap.
+public struct MerkleProver<Failure: Error> {
+    private let hash: (Subtree) throws(Failure) -> MerkleHash
+
+    /// - Parameter hash: returns the root of a perfect subtree.
+    public init(_ hash: @escaping (Subtree) throws(Failure) -> MerkleHash) {
+        self.hash = hash
+    }
+
+    public func root(size: Int) throws(Failure) -> MerkleHash {
+        size > 0 ? try root(of: 0..<size) : .empty
+    }
+
+    /// Nil unless the tree has this leaf.
+    public func inclusion(of index: Int, size: Int) throws(Failure) -> InclusionProof? {
+        guard index >= 0, index < size else { return nil }
+        var hashes: [MerkleHash] = []
+        try path(to: index, in: 0..<size, &hashes)
+        return InclusionProof(index: index, size: size, hashes: hashes)
+    }
+
+    /// Nil if a size is negative, or if the old one is larger than the new one.
+    public func consistency(from old: Int, to new: Int) throws(Failure) -> ConsistencyProof? {
+        guard old >= 0, old <= new else { return nil }
+        var hashes: [MerkleHash] = []
+        if old > 0 { try difference(from: old, in: 0..<new, isOldRootKnown: true, &hashes) }
+        return ConsistencyProof(oldSize: old, newSize: new, hashes: hashes)
+    }
+
+    /// `PATH(m, D[n])`, from the leaf's sibling up.
+    private func path(to index: Int, in leaves: Range<Int>, _ hashes: inout [MerkleHash]) throws(Failure) {
+        guard leaves.count > 1 else { return }
+        let middle = Self.middle(of: leaves)
+        if index < middle {
+            try path(to: index, in: leaves.lowerBound..<middle, &hashes)
+            hashes.append(try root(of: middle..<leaves.upperBound))
+        } else {
+            try path(to: index, in: middle..<leaves.upperBound, &hashes)
+            hashes.append(try root(of: leaves.lowerBound..<middle))
+        }
+    }
+
+    /// `SUBPROOF(m, D[n], b)`, where `old` counts from the tree's first leaf.
+    private func difference(
+        from old: Int, in leaves: Range<Int>, isOldRootKnown: Bool, _ hashes: inout [MerkleHash]
+    ) throws(Failure) {
+        guard old < leaves.upperBound else {
+            if !isOldRootKnown { hashes.append(try root(of: leaves)) }
+            return
+        }
+        let middle = Self.middle(of: leaves)
+        if old <= middle {
+            try difference(from: old, in: leaves.lowerBound..<middle, isOldRootKnown: isOldRootKnown, &hashes)
+            hashes.append(try root(of: middle..<leaves.upperBound))
+        } else {
+            try difference(from: old, in: middle..<leaves.upperBound, isOldRootKnown: false, &hashes)
+            hashes.append(try root(of: leaves.lowerBound..<middle))
+        }
+    }
+
+    /// `leaves` must begin at a multiple of the largest power of two that is not greater than their count.
+    private func root(of leaves: Range<Int>) throws(Failure) -> MerkleHash {
+        let level = Int.bitWidth - 1 - leaves.count.leadingZeroBitCount
+        let left = try hash(Subtree(level: level, index: leaves.lowerBound >> level))
+        let middle = leaves.lowerBound + 1 << level
+        return middle == leaves.upperBound ? left : .node(left, try root(of: middle..<leaves.upperBound))
+    }
+
+    /// The split point: after the largest power of two of leaves that is less than their count.
+    private static func middle(of leaves: Range<Int>) -> Int {
+        leaves.lowerBound + 1 << (Int.bitWidth - 1 - (leaves.count - 1).leadingZeroBitCount)
+    }
+}

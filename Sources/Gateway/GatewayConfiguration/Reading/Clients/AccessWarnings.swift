@@ -1,0 +1,125 @@
+import SigningKit
+
+/// Warns about client settings without effect or with an unexpected one. The configuration must have no faults.
+struct AccessWarnings {
+    typealias Pattern = GatewayConfiguration.Pattern
+
+    private let configuration: GatewayConfiguration
+    private let now: Timestamp
+    private let findings: Findings
+
+    init(_ configuration: GatewayConfiguration, now: Timestamp, _ findings: Findings) {
+        self.configuration = configuration
+        self.now = now
+        self.findings = findings
+    }
+
+    func look(_ draft: ConfigurationDraft) {
+        for client in configuration.clients {
+            client.tokens.forEach(checkExpiry)
+            checkProofs(client)
+        }
+        checkRules()
+        if let anonymous = draft.anonymous, configuration.allowsAnonymous, !configuration.clients.isEmpty {
+            let sentence =
+                "lets everybody have everything, so that what clients are allowed holds nobody back; check it"
+            findings.warn(sentence, at: anonymous.origin)
+        }
+    }
+
+    private func checkExpiry(_ token: GatewayConfiguration.ClientToken) {
+        guard let expires = token.expires, expires <= now else { return }
+        let sentence = "expired at \(RFC3339.text(expires)) and is not taken any more; remove it"
+        findings.warn(sentence, at: token.origin)
+    }
+
+    private func checkProofs(_ client: GatewayConfiguration.Client) {
+        let listeners = configuration.listeners.filter { $0.role != .metrics }
+        if let first = client.certificates.first, !listeners.contains(where: \.asksForCertificates) {
+            let sentence =
+                "proves nothing, because no listener asks for certificates; set clientCertificates in its tls, or remove it"
+            findings.warn(sentence, at: first.origin)
+        }
+        if let first = client.uids.first, !listeners.contains(where: \.address.isUnixSocket) {
+            let sentence = "proves nothing, because no listener is a Unix socket; listen on one, or remove it"
+            findings.warn(sentence, at: first.origin)
+        }
+    }
+
+    private func checkRules() {
+        let apps = NameIndex(configuration.accounts.flatMap(\.apps)) { $0.bundleID }
+        let keys = NameIndex(configuration.accounts.flatMap(\.keys)) { $0.keyID }
+        let rules = configuration.clients.flatMap { client in client.allow.map { (client, $0) } }
+        var comparisons = 0
+        for (client, rule) in rules {
+            comparisons += rule.apps.count(where: \.hasWildcard) * apps.things.count
+            comparisons += rule.keyIDs.count(where: \.hasWildcard) * keys.things.count
+            guard comparisons <= Self.mostComparisons else {
+                let sentence =
+                    "has so many patterns that they are no longer compared with what is under accounts; give exact names"
+                return findings.warn(sentence, at: client.origin)
+            }
+            checkRule(rule, apps, keys)
+        }
+    }
+
+    /// The maximum number of comparisons of a pattern with a name. More take seconds.
+    private static let mostComparisons = 500_000
+
+    private func checkRule(
+        _ rule: GatewayConfiguration.Rule, _ apps: NameIndex<GatewayConfiguration.App>,
+        _ keys: NameIndex<GatewayConfiguration.Key>
+    ) {
+        var known: Set<String> = []
+        var isForNoApp = true
+        for pattern in rule.apps {
+            let matching = apps.matching(pattern)
+            if matching.isEmpty { warn(pattern, "app under accounts", among: apps.names) }
+            isForNoApp = isForNoApp && matching.isEmpty
+            for app in matching { known.formUnion(app.features) }
+        }
+        for pattern in rule.keyIDs where keys.matching(pattern).isEmpty {
+            warn(pattern, "key under accounts", among: keys.names)
+        }
+        // A rule without existing apps gets no further warnings.
+        guard !isForNoApp else { return }
+        let features = known.sorted()
+        for pattern in rule.features where !features.contains(where: pattern.matches) {
+            warn(pattern, "feature of the apps that this rule is for", among: features)
+        }
+    }
+
+    private func warn(_ pattern: Pattern, _ what: String, among known: [String]) {
+        // A comparison with a thousand apps is slow, and so many warnings have another cause.
+        let isMistake = !pattern.hasWildcard && findings.warningCount < ConfigurationError.listed
+        let nearest = isMistake ? Suggestion.nearest(to: pattern.text, among: known) : nil
+        let cure = nearest.map { "perhaps \($0) is meant" } ?? "check it"
+        findings.warn("matches no \(what); \(cure)", at: pattern.origin)
+    }
+}
+
+/// Apps or keys, with a lookup by the exact bytes of their names.
+private struct NameIndex<Thing> {
+    let things: [Thing]
+    let names: [String]
+    private let byName: [ExactText: Thing]
+
+    init(_ things: [Thing], name: (Thing) -> String) {
+        self.things = things
+        names = things.map(name)
+        byName = Dictionary(zip(names.map(ExactText.init), things)) { first, _ in first }
+    }
+
+    func matching(_ pattern: GatewayConfiguration.Pattern) -> [Thing] {
+        guard pattern.hasWildcard else { return byName[ExactText(pattern.text)].map { [$0] } ?? [] }
+        let compiled = SigningKit.Pattern(pattern.text)
+        return zip(names, things).filter { compiled.matches($0.0) }.map(\.1)
+    }
+}
+
+extension GatewayConfiguration.Listener {
+    var asksForCertificates: Bool {
+        guard let tls else { return false }
+        return tls.clientCertificates != .notAsked
+    }
+}

@@ -1,0 +1,73 @@
+import Crypto
+import Glibc
+public import SigningKit
+
+extension GatewayConfiguration {
+    /// In bytes. The configuration of a thousand apps is smaller.
+    static let maximumSize = 1 << 20
+
+    /// Reads the file, then the `PRIVYSEAL_…` variables, which take precedence.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; messages name it as given here.
+    ///   - environment: All variables of the process. Those without the prefix are ignored.
+    ///   - features: The IDs of the features that an app can have.
+    ///   - backends: The program's backends. They split the keys' URIs, and open nothing.
+    ///   - mayBePipe: Whether the file may be a FIFO. The call then blocks until another process writes to it.
+    ///   - now: The time for the checks of expiry; by default, the system's clock.
+    /// - Throws: All faults, not only the first.
+    public static func load(
+        path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type],
+        mayBePipe: Bool = false, now: Timestamp? = nil
+    ) throws(ConfigurationError) -> GatewayConfiguration {
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(path, limit: maximumSize, mayBePipe: mayBePipe)
+        } catch {
+            let origin = ConfigurationOrigin(source: path)
+            throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
+        }
+        do throws(ConfigurationError) {
+            return try read(
+                bytes, name: path, environment: environment, features: features, backends: backends, now: now)
+        } catch {
+            var error = error
+            error.digest = Array(SHA256.hash(data: bytes))
+            throw error
+        }
+    }
+
+    /// Reads a file in memory; messages call it `name`.
+    public static func read(
+        _ bytes: [UInt8], name: String, environment: [String: String], features: [String],
+        backends: [any KeyBackend.Type], now: Timestamp? = nil
+    ) throws(ConfigurationError) -> GatewayConfiguration {
+        let findings = Findings()
+        let file = ConfigurationOrigin(source: name)
+        let reader = ConfigurationReader(PluginNames(features: features, backends: backends), findings)
+        var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)))
+        var draft = ConfigurationDraft()
+        if let source = YAMLSource(bytes, file, findings) {
+            var yaml = YAMLReader(file, findings)
+            if let root = yaml.read(source), !root.isNull {
+                reader.read(MisplacedSecrets(findings).remove(from: root), into: &configuration, &draft)
+            } else if findings.faults.isEmpty {
+                findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
+            }
+        }
+        EnvironmentReader(findings).read(environment, into: &configuration, &draft)
+        ListenerRules(findings).finish(draft, &configuration)
+        try findings.throwFaults()
+        AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
+        CosignerWarning.look(configuration, findings)
+        DualControlRules(findings).look(configuration)
+        configuration.warnings = findings.listedWarnings
+        return configuration
+    }
+
+    private static func systemTime() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

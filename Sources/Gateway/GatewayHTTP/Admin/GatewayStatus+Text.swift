@@ -1,0 +1,96 @@
+import SigningGateway
+import SigningKit
+
+/// The status as plain text for a terminal.
+extension GatewayStatus {
+    public var text: String {
+        var parts = [head, listenerTable.text, keyTable.text]
+        parts += [tokenTable, clientTable].filter { !$0.rows.isEmpty }.map(\.text)
+        let complaints = keys.compactMap { key in key.state.reason.map { "\(key.settings.keyID): \($0)" } }
+        if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
+        parts.append(events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private var head: String {
+        var lines = [
+            "PrivySeal \(version), \(isReady ? "ready" : "NOT READY"), up \(age), configured by \(configuration)",
+            "Last minute, a second: \(Decimals.text(totals.answered)) answered, \(Decimals.text(totals.refused)) refused, "
+                + "\(Decimals.text(totals.failed)) failed",
+        ]
+        if let audit { lines.append("Audit log: \(audit.text)") }
+        if let lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var age: String {
+        let seconds = uptime.components.seconds
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
+        ]
+        let relevant = parts.drop { $0.0 == 0 }.prefix(2)
+        return relevant.isEmpty ? "0 s" : relevant.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    }
+
+    private var listenerTable: TextTable {
+        TextTable(
+            header: ["LISTENER", "ADDRESS", "CONNECTIONS", "CERTIFICATE"],
+            rows: listeners.map { listener in
+                [
+                    listener.name.rawValue, listener.address, "\(listener.connections)",
+                    listener.certificateExpiry.map(Self.end) ?? "-",
+                ]
+            })
+    }
+
+    private var keyTable: TextTable {
+        TextTable(
+            header: ["KEY", "ACCOUNT", "ROLE", "STATE", "CUSTODY", "FINGERPRINT"],
+            rows: keys.map { key in
+                [
+                    key.settings.keyID, key.issuerID, key.lifeState?.rawValue ?? (key.isActive ? "active" : "usable"),
+                    key.state.name,
+                    key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
+                ]
+            })
+    }
+
+    private var tokenTable: TextTable {
+        TextTable(
+            header: ["TOKEN", "HEALTH", "SESSIONS", "BUSY", "QUEUE", "RECONNECTS", "MODEL", "SERIAL"],
+            rows: places.compactMap { place in
+                guard let pool = place.pool else { return nil }
+                return [
+                    place.name ?? "-", place.health.name, "\(pool.ready) of \(pool.wanted)", "\(pool.busy)",
+                    "\(pool.queueDepth) of \(pool.queueLimit)", "\(pool.reconnects)", place.token?.model ?? "-",
+                    place.token?.serial ?? "-",
+                ]
+            })
+    }
+
+    private var clientTable: TextTable {
+        TextTable(
+            header: ["CLIENT", "ROLE", "BURST LEFT", "DAY LEFT"],
+            rows: clients.map { client in
+                let standing = client.standing(at: .now())
+                return [
+                    client.name, client.isAdministrator ? "administrator" : "client", left(standing.rate),
+                    left(standing.quota),
+                ]
+            })
+    }
+
+    private var eventLines: String {
+        events.map { "\($0.time) \($0.level): \($0.message)" }.joined(separator: "\n")
+    }
+
+    private func left(_ status: RateLimitStatus?) -> String {
+        status.map { "\($0.remaining) of \($0.limit)" } ?? "no limit"
+    }
+
+    private static func end(of expiry: Int) -> String {
+        expiry <= now ? "HAS ENDED" : "ends in \((expiry - now) / 86_400) days"
+    }
+
+    private static var now: Int { Int(GrantIssuer.systemTime().milliseconds / 1000) }
+}

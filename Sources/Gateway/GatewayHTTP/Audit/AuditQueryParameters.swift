@@ -1,0 +1,91 @@
+import AuditKit
+import Hummingbird
+import SigningGateway
+import SigningKit
+
+/// A query of the audit log as URL parameters: `AuditTerm` names, `since`, `until`, `day`, and those of each route.
+struct AuditQueryParameters {
+    private(set) var query: AuditQuery
+    let limit: Int
+    let interval: AuditInterval
+
+    private static let standardLimit = 100
+    private static let limits = 1...1000
+
+    init(_ request: Request, allowing others: Set<String>) throws {
+        let parameters = try QueryString(request.uri.query)
+        let terms = AuditTerm.allCases.map(\.rawValue)
+        let known = Set(terms).union(["since", "until", "day"]).union(others)
+        if let unknown = parameters.names.first(where: { !known.contains($0) }) {
+            throw Problem(
+                .invalidParameter,
+                "The parameter \"\(unknown)\" is not known here; there are \(known.sorted().joined(separator: ", ")).",
+                field: unknown)
+        }
+        func value(_ name: String) throws(Problem) -> String? {
+            parameters.names.contains(name) ? try parameters.required(name) : nil
+        }
+        var text = AuditQueryText()
+        text.since = try value("since")
+        text.until = try value("until")
+        text.day = try value("day")
+        for term in AuditTerm.allCases { text.terms[term] = try value(term.rawValue) }
+        text.isLatestFirst = try Self.order(try value("order"))
+        limit = try Self.limit(try value("limit"))
+        interval = try Self.interval(try value("by"))
+        do { query = try text.query(at: GrantIssuer.systemTime()) } catch {
+            throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
+        }
+        query.indexes = try Self.indexes(after: try value("after"), before: try value("before"))
+    }
+
+    private static func indexes(after: String?, before: String?) throws(Problem) -> Range<Int> {
+        func index(_ text: String?, _ name: String) throws(Problem) -> Int? {
+            guard let text else { return nil }
+            if let index = number(text) { return index }
+            throw Problem(.invalidParameter, "The parameter \"\(name)\" is the index of an entry.", field: name)
+        }
+        let begin = try index(after, "after").map { $0 + 1 } ?? 0
+        return begin..<max(begin, try index(before, "before") ?? .max)
+    }
+
+    /// A decimal number without sign or leading zeros, less than `Int.max`.
+    static func number(_ text: String) -> Int? {
+        guard let number = Int(text), (0..<Int.max).contains(number), String(number) == text else { return nil }
+        return number
+    }
+
+    /// In a URL, the `+` of an offset such as +01:00 must be percent-encoded.
+    private static func hint(for error: AuditQueryError) -> String {
+        guard case .notMoment(_, let text) = error, text.contains(" ") else { return "" }
+        return " In a URL a + is a space: write it as %2B."
+    }
+
+    private static func order(_ text: String?) throws(Problem) -> Bool {
+        switch text {
+        case nil, "latest": return true
+        case "oldest": return false
+        default: throw Problem(.invalidParameter, "The parameter \"order\" is latest or oldest.", field: "order")
+        }
+    }
+
+    private static func limit(_ text: String?) throws(Problem) -> Int {
+        guard let text else { return standardLimit }
+        guard let limit = Int(text), limits.contains(limit) else {
+            throw Problem(
+                .invalidParameter,
+                "The parameter \"limit\" is a number from \(limits.lowerBound) to \(limits.upperBound).",
+                field: "limit")
+        }
+        return limit
+    }
+
+    private static func interval(_ text: String?) throws(Problem) -> AuditInterval {
+        guard let text else { return .day }
+        guard let interval = AuditInterval(exactly: text) else {
+            let names = AuditInterval.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(.invalidParameter, "The parameter \"by\" is one of \(names).", field: "by")
+        }
+        return interval
+    }
+}

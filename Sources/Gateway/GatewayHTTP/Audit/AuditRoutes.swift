@@ -1,0 +1,170 @@
+import AuditKit
+import Hummingbird
+import NIOCore
+import NIOPosix
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+/// The audit routes for administrators. They change no entry; a verification appends one.
+struct AuditRoutes {
+    let reading: any AuditReading
+    let gateway: SnapshotHolder
+
+    func add(to table: inout RouteTable, _ adminAuthorization: AdminAuthorization) {
+        let proofs = AuditProofRoutes(lifecycleClient: self)
+        let export = AuditExportRoute(lifecycleClient: self)
+        table.get("/v1/audit/entries", adminAuthorization.authorizing(entries))
+        table.get("/v1/audit/entries/{index}", adminAuthorization.authorizing(entry))
+        table.get("/v1/audit/entries/{index}/proof", adminAuthorization.authorizing(proofs.inclusion))
+        table.get("/v1/audit/consistency", adminAuthorization.authorizing(proofs.consistency))
+        table.get("/v1/audit/checkpoint", adminAuthorization.authorizing(proofs.checkpoint))
+        table.get("/v1/audit/checkpoints", adminAuthorization.authorizing(proofs.checkpoints))
+        table.get("/v1/audit/export", adminAuthorization.authorizing(export.respond))
+        table.get("/v1/audit/stats", adminAuthorization.authorizing(stats))
+        table.post(
+            "/v1/audit/verification",
+            adminAuthorization.authorizing(AuditVerificationRoute(lifecycleClient: self).respond))
+    }
+
+    // MARK: Reading
+
+    /// Threads for disk reads. Checkpoints are published on other threads, so readers cannot delay them.
+    private static let readers = started(NIOThreadPool(numberOfThreads: 2))
+    /// One thread: a verification uses a core for seconds, so only one runs at a time.
+    private static let verifiers = started(NIOThreadPool(numberOfThreads: 1))
+
+    private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
+        pool.start()
+        return pool
+    }
+
+    /// - Parameter isVerification: true if `body` reads the whole log. It then runs on the verification thread.
+    func read<Result: Sendable>(
+        isVerification: Bool = false, _ body: @escaping @Sendable (any AuditReader) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await (isVerification ? Self.verifiers : Self.readers).runIfActive { [reading] in
+                let reader = try reading.reader()
+                defer { reader.close() }
+                return try body(reader)
+            }
+        } catch let error as AuditStoreError {
+            throw Problem(.auditUnavailable, "The audit log cannot be read. \(error)")
+        }
+    }
+
+    // MARK: Routes
+
+    /// `GET /v1/audit/entries?since=…&product=…&limit=…`: the matching entries, by default the latest first.
+    @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let query = try AuditQueryParameters(request, allowing: ["limit", "order", "after", "before"])
+        let (found, isComplete, archived, coverage) = try await read { reader in
+            var found: [StoredEntry] = []
+            let coverage = try reader.search(query.query) { (entry) throws(AuditStoreError) in
+                // One entry beyond the limit shows that there are more.
+                found.append(entry)
+                return found.count <= query.limit
+            }
+            let archived = try reader.archived(before: query.query)
+            let isComplete = found.count <= query.limit && coverage.missing == nil && archived == nil
+            return (Array(found.prefix(query.limit)), isComplete, archived, coverage)
+        }
+        var writer = JSONWriter(capacity: 640 * (found.count + 1))
+        writer.object { writer in
+            writer.name("entries")
+            writer.array { writer in for entry in found { writer.raw(EntryJSON.indexed(entry)) } }
+            writer.member("complete", isComplete)
+            if let archived { writer.member("archivedBefore", archived) }
+            if coverage.byIndex > 0 {
+                writer.name("index")
+                writer.object { writer in
+                    writer.member("answeredFor", coverage.byIndex)
+                    writer.member("named", coverage.foundByIndex)
+                }
+            }
+        }
+        return .json(writer.bytes)
+    }
+
+    @Sendable private func entry(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try Self.refuseParameters(request)
+        let index = try Self.index(context)
+        let (entry, begin) = try await read { reader -> (StoredEntry?, Int) in
+            var found: StoredEntry?
+            try reader.entries(in: index..<index + 1) { (entry) throws(AuditStoreError) in
+                found = entry
+                return false
+            }
+            return (found, try reader.firstIndex())
+        }
+        guard let entry else {
+            throw Problem(
+                .notFound,
+                index < begin
+                    ? "Entry \(index) was archived: the database begins with entry \(begin)."
+                    : "The log has no entry \(index).")
+        }
+        return .json(EntryJSON.indexed(entry))
+    }
+
+    /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
+    @Sendable private func stats(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let query = try AuditQueryParameters(request, allowing: ["by"])
+        // Encode the counts here: there may be hundreds of thousands, and the event loop also serves signatures.
+        return .json(try await read { try Self.counts(query.query, by: query.interval, in: $0) })
+    }
+
+    private static func counts(
+        _ query: AuditQuery, by interval: AuditInterval, in reader: any AuditReader
+    ) throws(AuditStoreError) -> [UInt8] {
+        let counted = try reader.tallies(query)
+        let archived = try reader.archived(before: query)
+        let tallies = interval.sums(counted.tallies)
+        var writer = JSONWriter(capacity: 160 * (tallies.count + 1))
+        writer.object { writer in
+            writer.member("by", interval.rawValue)
+            writer.name("counts")
+            writer.array { writer in for tally in tallies { write(tally, &writer) } }
+            writer.member("complete", counted.coverage.missing == nil && archived == nil)
+            if let archived { writer.member("archivedBefore", archived) }
+            if counted.coverage.byIndex > 0 {
+                writer.name("index")
+                writer.object { writer in writer.member("answeredFor", counted.coverage.byIndex) }
+            }
+        }
+        return writer.bytes
+    }
+
+    static func index(_ context: GatewayContext) throws -> Int {
+        let text = try context.parameters.require("index")
+        guard let index = AuditQueryParameters.number(text) else {
+            throw Problem(.notFound, "\"\(text)\" is not the index of an entry; they are whole numbers from 0.")
+        }
+        return index
+    }
+
+    /// For a route without query parameters.
+    static func refuseParameters(_ request: Request) throws {
+        guard let name = try QueryString(request.uri.query).names.first else { return }
+        throw Problem(
+            .invalidParameter, "The parameter \"\(name)\" is not known here; there are none.", field: name)
+    }
+
+    static func text(_ text: String) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private static func write(_ tally: AuditTally, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("begin", unescaped: tally.begin.rfc3339)
+            if let client = tally.client { writer.member("client", client) }
+            if let feature = tally.feature { writer.member("feature", feature) }
+            if let key = tally.key { writer.member("key", key) }
+            writer.member("outcome", tally.outcome)
+            writer.member("count", tally.count)
+        }
+    }
+}

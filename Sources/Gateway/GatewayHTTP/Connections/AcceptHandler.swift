@@ -1,0 +1,87 @@
+import NIOCore
+import NIOTLS
+
+/// The first inbound handler, below HTTP. It starts the timeout at a request's first byte. Otherwise a client could
+/// hold a connection open by sending a byte now and then.
+final class AcceptHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let clock: RequestTimeouts
+    private let lineLimit: Int
+    private let onHandshake: (any Channel) -> Void
+    /// Received bytes of the current request's first line.
+    private var lineBytes = 0
+    private var isLineComplete = false
+    /// The first bytes of the current request, at most `startLimit`.
+    private var start: [UInt8] = []
+    private var isDiscarding = false
+
+    /// In bytes: longer than any method.
+    private static let startLimit = 32
+
+    /// - Parameter onHandshake: called on the event loop.
+    init(_ clock: RequestTimeouts, lineLimit: Int, onHandshake: @escaping (any Channel) -> Void) {
+        self.clock = clock
+        self.lineLimit = lineLimit
+        self.onHandshake = onHandshake
+    }
+
+    /// Distinguishes a long request line from long header fields.
+    var isLineTooLong: Bool { lineBytes > lineLimit }
+
+    /// Whether the bytes before the first space form a token (RFC 9110 §5.6.2), as every method does. False while an
+    /// earlier request awaits its answer.
+    var beginsWithMethod: Bool { !method.isEmpty && method.allSatisfy(Self.isTokenByte) }
+
+    /// Whether the method belongs to another protocol. The parser knows such methods and reports a different error.
+    var beginsWithForeignMethod: Bool { Self.foreignMethods.contains { method.elementsEqual($0.utf8) } }
+
+    /// Methods of RTSP (RFC 2326 §10), of AirPlay, and of the HTTP/2 preface (RFC 9113 §3.4).
+    private static let foreignMethods = [
+        "DESCRIBE", "ANNOUNCE", "SETUP", "PLAY", "PAUSE", "TEARDOWN", "GET_PARAMETER", "SET_PARAMETER", "REDIRECT",
+        "RECORD", "FLUSH", "PRI",
+    ]
+
+    private var method: ArraySlice<UInt8> { clock.isAnswering ? [] : start.prefix { $0 != UInt8(ascii: " ") } }
+
+    func discardRest() { isDiscarding = true }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isDiscarding { return }
+        if clock.phase == .idle {
+            lineBytes = 0
+            isLineComplete = false
+            start.removeAll(keepingCapacity: true)
+        }
+        clock.noteBytes()
+        if !isLineComplete { measure(unwrapInboundIn(data).readableBytesView) }
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted = event as? TLSUserEvent {
+            clock.noteHandshake()
+            onHandshake(context.channel)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private func measure(_ bytes: ByteBufferView) {
+        start += bytes.prefix(Self.startLimit - start.count)
+        if let newline = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+            lineBytes += newline - bytes.startIndex
+            isLineComplete = true
+        } else {
+            lineBytes += bytes.count
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import NIOCore
+import Synchronization
+
+/// All open connections of all listeners.
+public final class ConnectionRegistry: Sendable {
+    /// The limit of the admin listener and of the metrics listener, each.
+    private static let adminLimit = 64
+
+    private let open = Mutex<[ObjectIdentifier: Entry]>([:])
+    private let limits: Mutex<ConnectionBounds>
+    let bodies = BodyBudget()
+
+    private struct Entry {
+        let channel: any Channel
+        let connection: Connection
+    }
+
+    public init(_ bounds: ConnectionBounds) {
+        limits = Mutex(bounds)
+    }
+
+    /// Open connections keep the timeouts and header limits that they began with.
+    public var bounds: ConnectionBounds {
+        get { limits.withLock { $0 } }
+        set { limits.withLock { $0 = newValue } }
+    }
+
+    /// The admin listener allows five minutes for a request, because opening a token may take long.
+    func bounds(of listener: ListenerName) -> ConnectionBounds {
+        var bounds = bounds
+        if listener == .admin { bounds.requestTimeout = max(bounds.requestTimeout, .minutes(5)) }
+        return bounds
+    }
+
+    /// Open connections of each listener.
+    public func counts() -> [ListenerName: Int] {
+        open.withLock { open in open.values.reduce(into: [:]) { $0[$1.connection.listener, default: 0] += 1 } }
+    }
+
+    /// Bytes of the request bodies in flight.
+    public var bodyBytes: Int { bodies.total }
+
+    /// - Returns: false if the limit is reached.
+    func enter(_ channel: any Channel, _ connection: Connection, limit: Int) -> Bool {
+        open.withLock { open in
+            // Each listener has its own limit, so that a full one does not block the others.
+            let limit = connection.listener == .public ? limit : min(limit, Self.adminLimit)
+            let count = open.values.count { $0.connection.listener == connection.listener }
+            guard count < limit else { return false }
+            open[ObjectIdentifier(channel)] = Entry(channel: channel, connection: connection)
+            return true
+        }
+    }
+
+    func leave(_ channel: any Channel) {
+        open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    /// Ends the listener's connections that its new trust roots do not allow. Requests in progress get their answers
+    /// first. Handshakes in progress get a moment to complete, and then compare their certificates.
+    func noteTrust(_ listener: ListenerName, of identity: TLSIdentity) {
+        let entries = open.withLock { open in open.values.filter { $0.connection.listener == listener } }
+        for entry in entries {
+            // Remove the certificate here, so that it does not authenticate a request that the event loop reads before
+            // this event. Without a certificate the handshake may be in progress, so the event loop decides.
+            let certificate = entry.connection.knownPeer.certificate
+            let hasLostCertificate = certificate.map { !identity.trusts($0) } ?? false
+            if hasLostCertificate { entry.connection.forgetCertificate() }
+            entry.channel.pipeline.fireUserInboundEventTriggered(
+                TrustRootChange(identity: identity, hasLostCertificate: hasLostCertificate))
+        }
+    }
+}

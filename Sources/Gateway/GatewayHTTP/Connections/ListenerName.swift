@@ -1,0 +1,9 @@
+/// The gateway's listeners.
+public enum ListenerName: String, Hashable, CaseIterable, Sendable {
+    /// For apps' servers.
+    case `public`
+    /// For administrators.
+    case admin
+    /// For Prometheus.
+    case metrics
+}

@@ -1,0 +1,56 @@
+import Hummingbird
+import SigningGateway
+import StrictJSON
+
+/// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,
+/// and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
+struct HealthRoutes {
+    static let livePath = "/livez"
+    static let readyPath = "/readyz"
+    private static let appParameter = "app"
+
+    let gateway: SnapshotHolder
+    let monitor: KeyRingMonitor
+    let drain: Drain
+
+    @Sendable func snapshots(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        .json(Array(#"{"status":"alive"}"#.utf8))
+    }
+
+    @Sendable func ready(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        if drain.hasBegun { return .json(Array(#"{"status":"draining"}"#.utf8), status: .serviceUnavailable) }
+        let app = try QueryString(request.uri.query)[Self.appParameter]
+        let issuerID = try app.map { try self.issuerID(ofApp: $0) }
+        let handles = await monitor.report().filter { issuerID == nil || $0.issuerID == issuerID }
+        let audit = gateway.audit?.state
+        // Without an active key, the gateway cannot sign requests that name no key.
+        let canSign =
+            handles.allSatisfy { !$0.isActive || $0.state.canSign }
+            && (app == nil || handles.contains(where: \.isActive))
+        let isReady = canSign && audit?.isWritable != false
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("status", isReady ? "ready" : "unready")
+            writer.member("audit", audit?.name ?? "off")
+            writer.name("keys")
+            writer.array { writer in
+                for handle in handles {
+                    writer.object { writer in
+                        writer.member("keyId", handle.settings.keyID)
+                        writer.member("active", handle.isActive)
+                        writer.member("state", handle.state.name)
+                    }
+                }
+            }
+        }
+        return .json(writer.bytes, status: isReady ? .ok : .serviceUnavailable)
+    }
+
+    private func issuerID(ofApp bundleID: String) throws(Problem) -> String {
+        guard let issuerID = gateway.current.dispatcher.issuerID(ofApp: bundleID) else {
+            throw Problem(
+                .unknownApp, "No app with the bundle ID \"\(bundleID)\" is configured.", field: Self.appParameter)
+        }
+        return issuerID
+    }
+}

@@ -1,0 +1,28 @@
+/// Why a listener's TLS files cannot be used. Messages name the file and the remedy, and contain nothing of a key.
+public enum TLSError: Error, Equatable, CustomStringConvertible {
+    /// Missing, not readable, or not PEM.
+    case unreadable(path: String)
+    /// Not a regular file, or longer than `TLSFile.limit`.
+    case unfit(path: String)
+    /// Contains no certificate.
+    case empty(path: String)
+    /// More trust roots than `TLSMaterial.rootLimit`.
+    case tooManyRoots(path: String, count: Int)
+    /// The key does not belong to the certificate, or TLS does not support its kind.
+    case unusable(certificate: String, key: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let path):
+            "\(path) cannot be read, or is not PEM; check the path, its permissions and its content."
+        case .unfit(let path):
+            "\(path) is not a regular file of at most \(TLSFile.limit >> 20) MiB; give a file in PEM."
+        case .empty(let path): "\(path) holds no certificate; give certificates in PEM."
+        case .tooManyRoots(let path, let count):
+            "\(path) holds \(count) different certificates, and at most \(TLSMaterial.rootLimit) may vouch for clients; "
+                + "remove those that no client needs."
+        case .unusable(let certificate, let key):
+            "The key in \(key) does not belong to the first certificate in \(certificate), or TLS cannot use it."
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import AuditKit
+import Dispatch
+import SigningKit
+import Synchronization
+
+/// The queue of entries between request tasks and the writer thread. Each waiting call is resumed once: by the writer
+/// thread after the transaction, or by `WriteTimeoutMonitor` if the transaction takes too long.
+final class AuditQueue: Sendable {
+    typealias Outcome = Result<SignedTreeHead?, AuditError>
+
+    struct Waiting: Sendable {
+        let entries: [CanonicalEntry]
+        /// Requests that get 503 if the write fails. The other entries are then counted as lost.
+        var answers: Int
+        /// A checkpoint to store in the same transaction as the entries.
+        var checkpoint: SignedTreeHead?
+        /// Whether the log must contain an entry that is newer than the last checkpoint.
+        var needsNewEntry = false
+        var registrations: [Registration] = []
+        let continuation: UnsafeContinuation<Outcome, Never>
+    }
+
+    /// A new value of a register, which belongs to one of the entries.
+    struct Registration: Sendable {
+        /// The index of the entry: among those of its call, and among those of the group after `take()`.
+        var position: Int
+        let name: String
+        let value: [UInt8]
+    }
+
+    /// The content of one transaction.
+    struct Group {
+        var entries: [CanonicalEntry] = []
+        var notes: [CanonicalEntry] = []
+        var checkpoints: [SignedTreeHead] = []
+        var registrations: [Registration] = []
+        var needsNewEntry = false
+        /// Whether to run the transaction even without entries, to test the store.
+        var isProbe = false
+        var isEmpty: Bool { entries.isEmpty && notes.isEmpty && checkpoints.isEmpty && !needsNewEntry && !isProbe }
+    }
+
+    struct Outage {
+        let error: AuditError
+        let duration: Duration
+        /// Requests that got 503.
+        var refused: Int
+        /// Entries without an answer that were not recorded.
+        var lostNotes: Int
+    }
+
+    /// The maximum number of notes while the log cannot be written.
+    static let noteLimit = 1024
+
+    private let state = Mutex(State())
+    /// Wakes the writer thread. A signal without new content costs the thread an empty round.
+    private let signal = DispatchSemaphore(value: 0)
+
+    var condition: AuditState { state.withLock { $0.condition } }
+
+    // MARK: For requests
+
+    /// Returns when the entries are durable.
+    ///
+    /// - Parameter answers: the number of requests that get 503 if the write fails; nil for the number of entries.
+    func enter(
+        _ entries: [CanonicalEntry], answers: Int? = nil, checkpoint: SignedTreeHead? = nil,
+        needsNewEntry: Bool = false,
+        registrations: [Registration] = []
+    ) async throws(AuditError) -> SignedTreeHead? {
+        try await withUnsafeContinuation { continuation in
+            let waiting = Waiting(
+                entries: entries, answers: answers ?? entries.count, checkpoint: checkpoint,
+                needsNewEntry: needsNewEntry,
+                registrations: registrations,
+                continuation: continuation)
+            let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
+                if state.isClosed { return (.closed, false) }
+                if case .unwritable(let error) = state.condition {
+                    state.noteRefused(waiting)
+                    return (error, false)
+                }
+                state.waiting.append(waiting)
+                return (nil, state.waiting.count == 1)
+            }
+            if let refusal { return continuation.resume(returning: .failure(refusal)) }
+            if isFirst { signal.signal() }
+        }.get()
+    }
+
+    /// Adds an entry without waiting. While the log cannot be written, the queue keeps up to `noteLimit` of them.
+    func note(_ entry: CanonicalEntry) {
+        if state.withLock({ $0.note(entry) }) { signal.signal() }
+    }
+
+    /// Makes the writer thread test the store, because another thread got an error from it.
+    func probe() {
+        let isFirst = state.withLock { state in
+            guard !state.isClosed, state.condition.isWritable, !state.mustProbe else { return false }
+            state.mustProbe = true
+            return true
+        }
+        if isFirst { signal.signal() }
+    }
+
+    /// Counts a request that was refused before it added an entry.
+    func noteRefused() { state.withLock { $0.refused += 1 } }
+
+    // MARK: For the writer thread
+
+    /// Waits until there is something to write or the queue is closed, for `limit` at most.
+    func wait(atMost limit: Duration) { _ = signal.wait(timeout: .now() + limit.dispatch) }
+
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Everything that waits. Entries that arrive during the transaction form the next group.
+    func take() -> Group {
+        state.withLock { state in
+            var group = Group()
+            group.isProbe = state.mustProbe
+            state.mustProbe = false
+            group.notes = state.notes
+            state.notes = []
+            state.inWriting = state.waiting
+            state.waiting = []
+            state.waiting.reserveCapacity(state.inWriting.count)
+            group.entries.reserveCapacity(state.inWriting.count)
+            for waiting in state.inWriting {
+                for var registration in waiting.registrations {
+                    registration.position += group.entries.count
+                    group.registrations.append(registration)
+                }
+                group.entries += waiting.entries
+                if let checkpoint = waiting.checkpoint { group.checkpoints.append(checkpoint) }
+                group.needsNewEntry = group.needsNewEntry || waiting.needsNewEntry
+            }
+            state.writingSince = .now
+            return group
+        }
+    }
+
+    var hasNotes: Bool { state.withLock { !$0.notes.isEmpty } }
+
+    /// Ends a successful transaction.
+    ///
+    /// - Parameters:
+    ///   - isTurn: false if there was nothing to write.
+    ///   - told: the outage that the transaction recorded.
+    /// - Returns: the part of the ended outage that is not recorded yet.
+    @discardableResult
+    func succeed(_ head: SignedTreeHead?, hadTransaction: Bool, telling told: Outage? = nil) -> Outage? {
+        let (answered, untold) = state.withLock { state in
+            defer { state.inWriting = [] }
+            state.writingSince = nil
+            var untold = hadTransaction ? state.outage : nil
+            if hadTransaction { state.recover() }
+            if let told, var rest = untold {
+                // Requests that were refused after the transaction had begun.
+                rest.refused -= told.refused
+                rest.lostNotes -= told.lostNotes
+                untold = rest.refused > 0 || rest.lostNotes > 0 ? rest : nil
+            }
+            return (state.inWriting, untold)
+        }
+        Self.resume(answered, with: .success(head))
+        return untold
+    }
+
+    /// Ends a failed transaction and refuses all waiting calls. New calls are refused until a transaction succeeds.
+    func fail(_ error: AuditError, keeping notes: [CanonicalEntry]) {
+        let answered = state.withLock { state in
+            state.writingSince = nil
+            state.restore(notes)
+            return state.close(with: error)
+        }
+        Self.resume(answered, with: .failure(error))
+    }
+
+    var outage: Outage? { state.withLock { $0.outage } }
+
+    // MARK: For the write timeout monitor
+
+    /// Refuses all calls if the current transaction, with its wait for the store, takes longer than `limit`. The writer
+    /// thread continues: when its transaction succeeds, the log is writable again.
+    ///
+    /// - Returns: whether this call made the log unwritable.
+    func refuseOverdue(_ limit: Duration) -> Bool {
+        let answered = state.withLock { state -> [Waiting]? in
+            guard let since = state.writingSince, .now - since > limit, state.condition.isWritable else { return nil }
+            return state.close(with: .overdue(limit))
+        }
+        guard let answered else { return false }
+        Self.resume(answered, with: .failure(.overdue(limit)))
+        return true
+    }
+
+    private static func resume(_ answered: [Waiting], with outcome: Outcome) {
+        for waiting in answered { waiting.continuation.resume(returning: outcome) }
+    }
+
+    // MARK: Closing
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Refuses new calls. The writer thread writes the waiting entries.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        signal.signal()
+    }
+}

@@ -1,0 +1,123 @@
+import AuditKit
+import Foundation
+import Logging
+import SigningKit
+
+/// The writer thread, which alone writes to the log in this process. It makes all waiting entries durable in one
+/// transaction with a signed tree head, and then resumes their calls. So one write to the disk serves many requests.
+final class AuditWriter: Sendable {
+    /// The time between attempts while the log cannot be written.
+    private static let pause = Duration.milliseconds(500)
+
+    private let queue: AuditQueue
+    private let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
+    private let signer: AuditSigner
+    private let known: [SignedTreeHead]
+    private let clock: ClockMonitor
+    private let now: @Sendable () -> Timestamp
+    private let opened: @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
+    private let storeHandle: StoreHandle
+    private let metrics = AuditMetrics()
+    private let logger = Logger(label: "privyseal.audit")
+
+    /// - Parameters:
+    ///   - known: checkpoints that this log published before. The store must hold all entries that they cover.
+    ///   - opened: gets the registers each time the store is opened, before the first write.
+    init(
+        _ queue: AuditQueue, signer: AuditSigner, known: [SignedTreeHead], storeHandle: StoreHandle,
+        clock: ClockMonitor,
+        now: @escaping @Sendable () -> Timestamp,
+        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore,
+        opened: @escaping @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
+    ) {
+        self.opened = opened
+        self.queue = queue
+        self.opening = opening
+        self.signer = signer
+        self.known = known
+        self.storeHandle = storeHandle
+        self.clock = clock
+        self.now = now
+    }
+
+    /// - Parameters:
+    ///   - appender: nil if the log is not open yet.
+    ///   - ended: called when the queue is closed and the thread has closed the store.
+    func start(with appender: LogAppender?, ended: @escaping @Sendable () -> Void) {
+        let thread = Thread { [self] in
+            ThreadName.set("privyseal-audit")
+            var appender = appender
+            while !queue.isClosed || queue.waitingCount > 0 || queue.hasNotes {
+                if !queue.isClosed { queue.wait(atMost: queue.condition.isWritable ? .seconds(1) : Self.pause) }
+                turn(&appender)
+                if queue.isClosed, !queue.condition.isWritable { break }
+            }
+            storeHandle.store = nil
+            appender?.store.close()
+            ended()
+        }
+        // Entries and SQLite need little stack: 1 MiB.
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    func open() throws(AuditStoreError) -> LogAppender {
+        let appender = try LogAppender(try opening(), signer: signer, known: known)
+        storeHandle.store = appender.store
+        storeHandle.entryCount = appender.tree.size
+        storeHandle.registers = appender.registers
+        try opened(appender.registers)
+        if let time = appender.lastTime { clock.compare(withEntryAt: time) }
+        return appender
+    }
+
+    // MARK: One transaction
+
+    private func turn(_ appender: inout LogAppender?) {
+        let isRecovering = !queue.condition.isWritable
+        var group = queue.take()
+        if group.isEmpty, !isRecovering {
+            queue.succeed(nil, hadTransaction: false)
+            return
+        }
+        let notes = group.notes
+        let outage = queue.outage
+        if let outage { group.notes.insert(entry(for: outage), at: 0) }
+        let begun = ContinuousClock.now
+        do throws(AuditStoreError) {
+            var open = if let appender { appender } else { try self.open() }
+            appender = open
+            let before = open.registerChanges
+            let head = try open.append(group, at: now())
+            appender = open
+            storeHandle.entryCount = open.tree.size
+            if open.registerChanges != before { storeHandle.registers = open.registers }
+            metrics.note(group, took: .now - begun)
+            if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
+            // If the write took too long, its calls were refused already. The entries are in the log nevertheless.
+            if let untold = queue.succeed(head, hadTransaction: true, telling: outage) {
+                queue.note(entry(for: untold))
+            }
+        } catch {
+            if queue.condition.reason != AuditError.unavailable(error.description).description {
+                logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
+            }
+            metrics.noteFailure()
+            queue.fail(.unavailable(error.description), keeping: notes)
+        }
+    }
+
+    private func entry(for outage: AuditQueue.Outage) -> CanonicalEntry {
+        let parts = outage.duration.components
+        let milliseconds = Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
+        return AuditEntry(
+            .outage(
+                milliseconds: milliseconds, reason: outage.error.description, refused: outage.refused,
+                lostEvents: outage.lostNotes), at: now()
+        ).canonical
+    }
+
+    private func name(_ appender: LogAppender) -> Logger.Metadata {
+        ["origin": "\(appender.store.identity.origin)", "size": "\(appender.tree.size)"]
+    }
+}

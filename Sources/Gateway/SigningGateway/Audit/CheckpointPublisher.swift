@@ -1,0 +1,140 @@
+import AuditKit
+import Logging
+import Metrics
+public import SigningKit
+import Synchronization
+public import TransparencyLog
+
+/// A destination outside the log. Its checkpoints reveal if an attacker on the machine rewrites the log.
+public protocol CheckpointDestination: Sendable {
+    /// The name in messages and metric labels, such as `file`.
+    var name: String { get }
+
+    /// - Parameter note: a complete signed note.
+    func send(_ note: String) async throws
+}
+
+/// A second key that signs checkpoints, such as one on a token.
+public protocol CheckpointCosigner: Sendable {
+    /// - Parameter text: the text of the note.
+    /// - Returns: the signature line (C2SP signed-note).
+    func signature(for text: String) async throws -> NoteSignature
+}
+
+/// The publication of the last checkpoint.
+public struct PublicationStatus: Hashable, Sendable {
+    public struct Destination: Hashable, Sendable {
+        public let name: String
+        /// When the destination last accepted a checkpoint; nil if it never did.
+        public var lastSuccess: Timestamp?
+        /// Why the destination did not accept the last checkpoint; nil if it did.
+        public var complaint: String?
+    }
+
+    /// The number of entries that the last checkpoint covers; nil if there was none.
+    public var size: Int?
+    public var destinations: [Destination]
+}
+
+/// Sends checkpoints out. A checkpoint that fails is not sent again. No signature waits for a destination.
+public final class CheckpointPublisher: Sendable {
+    private let destinations: [any CheckpointDestination]
+    private let cosigner: (any CheckpointCosigner)?
+    private let state: Mutex<PublicationStatus>
+    /// The sends in progress, by the index of the destination.
+    private let sending = Mutex<[Int: Task<Void, Never>]>([:])
+    private let now: @Sendable () -> Timestamp
+    private let logger = Logger(label: "privyseal.audit")
+
+    public init(
+        _ destinations: [any CheckpointDestination], cosigner: (any CheckpointCosigner)? = nil,
+        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime
+    ) {
+        self.destinations = destinations
+        self.cosigner = cosigner
+        self.now = now
+        state = Mutex(
+            PublicationStatus(size: nil, destinations: destinations.map { .init(name: $0.name) }))
+        // Export the counter as 0, so that alerts can see its first increment.
+        if cosigner != nil { Self.cosignFailures.increment(by: 0) }
+        // Export 0 for a destination that has not accepted a checkpoint yet.
+        for destination in destinations { Self.lastSuccess(of: destination).record(0) }
+    }
+
+    private static var cosignFailures: Counter { Counter(label: "privyseal_audit_cosign_failures_total") }
+
+    private static func lastSuccess(of destination: any CheckpointDestination) -> Gauge {
+        Gauge(
+            label: "privyseal_audit_checkpoint_timestamp_seconds", dimensions: [("destination", destination.name)])
+    }
+
+    var status: PublicationStatus { state.withLock { $0 } }
+
+    /// Adds the co-signature. If the co-signer fails, the checkpoint keeps one signature, which is better than none.
+    func cosign(_ head: SignedTreeHead) async -> SignedTreeHead {
+        guard let cosigner else { return head }
+        do {
+            let note = try SignedNote(parsing: head.note)
+            let signed = try note.adding(try await cosigner.signature(for: note.text))
+            return SignedTreeHead(size: head.size, note: signed.description)
+        } catch {
+            Self.cosignFailures.increment()
+            logger.error("The checkpoint over \(head.size) entries has no second signature: \(error)")
+            return head
+        }
+    }
+
+    /// Returns when all sends have ended, or after `timeout`. A destination that hangs does not delay the others. It
+    /// gets no new checkpoint until its send has ended.
+    ///
+    /// - Parameter isLast: whether this is the last checkpoint. It is then sent even after a send that is in progress.
+    func publish(_ checkpoint: SignedTreeHead, isLast: Bool = false, timeout: Duration = timeout) async {
+        state.withLock { $0.size = checkpoint.size }
+        let arrivals = CompletionCounter(destinations.count)
+        for index in destinations.indices {
+            let before = sending.withLock { $0[index] }
+            guard before == nil || isLast else {
+                complain("It still has not taken the checkpoint before.", of: index, checkpoint)
+                arrivals.arrive()
+                continue
+            }
+            // Not a child task: a blocking file system call cannot be cancelled, and a task group would wait for it.
+            sending.withLock { sending in
+                sending[index] = Task {
+                    await before?.value
+                    await self.send(checkpoint, to: index)
+                    self.sending.withLock { $0[index] = nil }
+                    arrivals.arrive()
+                }
+            }
+        }
+        if !destinations.isEmpty { await arrivals.wait(atMost: timeout) }
+    }
+
+    static let timeout = Duration.seconds(15)
+
+    private func send(_ checkpoint: SignedTreeHead, to index: Int) async {
+        let destination = destinations[index]
+        do {
+            try await destination.send(checkpoint.note)
+            let time = now()
+            let complaint = state.withLock { state in
+                defer { state.destinations[index].complaint = nil }
+                state.destinations[index].lastSuccess = time
+                return state.destinations[index].complaint
+            }
+            Self.lastSuccess(of: destination).record(Double(time.milliseconds) / 1000)
+            guard complaint != nil else { return }
+            logger.notice("Checkpoints go out to \(destination.name) again", metadata: ["size": "\(checkpoint.size)"])
+        } catch {
+            complain("\(error)", of: index, checkpoint)
+        }
+    }
+
+    private func complain(_ reason: String, of index: Int, _ checkpoint: SignedTreeHead) {
+        state.withLock { $0.destinations[index].complaint = reason }
+        logger.error(
+            "A checkpoint did not go out to \(destinations[index].name): \(reason)",
+            metadata: ["size": "\(checkpoint.size)"])
+    }
+}

@@ -1,0 +1,110 @@
+import AuditKit
+import SigningKit
+import TransparencyLog
+
+/// An open store and the Merkle tree over its entries. One thread at a time uses it.
+struct LogAppender {
+    let store: any AuditStore
+    private let signer: AuditSigner
+    /// The tree over the entries that are known to be durable.
+    private(set) var tree = LogTree()
+    /// The signed tree head that this process wrote last.
+    private var head: SignedTreeHead?
+    /// The size of the last checkpoint for publication; -1 before the first.
+    private var lastCheckpoint = -1
+    /// The durable registers by name.
+    private(set) var registers: [String: AuditRegister]
+    /// The time of the last entry when the store was opened; nil if there was none or it is archived.
+    let lastTime: Timestamp?
+    private var seal: String
+    /// The number of transactions that changed `registers`.
+    private(set) var registerChanges = 0
+
+    /// Builds the tree from the store, and compares it with the largest known checkpoint: the store must hold all
+    /// entries that the log has published.
+    init(_ store: any AuditStore, signer: AuditSigner, known: [SignedTreeHead]) throws(AuditStoreError) {
+        self.store = store
+        self.signer = signer
+        var tree = LogTree()
+        let (registers, lastTime) = try store.write { transaction throws(AuditStoreError) in
+            let opening = LogAppenderOpening(transaction, signer: signer, origin: store.identity.origin)
+            try opening.build(&tree, known: known)
+            return (try opening.registers(), try opening.lastTime(of: tree.size))
+        }
+        self.tree = tree
+        self.registers = registers
+        self.lastTime = lastTime
+        seal = RegistersLine.line(over: registers.values)
+    }
+
+    mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> SignedTreeHead {
+        let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
+        let known = head
+        var (tree, registers, seal) = (tree, registers, seal)
+        let head = try store.write { transaction throws(AuditStoreError) in
+            // Verify the stored head only if this process did not write it.
+            let stored = try transaction.head()
+            if known == nil || stored != known {
+                try Self.follow(stored, transaction, &tree, signer)
+                registers = try LogAppenderOpening(transaction, signer: signer, origin: origin).registers()
+                seal = RegistersLine.line(over: registers.values)
+            }
+            let begin = tree.size + group.notes.count
+            var newIdentities = group.notes + group.entries
+            if group.needsNewEntry, newIdentities.isEmpty, isQuiet {
+                newIdentities = [AuditEntry(.idle, at: time).canonical]
+            }
+            for entry in newIdentities { try Self.append(entry, to: &tree, transaction) }
+            for one in group.registrations {
+                let register = AuditRegister(name: one.name, value: one.value, entry: begin + one.position)
+                try transaction.register(register)
+                registers[register.name] = register
+            }
+            if !group.registrations.isEmpty { seal = RegistersLine.line(over: registers.values) }
+            let head = try signer.head(of: tree, origin: origin, seal: seal)
+            try transaction.setHead(head)
+            for checkpoint in group.checkpoints { try transaction.keep(checkpoint) }
+            return head
+        }
+        self.tree = tree
+        self.head = head
+        if registers != self.registers { registerChanges += 1 }
+        (self.registers, self.seal) = (registers, seal)
+        if group.needsNewEntry { lastCheckpoint = head.size }
+        return head
+    }
+
+    private static func append(
+        _ entry: CanonicalEntry, to tree: inout LogTree, _ transaction: any AuditTransaction
+    ) throws(AuditStoreError) {
+        let leaf = MerkleHash.leaf(entry.bytes)
+        let index = tree.size
+        try transaction.append(
+            StoredEntry(index: index, body: entry.bytes, mark: StoredEntry.mark(of: leaf, at: index)))
+        if let segment = tree.append(leaf) { try transaction.close(segment: segment.number, root: segment.root.bytes) }
+    }
+
+    /// Adds the entries that another process has appended since, such as a signature on the command line.
+    private static func follow(
+        _ stored: SignedTreeHead?, _ transaction: any AuditTransaction, _ tree: inout LogTree, _ signer: AuditSigner
+    ) throws(AuditStoreError) {
+        let size = stored?.size ?? 0
+        guard size != tree.size || size > 0 else { return }
+        guard let stored, size >= tree.size else {
+            throw .replaced(
+                "It holds \(size) entries, but had \(tree.size): an older copy was put in its place. Put the right one back."
+            )
+        }
+        if size > tree.size {
+            var followed = tree
+            try transaction.entries(in: tree.size..<size) { entry throws(AuditStoreError) in
+                _ = followed.append(MerkleHash.leaf(entry.body))
+                return true
+            }
+            tree = followed
+        }
+        guard try signer.checkpoint(in: stored).root == tree.root, size == tree.size else {
+            throw .replaced("It holds another log than the one that was written until now. Put the right one back.")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import SigningKit
+import Synchronization
+
+/// An authenticated caller. A request keeps its client until it is answered, even if the configuration changes.
+public final class Client: Sendable {
+    public let name: String
+    /// Whether it may use the admin listener.
+    public let isAdministrator: Bool
+    /// The client as a person for dual control.
+    public let administrator: Administrator
+    /// Where the client is configured.
+    public let origin: String
+
+    let policy: Policy
+    let limits: ClientLimits
+    let usage: ClientUsage
+    private let counters = Mutex<[(feature: String, counters: RequestCounters)]>([])
+
+    init(_ settings: ClientSettings, usage: ClientUsage = ClientUsage()) {
+        name = settings.name
+        isAdministrator = settings.isAdministrator
+        administrator = settings.isAdministrator ? Administrator(settings) : Administrator(name: settings.name)
+        origin = settings.origin
+        policy = Policy(settings)
+        limits = ClientLimits(client: settings.name, rate: settings.rate, dailyQuota: settings.dailyQuota)
+        self.usage = usage
+    }
+
+    // MARK: Clients that are not configured
+
+    /// Names that a configuration should not give to a client: a metric label would have two meanings.
+    public static let reservedNames = [anonymousName, operatorName]
+
+    static let anonymousName = "anonymous"
+    private static let operatorName = "operator"
+
+    /// The operator on the command line. Access to the configuration and the keys gives it all rights, without limits.
+    public static let `operator` = everything(named: operatorName, origin: "the command line")
+
+    static func everything(named name: String, origin: String) -> Client {
+        let all = [Pattern("*")]
+        let rule = RuleSettings(apps: all, features: all, products: all, offers: all, keyIDs: all, origin: origin)
+        return Client(ClientSettings(name: name, rules: [rule], origin: origin))
+    }
+
+    // MARK: Rate and quota
+
+    /// The state of the rate and the quota; nil for a limit that is not set. This takes no request.
+    public func standing(at moment: RateLimitTime) -> (rate: RateLimitStatus?, quota: RateLimitStatus?) {
+        usage.standing(within: limits, at: moment)
+    }
+
+    // MARK: Metrics
+
+    /// The counters of one feature. They are made at the first request, so a rejected configuration creates no metrics.
+    ///
+    /// A linear search is enough: a client has few features, and equal IDs are the same string in memory.
+    func counters(of feature: String) -> RequestCounters {
+        counters.withLock { known in
+            for entry in known where entry.feature == feature { return entry.counters }
+            let made = RequestCounters(feature: feature, client: name)
+            known.append((feature, made))
+            return made
+        }
+    }
+}

@@ -1,0 +1,22 @@
+public import SigningKit
+import StrictJSON
+
+/// A feature that the gateway serves, independent of its input and output types.
+public struct ServedFeature: Sendable {
+    public let descriptor: FeatureDescriptor
+    let prepare: @Sendable (JSONValue) throws(GatewayError) -> PreparedRequest
+
+    public init<Feature: SigningFeature>(_ feature: Feature) {
+        descriptor = Feature.descriptor
+        prepare = { value throws(GatewayError) in
+            let input: Feature.Input
+            do throws(JSONReadError) { input = try Feature.Input(from: value) } catch { throw .request(.request(error)) }
+            return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
+                let draft = try feature.compose(input, for: grant)
+                return ComposedRequest(signingInput: draft.signingInput) {
+                    draft.seal($0).jsonBytes(capacity: 1024)
+                }
+            }
+        }
+    }
+}

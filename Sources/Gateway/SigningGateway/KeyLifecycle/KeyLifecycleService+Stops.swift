@@ -1,0 +1,95 @@
+import Logging
+import SigningKit
+
+extension KeyLifecycleService {
+    /// Stops the key before the order is recorded: it signs nothing from now on, even if the write fails. The gateway
+    /// then retries the write, and an administrator may repeat the order.
+    func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
+        try requireKnown(order.keyID)
+        let hold = stateCache.hold(order.keyID, as: UnrecordedStop.state(after: order.action))
+        let stop = UnrecordedStop(order: order, actor: actor, ordered: now, hold: hold)
+        let isRepeated = unrecordedStops.contains(stop)
+        do throws(KeyLifecycleRefusal) {
+            let answer = try await inTurn(isUrgent: true) { () throws(KeyLifecycleRefusal) -> KeyChangeAnswer in
+                // `inTurn` has recorded the first order.
+                if isRepeated, !unrecordedStops.contains(stop) { return .done([try rules.record(order.keyID)]) }
+                return try await decide(order, by: Administrator(name: actor))
+            }
+            stateCache.release([hold])
+            return answer
+        } catch {
+            guard error.kind == .unrecorded, isServing else {
+                stateCache.release([hold])
+                throw error
+            }
+            switch unrecordedStops.add(stop) {
+            case .added: break
+            case .waitsAlready: stateCache.release([hold])
+            case .tooMany:
+                stateCache.release([hold])
+                throw KeyLifecycleRefusal(
+                    .unrecorded,
+                    "The key \(order.keyID) is stopped, but \(UnrecordedStops.limit) orders of this kind wait to be recorded, which is the "
+                        + "most. Those are recorded by themselves; this order is not kept, so give it again later if the log must "
+                        + "have it, too. \(error)")
+            }
+            throw KeyLifecycleRefusal(
+                .unrecorded,
+                "The key \(order.keyID) is stopped, but that could not be recorded yet; it is tried again by itself, and "
+                    + "ends with this process until then. \(error)")
+        }
+    }
+
+    /// Throws for an unknown key. Until the register is loaded, the keys of the configuration are known.
+    private func requireKnown(_ keyID: String) throws(KeyLifecycleRefusal) {
+        if stateCache.isLoaded {
+            _ = try rules.record(keyID)
+        } else if handle(keyID) == nil {
+            try requireLoaded()
+        }
+    }
+
+    /// Records all unrecorded stops in one transaction and in order. The most severe stop of a key sets its state.
+    func recordStops() async throws(KeyLifecycleRefusal) {
+        let stops = unrecordedStops.all
+        guard !stops.isEmpty, stateCache.isLoaded else { return }
+        var (latest, changed) = (stateCache.records, [KeyLifecycleRecord]())
+        let time = now
+        for stop in stops {
+            guard let record = latest[stop.order.keyID], !stop.isRecorded(in: record) else { continue }
+            let stopped = self.stopped(record, by: stop, at: time)
+            latest[record.keyID] = stopped
+            changed.append(stopped)
+        }
+        if !changed.isEmpty { _ = try await record(changed) }
+        unrecordedStops.remove(stops)
+        stateCache.release(stops.map(\.hold))
+    }
+
+    private func stopped(_ record: KeyLifecycleRecord, by stop: UnrecordedStop, at time: Timestamp)
+        -> KeyLifecycleRecord
+    {
+        let state = record.state.stopped(as: stop.state)
+        var stopped = change(
+            record, to: state, stop.order.action, ChangeContext(actor: stop.actor, reason: stop.order.reason), at: time,
+            evidence: ["orderedAt": String(decoding: stop.ordered.rfc3339, as: UTF8.self)])
+        if state == .compromised, !record.isCompromised { stopped.compromisedAt = stop.ordered }
+        if state == record.state {
+            (stopped.since, stopped.retireAt) = (record.since, record.retireAt)
+        } else if state == .suspended {
+            stopped.suspendedFrom = record.state
+        }
+        return stopped
+    }
+
+    /// Makes a last attempt before the process ends: the next process does not know unrecorded stops.
+    func recordLastStops() async {
+        guard !unrecordedStops.all.isEmpty else { return }
+        _ = try? await inTurn(isUrgent: true) {}
+        for stop in unrecordedStops.all {
+            logger.critical(
+                "A stop of the key \(stop.order.keyID) was never recorded and ends with this process. Order it again after the start.",
+                metadata: ["keyId": "\(stop.order.keyID)", "action": "\(stop.order.action.rawValue)"])
+        }
+    }
+}

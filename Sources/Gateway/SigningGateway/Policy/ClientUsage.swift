@@ -1,0 +1,126 @@
+import Synchronization
+
+struct ClientLimits: Sendable {
+    let client: String
+    let rate: RateSettings?
+    let dailyQuota: Int?
+
+    var isUnlimited: Bool { rate == nil && dailyQuota == nil }
+}
+
+/// What a client has used of its limits. The limits come with each call, because clients of the old and the new
+/// configuration share one usage while requests are in progress.
+final class ClientUsage: Sendable {
+    private let state = Mutex(State())
+
+    /// Takes `count` requests from both limits, or nothing.
+    ///
+    /// - Parameter back: requests that were taken before, and that it returns first.
+    /// - Returns: the limit with fewer remaining requests; nil for a client without limits.
+    func take(
+        _ count: Int, giving back: Int = 0, within limits: ClientLimits, at moment: RateLimitTime
+    ) throws(RateLimitRefusal) -> RateLimitStatus? {
+        if limits.isUnlimited { return nil }
+        let count = max(0, count)
+        return try state.withLock { state throws(RateLimitRefusal) in
+            state.advance(within: limits, to: moment)
+            state.give(back, within: limits)
+            try state.refuse(count, over: limits, moment)
+            state.take(count, within: limits)
+            let standing = state.standing(within: limits, moment)
+            guard let rate = standing.rate, let quota = standing.quota else { return standing.rate ?? standing.quota }
+            return quota.remaining < rate.remaining ? quota : rate
+        }
+    }
+
+    func standing(
+        within limits: ClientLimits, at moment: RateLimitTime
+    ) -> (rate: RateLimitStatus?, quota: RateLimitStatus?) {
+        state.withLock { state in
+            state.advance(within: limits, to: moment)
+            return state.standing(within: limits, moment)
+        }
+    }
+}
+
+private struct State {
+    /// The requests that are missing from a full bucket.
+    var missing = 0.0
+    /// The monotonic time of `missing`, in nanoseconds.
+    var monotonic = Int64.min
+    /// The day of `usedToday`.
+    var day = Int64.min
+    var usedToday = 0
+
+    mutating func advance(within limits: ClientLimits, to moment: RateLimitTime) {
+        // Also after a step back of the clock: too many resets of a quota are better than none.
+        if day != moment.day.number { (day, usedToday) = (moment.day.number, 0) }
+        guard let rate = limits.rate else { return }
+        let elapsed = moment.monotonic.subtractingReportingOverflow(monotonic)
+        monotonic = max(monotonic, moment.monotonic)
+        // It overflows only at the first call, when nothing is missing.
+        let regained = elapsed.overflow ? 0 : Double(max(0, elapsed.partialValue)) / 1e9 * max(0, rate.perSecond)
+        // A new configuration may have a smaller burst.
+        missing = min(max(0, missing - regained), Double(rate.burst))
+    }
+
+    mutating func take(_ count: Int, within limits: ClientLimits) {
+        if limits.rate != nil { missing += Double(count) }
+        // The sum is within the quota, so it cannot overflow.
+        if limits.dailyQuota != nil { usedToday += count }
+    }
+
+    mutating func give(_ count: Int, within limits: ClientLimits) {
+        if limits.rate != nil { missing = max(0, missing - Double(count)) }
+        // A new day may have begun since the requests were taken.
+        if limits.dailyQuota != nil { usedToday = max(0, usedToday - count) }
+    }
+
+    /// Checks the quota first, because it takes longer to reset.
+    func refuse(_ count: Int, over limits: ClientLimits, _ moment: RateLimitTime) throws(RateLimitRefusal) {
+        let standing = standing(within: limits, moment)
+        if let quota = standing.quota, count > quota.remaining {
+            throw RateLimitRefusal(
+                kind: .quota, status: quota, retryAfter: count > quota.limit ? nil : quota.resetsAfter, count: count,
+                client: limits.client)
+        }
+        if let status = standing.rate, let rate = limits.rate, count > status.remaining {
+            let wait = seconds(until: Double(status.limit) - Double(count), rate)
+            throw RateLimitRefusal(
+                kind: .rate, status: status, retryAfter: count > status.limit ? nil : wait, count: count,
+                client: limits.client)
+        }
+    }
+
+    func standing(
+        within limits: ClientLimits, _ moment: RateLimitTime
+    ) -> (rate: RateLimitStatus?, quota: RateLimitStatus?) {
+        let rate = limits.rate.map { rate in
+            RateLimitStatus(
+                limit: max(0, rate.burst), remaining: Int(clamping: Double(rate.burst) - missing + Self.roundingError),
+                resetsAfter: seconds(until: 0, rate))
+        }
+        let quota = limits.dailyQuota.map { quota in
+            RateLimitStatus(
+                limit: max(0, quota), remaining: max(0, quota - usedToday),
+                resetsAfter: Int(86_400 - moment.day.seconds))
+        }
+        return (rate, quota)
+    }
+
+    /// The seconds until no more than `level` requests are missing.
+    private func seconds(until level: Double, _ rate: RateSettings) -> Int {
+        guard rate.perSecond > 0 else { return Int(Int32.max) }
+        return Int(clamping: ((missing - level - Self.roundingError) / rate.perSecond).rounded(.up))
+    }
+
+    /// In requests. Rounding must not make a caller wait a second longer than announced.
+    private static let roundingError = 1e-6
+}
+
+extension Int {
+    /// Rounds down, and clamps to 0 through `Int32.max`.
+    fileprivate init(clamping value: Double) {
+        self = value > 0 ? Int(Swift.min(value, Double(Int32.max))) : 0
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import Logging
+public import SigningKit
+
+/// Reads secrets from files and systemd credentials (`LoadCredential=`, systemd.exec(5)). It runs no commands.
+public struct FileSecretSource: SecretSource {
+    private let credentialsDirectory: String?
+    private let logger = Logger(label: "privyseal.secrets")
+
+    /// - Parameter credentialsDirectory: the value of `$CREDENTIALS_DIRECTORY`.
+    public init(credentialsDirectory: String?) {
+        self.credentialsDirectory = credentialsDirectory
+    }
+
+    public func secret(_ reference: String) throws(KeyError) -> Secret {
+        try read(try path(of: reference))
+    }
+
+    private func path(of reference: String) throws(KeyError) -> String {
+        if reference.hasPrefix("/") { return reference }
+        if reference.hasPrefix("file:/") {
+            let path = reference.dropFirst("file:".count)
+            return String(path.hasPrefix("///") ? path.dropFirst(2) : path)
+        }
+        guard reference.hasPrefix("credential:") else {
+            throw .secretUnavailable(
+                "A secret's source must be file:/absolute/path or credential:NAME; commands are not run.")
+        }
+        let name = reference.dropFirst("credential:".count)
+        guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+            throw .secretUnavailable("credential:\(name) does not name a systemd credential.")
+        }
+        guard let credentialsDirectory else {
+            throw .secretUnavailable(
+                "credential:\(name) needs $CREDENTIALS_DIRECTORY, which systemd sets for units with LoadCredential=.")
+        }
+        return "\(credentialsDirectory)/\(name)"
+    }
+
+    private func read(_ path: String) throws(KeyError) -> Secret {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        defer { close(descriptor) }
+        try requireFile(descriptor, path)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.maximumLength + 1, alignment: 1)
+        defer {
+            Secret.wipe(room)
+            room.deallocate()
+        }
+        var count = 0
+        while count < room.count {
+            let result = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
+            if result < 0, errno == EINTR { continue }
+            guard result >= 0 else { throw unreadable(path, errno) }
+            if result == 0 { break }
+            count += result
+        }
+        guard count <= Self.maximumLength else {
+            throw .secretUnavailable("The secret in \(path) is longer than \(Self.maximumLength) bytes.")
+        }
+        return try secret(UnsafeRawBufferPointer(rebasing: room[..<count]), from: path)
+    }
+
+    /// In bytes. PINs and passphrases are far shorter.
+    private static let maximumLength = 4096
+
+    /// Removes one line break (LF or CR LF) at the end, because editors and `echo` add one.
+    private func secret(_ content: UnsafeRawBufferPointer, from path: String) throws(KeyError) -> Secret {
+        var count = content.count
+        if count > 0, content[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, content[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+        guard count > 0 else { throw .secretUnavailable("The secret in \(path) is empty.") }
+        return Secret(UnsafeRawBufferPointer(rebasing: content[..<count]))
+    }
+
+    /// Throws unless it is a regular file: a read from a FIFO could wait for a writer.
+    private func requireFile(_ descriptor: Int32, _ path: String) throws(KeyError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .secretUnavailable("\(path) is not a file.") }
+        if status.st_mode & 0o077 != 0 {
+            logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
+        }
+    }
+
+    private func unreadable(_ path: String, _ code: Int32) -> KeyError {
+        .secretUnavailable("The secret in \(path) cannot be read: \(String(cString: strerror(code))).")
+    }
+}

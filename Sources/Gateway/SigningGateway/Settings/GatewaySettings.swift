@@ -1,0 +1,100 @@
+public import SigningKit
+
+/// The settings of a gateway, read and checked, from any source.
+public struct GatewaySettings: Sendable {
+    public var accounts: [AccountSettings]
+    public var verification: VerificationMode
+    /// By scheme. A backend without an entry has its defaults.
+    public var backendSettings: [String: KeyBackendSettings]
+    public var clients: [ClientSettings]
+    /// The time between two proofs of an idle key.
+    public var proofInterval: Duration
+    /// Whether a caller without credentials has all rights. Only for listeners that no stranger can reach.
+    public var allowsAnonymous: Bool
+
+    public init(
+        accounts: [AccountSettings], verification: VerificationMode = .always,
+        backendSettings: [String: KeyBackendSettings] = [:], clients: [ClientSettings] = [],
+        allowsAnonymous: Bool = false,
+        proofInterval: Duration = .seconds(10)
+    ) {
+        self.proofInterval = proofInterval
+        self.accounts = accounts
+        self.verification = verification
+        self.backendSettings = backendSettings
+        self.clients = clients
+        self.allowsAnonymous = allowsAnonymous
+    }
+}
+
+/// An account in App Store Connect: its apps, and the keys that sign for all of them.
+public struct AccountSettings: Sendable {
+    public var issuerID: String
+    public var apps: [AppSettings]
+    public var keys: [KeySettings]
+    /// The ID of the key that signs requests that name no key.
+    public var activeKeyID: String
+    /// Whether the actions with `KeyLifecycleAction.needsTwo` need two administrators.
+    public var hasDualControl: Bool
+    /// Whether `operator`, which is any person with root on the machine, counts as one of these administrators.
+    public var countsOperator: Bool
+    /// How long a proposal waits for the second administrator.
+    public var proposalLifetime: Duration
+
+    public init(
+        issuerID: String, apps: [AppSettings], keys: [KeySettings], activeKeyID: String, hasDualControl: Bool = false,
+        countsOperator: Bool = true, proposalLifetime: Duration = .seconds(86_400)
+    ) {
+        self.hasDualControl = hasDualControl
+        self.countsOperator = countsOperator
+        self.proposalLifetime = proposalLifetime
+        self.issuerID = issuerID
+        self.apps = apps
+        self.keys = keys
+        self.activeKeyID = activeKeyID
+    }
+}
+
+public struct AppSettings: Sendable {
+    public var bundleID: String
+    /// The IDs of the features that the app may use.
+    public var features: [String]
+
+    public init(bundleID: String, features: [String]) {
+        self.bundleID = bundleID
+        self.features = features
+    }
+}
+
+public struct KeySettings: Sendable {
+    public var keyID: String
+    public var uri: KeyURI
+    /// The fingerprint that the key must have; nil if none is pinned.
+    public var pinned: PublicKeyFingerprint?
+    /// The public key's X9.63 point of 65 bytes, for a token that holds neither a public key nor a certificate.
+    public var publicKey: [UInt8]?
+    /// The planned days of activity, from the activation on.
+    public var cryptoperiod: Int
+    /// How the key came into its token, according to the configuration. The register may have better information.
+    public var provenance: KeyLifecycleRecord.Provenance
+    /// Where the key is configured, for error messages.
+    public var origin: String
+
+    /// Whether both describe the same key. The origin does not count.
+    func isSameKey(as other: KeySettings) -> Bool {
+        keyID == other.keyID && uri == other.uri && pinned == other.pinned && publicKey == other.publicKey
+    }
+
+    public init(
+        keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil,
+        cryptoperiod: Int = 730, provenance: KeyLifecycleRecord.Provenance = .unknown, origin: String = ""
+    ) {
+        self.keyID = keyID
+        self.uri = uri
+        self.pinned = pinned
+        self.publicKey = publicKey
+        self.cryptoperiod = cryptoperiod
+        self.provenance = provenance
+        self.origin = origin
+    }
+}

@@ -1,0 +1,45 @@
+public import SigningKit
+
+/// Everything that one configuration serves. A request keeps the snapshot with which it began.
+public final class ConfigurationSnapshot: Sendable {
+    public let ring: KeyRing
+    public let dispatcher: Dispatcher
+    public let clients: ClientDirectory
+    private let accounts: [AccountSettings]
+    private let clientSettings: [ClientSettings]
+    let proofInterval: Duration
+    /// The signal that the snapshot is released and its last request has ended.
+    let onRelease: AsyncSignal
+
+    /// Opens no key.
+    ///
+    /// - Parameters:
+    ///   - predecessor: the current snapshot. The new one takes over what is the same in both.
+    ///   - audit: nil for a gateway without an audit log.
+    ///   - rejected: the keys of a rejected configuration. A PIN that was refused there is not tried again.
+    public init(
+        _ settings: GatewaySettings, features: [ServedFeature], backends: [any KeyBackend.Type],
+        secrets: any SecretSource,
+        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: ConfigurationSnapshot? = nil,
+        rejected: KeyRing? = nil,
+        audit: AuditLog? = nil
+    ) {
+        accounts = settings.accounts
+        clientSettings = settings.clients
+        proofInterval = settings.proofInterval
+        ring = KeyRing(
+            settings, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
+            audit: audit)
+        let snapshotLease = SnapshotLease()
+        onRelease = snapshotLease.onRelease
+        clients = ClientDirectory(settings, inheriting: predecessor?.clients)
+        dispatcher = Dispatcher(
+            settings, features: features, ring: ring, snapshotLease: snapshotLease, grants: grants, audit: audit)
+    }
+
+    /// Declares the keys to `KeyStateCache`. Call it when the snapshot begins to serve: a rejected configuration must
+    /// leave nothing in the register.
+    public func declareKeys() {
+        dispatcher.audit?.keys.declare(accounts, clients: clientSettings, at: GrantIssuer.systemTime())
+    }
+}

@@ -1,0 +1,159 @@
+internal import CoreMetrics
+internal import Synchronization
+
+/// Holds a program's metrics for a Prometheus server.
+///
+/// The program passes it to swift-metrics once, before any code makes a metric: `MetricsSystem.bootstrap(registry)`.
+/// Equal names and dimensions, in any order, give the same metric. Making a metric takes a lock and memory,
+/// incrementing it takes neither: make it once and keep it.
+///
+/// Dimension values may come from outside, so the number of series of a name is bounded. Names, and the names of
+/// dimensions, come from the program and are not bounded.
+public final class PrometheusRegistry: Sendable {
+    public struct Settings: Sendable {
+        /// The largest number of series of one name. Further ones share a series whose values are all `other`.
+        public var seriesLimit = 2000
+        /// Upper bounds of timers' buckets, in seconds, ascending.
+        public var durationBuckets = Settings.durations
+        /// Upper bounds of aggregating recorders' buckets, ascending.
+        public var valueBuckets = Settings.values
+
+        public init() {}
+
+        /// From 50 µs, for a key in memory, to 10 s, the longest call into a token.
+        public static let durations: [Double] = [
+            0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+        ]
+        /// For counts and sizes.
+        public static let values: [Double] = [
+            1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000,
+        ]
+    }
+
+    let settings: Settings
+    private let durationBounds: [Int64]
+    private let state: Mutex<State>
+    private let dropped = PrometheusCounter()
+
+    struct State {
+        var families: [String: MetricFamily] = [:]
+        /// Help texts by metric name, from the catalogue and `describe`.
+        var help: [String: String] = [:]
+        var collectors: [@Sendable () async -> Void] = []
+    }
+
+    /// - Parameter catalogue: help texts by metric name.
+    public init(settings: Settings = Settings(), catalogue: [MetricDescription] = MetricCatalogue.all) {
+        self.settings = settings
+        durationBounds = settings.durationBuckets.map(DurationHistogram.nanoseconds)
+        var state = State()
+        for metric in catalogue { state.help[metric.name] = metric.help }
+        state.families[Self.droppedName] = MetricFamily(
+            kind: .counter, label: Self.droppedName, series: [LabelSet.none: dropped])
+        self.state = Mutex(state)
+    }
+
+    // MARK: Metrics
+
+    /// Sets the help text of a metric that is not in the catalogue.
+    ///
+    /// - Parameter help: one sentence, with the unit.
+    public func describe(_ label: String, help: String) {
+        let name = MetricName.sanitized(label)
+        state.withLock { $0.help[name] = help }
+    }
+
+    /// Runs `collect` before each `scrape()`, in order of registration. It sets gauges to known values without waiting.
+    public func onScrape(_ collect: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.collectors.append(collect) }
+    }
+
+    /// Sets all series of a gauge at once. It removes other series, because their subjects no longer exist.
+    public func replaceGauges(_ label: String, with series: [(dimensions: [(String, String)], value: Double)]) {
+        let name = MetricName.sanitized(label)
+        let fresh = series.map { (LabelSet($0.dimensions), $0.value) }
+        state.withLock { state in
+            var family = state.families[name] ?? MetricFamily(kind: .gauge, label: label)
+            guard family.kind == .gauge else { return dropped.increment(by: 1 as Int64) }
+            let old = family.series
+            family.series = [:]
+            for (labels, value) in fresh {
+                let labels = admitted(labels, to: family)
+                let gauge = old[labels] as? PrometheusGauge ?? PrometheusGauge()
+                gauge.set(value)
+                family.series[labels] = gauge
+            }
+            state.families[name] = family
+        }
+    }
+
+    // MARK: Exposition
+
+    /// Runs the collectors and returns the exposition: text format 0.0.4, as UTF-8; see `contentType`.
+    public func scrape() async -> [UInt8] {
+        for collect in state.withLock({ $0.collectors }) { await collect() }
+        return exposition()
+    }
+
+    /// The current values in text format 0.0.4, without the collectors. Names and label sets are sorted by bytes.
+    public func exposition() -> [UInt8] {
+        let (families, help) = state.withLock { ($0.families, $0.help) }
+        var writer = ExpositionWriter()
+        for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
+            writer.begin(name, family.kind, help: help[name] ?? "Of swift-metrics, by the label \(family.label).")
+            for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
+                series.write(name, labels, to: &writer)
+            }
+        }
+        return writer.bytes
+    }
+
+    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Counts series that were refused, because of the limit or because the name has another kind.
+    private static let droppedName = "privyseal_metrics_dropped_series_total"
+}
+
+// MARK: Series
+
+extension PrometheusRegistry {
+    var durationHistogram: DurationHistogram { DurationHistogram(bounds: durationBounds) }
+
+    /// The existing series, or a new one, which works but is not exposed if the name has a metric of another kind.
+    func series<Series: MetricSeries>(
+        _ kind: MetricKind, _ name: String, _ label: String, _ dimensions: [(String, String)],
+        _ make: () -> Series
+    ) -> Series {
+        let asked = LabelSet(dimensions)
+        return state.withLock { state in
+            let family = state.families[name] ?? MetricFamily(kind: kind, label: label)
+            let labels = admitted(asked, to: family)
+            if let known = family.series[labels] as? Series, family.kind == kind { return known }
+            let fresh = make()
+            guard family.kind == kind, family.series[labels] == nil else {
+                dropped.increment(by: 1 as Int64)
+                return fresh
+            }
+            state.families[name, default: family].series[labels] = fresh
+            return fresh
+        }
+    }
+
+    /// The label set under which a series may be kept: its own, or that of the shared series beyond the limit.
+    private func admitted(_ labels: LabelSet, to family: MetricFamily) -> LabelSet {
+        if family.series[labels] != nil || family.series.count < settings.seriesLimit { return labels }
+        dropped.increment(by: 1 as Int64)
+        return labels.overflowLabels
+    }
+
+    /// Removes a series. Its holder can continue to use it, but it is no longer exposed.
+    func forget(_ handler: AnyObject) {
+        state.withLock { state in
+            for (name, family) in state.families {
+                guard let labels = family.series.first(where: { $0.value === handler })?.key else { continue }
+                state.families[name]?.series[labels] = nil
+                return
+            }
+        }
+    }
+}

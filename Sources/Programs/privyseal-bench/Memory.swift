@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import SigningGateway
+import StrictJSON
+
+/// Prints the resident memory after many signatures, to show leaks.
+struct Memory: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints the resident memory, in KiB, after 100,000 and after 1,000,000 signatures.")
+
+    @OptionGroup var key: KeyOptions
+
+    @Option(help: "When to look, in signatures.")
+    var marks: [Int] = [100_000, 1_000_000]
+
+    func run() async throws {
+        let gateway = try await key.gateway(.off)
+        let route = try gateway.route("promotional-offer")
+        var done = 0
+        var writer = JSONWriter()
+        var resident: [Int] = []
+        for mark in marks {
+            try await withThrowingTaskGroup { group in
+                for share in 0..<64 {
+                    let count = (mark - done) / 64 + (share == 0 ? (mark - done) % 64 : 0)
+                    group.addTask {
+                        for _ in 0..<count { _ = try await gateway.dispatcher.sign(BenchGateway.jwsBody, for: route) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            done = mark
+            resident.append(try Self.residentKiB())
+        }
+        await gateway.ring.close()
+        writer.array { writer in for size in resident { writer.integer(size) } }
+        print(String(decoding: writer.bytes, as: UTF8.self))
+    }
+
+    /// `VmRSS` of proc(5).
+    private static func residentKiB() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+}

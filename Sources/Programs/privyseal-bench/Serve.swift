@@ -1,0 +1,48 @@
+import ArgumentParser
+import GatewayHTTP
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import SigningGateway
+import UnixSignals
+
+/// The real server with one more route as the limit for HTTP: it reads the same body and answers a fixed text.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serves a key as privyseal does, with POST /bench/empty/{length} beside it.")
+
+    @OptionGroup var key: KeyOptions
+
+    @Option(help: "The port on 127.0.0.1.")
+    var port: Int
+
+    func run() async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+        let gateway = try await key.gateway(.off)
+        let monitor = KeyRingMonitor(gateway.live)
+        let drain = Drain(delay: .zero)
+        let registry = ConnectionRegistry(ConnectionBounds())
+        let router = GatewayRouter(
+            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false)
+        let routes = router.public
+        routes.post("/bench/empty/{length}") { request, context in
+            let buffer = try await request.body.collect(upTo: 64 << 10)
+            _ = buffer.readableBytes
+            let length = try context.parameters.require("length", as: Int.self)
+            let answer = ByteBuffer(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: length))
+            return Response(
+                status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: answer))
+        }
+        let settings = ListenerSettings(.public, address: .tcp(host: "127.0.0.1", port: port))
+        try await ServiceGroup(
+            services: [gateway.live, monitor, try Listener(settings, router: router, routes: routes), drain],
+            gracefulShutdownSignals: [.sigterm], logger: Logger(label: "bench")
+        ).run()
+    }
+}

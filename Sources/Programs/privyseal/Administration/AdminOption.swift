@@ -1,0 +1,72 @@
+import ArgumentParser
+import GatewayConfiguration
+import NIOHTTP1
+
+/// How to reach the admin listener of a running gateway.
+struct AdminOption: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp("The gateway's configuration, which says where its admin listener is.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var configuration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the admin listener is: unix:/path, or a URL such as http://127.0.0.1:8081.", valueName: "address"))
+    var admin: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with an administrator's token. On a Unix socket, root and the gateway's own user need none.",
+            valueName: "file"),
+        completion: .file())
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("The certificate to show, in PEM.", valueName: "file"), completion: .file())
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key, in PEM.", valueName: "file"), completion: .file())
+    var certificateKey: String?
+
+    @Option(
+        help: ArgumentHelp("What vouches for the gateway's certificate, in PEM; else the system's.", valueName: "file"),
+        completion: .file())
+    var trustRoots: String?
+
+    func validate() throws {
+        guard (configuration == nil) != (admin == nil) else {
+            throw ValidationError("Say where the gateway is: by --config FILE or by --admin ADDRESS.")
+        }
+        guard (certificate == nil) == (certificateKey == nil) else {
+            throw ValidationError("--certificate and --certificate-key belong together.")
+        }
+    }
+
+    /// - Throws: `ExitCode` 1, after printing the error.
+    func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
+        do {
+            let client = try AdminClient(try address(), self)
+            return try await client.ask(method, path, body: body, accept: accept)
+        } catch let error as AdminError {
+            throw StandardError.failure(error.description)
+        }
+    }
+
+    private func address() throws -> String {
+        if let admin { return admin }
+        guard let configuration else { throw ExitCode.validationFailure }
+        guard let address = Self.address(in: try ConfigurationOption.load(configuration)) else {
+            throw AdminError.unreachable("\(configuration) has no listeners.admin; add it and start the gateway anew")
+        }
+        return address
+    }
+
+    /// The admin listener's address in the form that `AdminClient` takes; nil if the configuration has none.
+    static func address(in configuration: GatewayConfiguration) -> String? {
+        guard let listener = configuration.adminListener else { return nil }
+        switch listener.address {
+        case .unixSocket: return "\(listener.address)"
+        case .tcp: return (listener.tls == nil ? "http://" : "https://") + "\(listener.address)"
+        }
+    }
+}

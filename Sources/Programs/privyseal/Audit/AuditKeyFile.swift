@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import TransparencyLog
+
+/// The file of a log's private key, and beside it the file of its public key, readable by all users.
+struct AuditKeyFile {
+    let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    var publicPath: String { path + ".pub" }
+
+    var exists: Bool { access(path, F_OK) == 0 }
+
+    func read() throws(AuditSetupError) -> NoteSigner {
+        let facts = FileFacts(path)
+        guard facts.map({ $0.isRegular && $0.size <= 4096 }) ?? true else {
+            throw AuditSetupError("\(path) is no file with the key of an audit log.")
+        }
+        guard let facts, let data = FileManager.default.contents(atPath: path) else {
+            throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
+        }
+        guard facts.mode & (S_IRWXG | S_IRWXO) == 0 else {
+            throw AuditSetupError(
+                "The audit log's key \(path) can be used by others than its owner. Run chmod 600 \(path), and consider "
+                    + "whether somebody has copied it.")
+        }
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        do { return try NoteSigner(text) } catch {
+            // The error's text may contain the file's content.
+            throw AuditSetupError("\(path) is not the key of an audit log, which begins with PRIVATE+KEY+.")
+        }
+    }
+
+    /// The public keys in the `.pub` file, one per line: the log's own, and cosigners' keys that are added by hand.
+    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
+        // The gateway reads the file while it serves, and opening a FIFO waits for a writer (fifo(7)).
+        guard FileFacts(publicPath)?.isRegular ?? true else {
+            throw AuditSetupError("\(publicPath) is not a regular file; give a file, and no FIFO, socket or device.")
+        }
+        return try VerifierFile(publicPath).verifiers()
+    }
+
+    /// Never overwrites a file.
+    func write(_ signer: NoteSigner) throws(AuditSetupError) {
+        try Self.make(path, signer.text, mode: 0o600)
+        try Self.make(publicPath, signer.verifier.text, mode: 0o644)
+    }
+
+    /// Writes the public key's file again if it is missing.
+    func restorePublicKey(of signer: NoteSigner) throws(AuditSetupError) {
+        guard access(publicPath, F_OK) != 0 else { return }
+        try Self.make(publicPath, signer.verifier.text, mode: 0o644)
+    }
+
+    private static func make(_ path: String, _ text: String, mode: mode_t) throws(AuditSetupError) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw refusal(path) }
+        defer { Glibc.close(descriptor) }
+        // Override the umask.
+        fchmod(descriptor, mode)
+        guard DurableWrite.all(Array("\(text)\n".utf8), to: descriptor) else {
+            let refusal = refusal(path)
+            unlink(path)
+            throw refusal
+        }
+        try DurableWrite.synchronize(directoryOf: path)
+    }
+
+    private static func refusal(_ path: String) -> AuditSetupError {
+        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+}

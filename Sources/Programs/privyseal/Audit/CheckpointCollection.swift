@@ -1,0 +1,69 @@
+import AuditKit
+import Glibc
+import TransparencyLog
+
+/// A file of checkpoints kept outside the log.
+struct CheckpointCollection {
+    let path: String
+    /// Whether a command line option names the file; otherwise it is the gateway's own checkpoint file.
+    let isGiven: Bool
+    let checkpoints: ExternalCheckpoints
+    /// Parts of the file that are not checkpoints, for example because a writer was stopped or the file was changed.
+    let damaged: Int
+
+    /// - Parameter isGiven: if true, the file must exist and contain checkpoints. Otherwise it may be missing.
+    init(_ path: String, isGiven: Bool = true) throws(AuditSetupError) {
+        self.path = path
+        self.isGiven = isGiven
+        guard isGiven || access(path, F_OK) == 0 else {
+            (checkpoints, damaged) = (ExternalCheckpoints([]), 0)
+            return
+        }
+        // A pipe in the configuration may have no writer, and reading would block. A pipe on the command line has one.
+        guard isGiven || FileFacts(path)?.isRegular == true else {
+            throw AuditSetupError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
+        }
+        let file = try EvidenceCopy(of: path)
+        var scanner = NoteScanner()
+        do throws(AuditStoreError) {
+            checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
+                do throws(AuditSetupError) {
+                    scanner = try Self.scan(file, visit)
+                } catch {
+                    throw .damaged(error.description)
+                }
+            }
+        } catch {
+            throw AuditSetupError(error.description)
+        }
+        damaged = scanner.damaged + (scanner.remainder.isEmpty ? 0 : 1)
+        guard checkpoints.count == 0 else { return }
+        if scanner.damaged > 0 {
+            throw AuditSetupError("\(path) does not hold checkpoints. \(scanner.failure ?? .unsigned)")
+        }
+        guard !isGiven else {
+            throw AuditSetupError(
+                "\(path) holds no checkpoint: give a file as audit.checkpoints writes it, with every byte as it was.")
+        }
+    }
+
+    /// Whether the file is in the log's directory: write access to one then means write access to the other.
+    func isBeside(_ database: String) -> Bool { Self.directory(of: path) == Self.directory(of: database) }
+
+    /// Follows symbolic links.
+    private static func directory(of path: String) -> String {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        return DurableWrite.directory(of: resolved.map { String(cString: $0) } ?? path)
+    }
+
+    private static func scan(
+        _ file: EvidenceCopy, _ visit: (SignedNote) -> Void
+    ) throws(AuditSetupError) -> NoteScanner {
+        var scanner = NoteScanner()
+        try file.read { scanner.read($0, visit) }
+        // A single note, as `privyseal audit checkpoint` prints it, has no empty line after it.
+        if scanner.remainder.last == UInt8(ascii: "\n") { scanner.read([UInt8(ascii: "\n")], visit) }
+        return scanner
+    }
+}

@@ -1,0 +1,106 @@
+import AuditKit
+import Foundation
+import Glibc
+import NIOPosix
+import SigningGateway
+import TransparencyLog
+
+/// Appends checkpoints to a file. A starting gateway compares its log with them, to refuse a truncated or older log.
+struct CheckpointFile: CheckpointDestination {
+    var name: String { "file" }
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func send(_ note: String) async throws {
+        try await NIOThreadPool.singleton.runIfActive { try append(note) }
+    }
+
+    private func append(_ note: String) throws {
+        let isNew = access(path, F_OK) != 0
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw refusal }
+        defer { close(descriptor) }
+        // A partial note must not corrupt the next one.
+        let separator = NoteList.separator(after: try end(of: descriptor, 2))
+        guard DurableWrite.all(Array("\(separator)\(note)\n".utf8), to: descriptor) else { throw refusal }
+        if isNew { try DurableWrite.synchronize(directoryOf: path) }
+    }
+
+    private func end(of descriptor: Int32, _ count: Int) throws -> [UInt8] {
+        // A pipe has no end to seek to, so it counts as empty.
+        let whole = max(0, lseek(descriptor, 0, SEEK_END))
+        let size = min(count, Int(whole))
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard size == 0 || pread(descriptor, &bytes, size, whole - off_t(size)) == size else { throw refusal }
+        return bytes
+    }
+
+    private var refusal: AuditSetupError {
+        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+
+    /// - Returns: the largest checkpoint that this log's key signed, wherever it is in the file.
+    /// - Throws: also if the file has content but no checkpoint.
+    func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [SignedTreeHead] {
+        try reading { (descriptor) throws(AuditSetupError) in
+            let own = try claims(of: verifier.name, in: descriptor) {
+                (try? Checkpoint($0, signedByLogWith: [verifier])) != nil
+            }
+            guard let own, let checkpoint = try? Checkpoint(parsing: own.text) else {
+                try requireCheckpoints(descriptor, of: verifier.name)
+                return []
+            }
+            return [SignedTreeHead(size: checkpoint.size, note: own.description)]
+        } ?? []
+    }
+
+    /// Whether the file has a checkpoint of this name, regardless of its signer.
+    func holdsCheckpoint(of origin: String) throws(AuditSetupError) -> Bool {
+        try reading { (descriptor) throws(AuditSetupError) in
+            try claims(of: origin, in: descriptor) { (try? Checkpoint(parsing: $0.text))?.origin == origin } != nil
+        } ?? false
+    }
+
+    /// Nil if there is no regular file.
+    private func reading<Value>(_ body: (Int32) throws(AuditSetupError) -> Value) throws(AuditSetupError) -> Value? {
+        guard access(path, F_OK) == 0 else { return nil }
+        // O_NONBLOCK: do not wait for the writer of a FIFO.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable(errno) }
+        defer { close(descriptor) }
+        // A FIFO or a device keeps no checkpoints.
+        return FileFacts(path)?.isRegular == true ? try body(descriptor) : nil
+    }
+
+    private func claims(
+        of origin: String, in descriptor: Int32, _ accepts: (SignedNote) -> Bool
+    ) throws(AuditSetupError) -> SignedNote? {
+        do throws(CheckpointClaims.ReadFailure) {
+            return try CheckpointClaims(of: origin, in: descriptor).largest(accepts)
+        } catch {
+            throw unreadable(error.errno)
+        }
+    }
+
+    /// Refuses to append to a file with other content.
+    private func requireCheckpoints(_ descriptor: Int32, of origin: String) throws(AuditSetupError) {
+        guard let bytes = try? end(of: descriptor, .max) else { throw unreadable(errno) }
+        let list: NoteList
+        do throws(NoteError) { list = try NoteList(parsing: bytes) } catch { throw foreign(" \(error)") }
+        guard list.notes.isEmpty, !list.remainder.isEmpty else { return }
+        // A full disk may have cut off the first checkpoint.
+        let begin = origin + "\n"
+        guard begin.hasPrefix(list.remainder) || list.remainder.hasPrefix(begin) else { throw foreign("") }
+    }
+
+    private func foreign(_ reason: String) -> AuditSetupError {
+        AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is meant.")
+    }
+
+    private func unreadable(_ reason: Int32) -> AuditSetupError {
+        AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(reason))).")
+    }
+}

@@ -1,0 +1,32 @@
+import AuditKit
+import GatewayConfiguration
+import GatewayHTTP
+import TransparencyLog
+
+/// Reads the audit log of a configuration. It needs only public keys.
+struct ConfiguredAuditReading: AuditReading {
+    private let audit: GatewayConfiguration.Audit
+
+    init(_ audit: GatewayConfiguration.Audit) {
+        self.audit = audit
+    }
+
+    func reader() throws(AuditStoreError) -> any AuditReader {
+        try BuiltIns.auditStore.read(at: audit.database.path)
+    }
+
+    func verifiers() throws(AuditStoreError) -> [NoteVerifier] {
+        try reading { () throws(AuditSetupError) in try AuditKeyFile(audit.key.path).publicKeys() }
+    }
+
+    func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
+        try reading { () throws(AuditSetupError) in
+            let collection = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
+            return (collection.checkpoints, collection.damaged)
+        }
+    }
+
+    private func reading<Value>(_ body: () throws(AuditSetupError) -> Value) throws(AuditStoreError) -> Value {
+        do throws(AuditSetupError) { return try body() } catch { throw .failed(error.description) }
+    }
+}

@@ -1,0 +1,65 @@
+import AuditKit
+import Base64
+import Crypto
+import GatewayConfiguration
+import SigningGateway
+
+/// Records in the audit log that a document was made. So a reader can see that it is not one of several.
+enum ReportRecording {
+    /// Prints a warning if recording fails; the document remains valid. `bytes` are those of its file.
+    static func record(
+        _ subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
+    ) async {
+        _ = await proof(of: subject, id: id, bytes: bytes, hasPassed: hasPassed, in: configuration)
+    }
+
+    /// - Returns: the inclusion proof of the document's entry; nil without a log, or if recording failed.
+    static func proof(
+        of subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
+    ) async -> InclusionProofDocument? {
+        guard let audit = configuration.audit else { return nil }
+        let digest = Array(SHA256.hash(data: bytes))
+        do {
+            let log = try AuditComposition(audit, of: configuration).open(isServing: false)
+            let record = ReportRecord(
+                subject: subject, id: id, digest: digest, outcome: hasPassed ? "passed" : "failed",
+                actor: Client.operator.name)
+            var failure: AuditError?
+            do throws(AuditError) { try await log.record(.report(record)) } catch { failure = error }
+            await log.close()
+            if let failure { throw failure }
+        } catch {
+            StandardError.print("warning: that it was made could not be recorded in the audit log: \(error)")
+            return nil
+        }
+        do {
+            return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
+        } catch {
+            StandardError.print(
+                "warning: the audit log has an entry of it, but no proof of that could be made: \(error)")
+            return nil
+        }
+    }
+
+    /// Searches only the last entries; others may follow the document's entry.
+    private static func proof(
+        of id: String, _ digest: String, _ audit: GatewayConfiguration.Audit
+    ) throws -> InclusionProofDocument {
+        let reader = try BuiltIns.auditStore.read(at: audit.database.path)
+        defer { reader.close() }
+        let head = try AuditProver(reader).checkpoint()
+        var query = AuditQuery()
+        query.terms = [.kind: "report"]
+        query.indexes = max(0, head.size - AuditSegment.size)..<head.size
+        var found: Int?
+        try reader.search(query) { entry in
+            guard let fields = EntryFields(entry.body), fields.text("id") == id, fields.text("digest") == digest else {
+                return true
+            }
+            found = entry.index
+            return false
+        }
+        guard let found else { throw AuditSetupError("Its entry is not in the log.") }
+        return try AuditProver(reader).inclusion(of: found, in: head)
+    }
+}

@@ -1,0 +1,35 @@
+import AdvancedCommerce
+import AuditKit
+import GatewayConfiguration
+import IntroductoryOfferEligibility
+import LegacyPromotionalOffer
+import P8
+import PKCS11Token
+import PromotionalOffer
+import SQLiteAuditStore
+import SigningGateway
+import SigningKit
+
+/// All plugins of this program. To add one, add a line; docs/plugin-guide.md lists the other steps.
+enum BuiltIns {
+    static let keyBackends: [any KeyBackend.Type] = [
+        P8Backend.self,
+        PKCS11TokenBackend.self,
+    ]
+
+    static let auditStore: any AuditStore.Type = SQLiteAuditStore.self
+
+    static func features(_ validation: GatewayConfiguration.Validation = .init()) -> [ServedFeature] {
+        let advancedCommerce: AdvancedCommerce.Validation =
+            switch validation.advancedCommerce {
+            case .full: .full
+            case .envelope: .envelope
+            }
+        return [
+            ServedFeature(LegacyPromotionalOffer()),
+            ServedFeature(PromotionalOffer()),
+            ServedFeature(IntroductoryOfferEligibility()),
+            ServedFeature(AdvancedCommerce(validation: advancedCommerce)),
+        ]
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import AuditKit
+import StrictJSON
+import TransparencyLog
+
+extension AuditCommand {
+    struct CheckProof: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check-proof",
+            abstract: "Check a proof of privyseal audit prove, with the log's public key alone.",
+            discussion: """
+                  privyseal audit check-proof proof --key audit.db.key.pub
+
+                Both kinds of proof are told apart by their first line. For a proof that is right, the entry is printed with \
+                the checkpoint that covers it.
+                """)
+
+        @Argument(help: ArgumentHelp("The proof; - is standard input.", valueName: "file"), completion: .file())
+        var file: String
+
+        @OptionGroup var keys: AuditKeyOption
+        @OptionGroup var output: OutputOption
+
+        func run() throws {
+            let verifiers = try keys.verifiers(for: nil)
+            let bytes = try AuditAttempt.parse { () throws(AuditSetupError) in
+                try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
+            }
+            let answer: String
+            do throws(AuditProofError) { answer = try check(bytes, verifiers) } catch {
+                if output.format == .json { try AuditOutput.print(json(error)) }
+                throw StandardError.failure(error.description)
+            }
+            try AuditOutput.print(answer)
+        }
+
+        private func check(_ bytes: [UInt8], _ verifiers: [NoteVerifier]) throws(AuditProofError) -> String {
+            // Any other document is parsed, and refused, as an inclusion proof.
+            guard bytes.starts(with: Self.growth.utf8) else {
+                let proof = try InclusionProofDocument(parsing: bytes)
+                let checkpoint = try proof.check(with: verifiers)
+                return output.format == .json ? json(proof, checkpoint) : text(proof, checkpoint)
+            }
+            let (old, new) = try ConsistencyProofDocument(parsing: bytes).check(with: verifiers)
+            return output.format == .json ? json(old, new) : text(old, new)
+        }
+
+        /// The beginning of a `ConsistencyProofDocument`.
+        private static let growth = "privyseal/consistency-proof@"
+
+        // MARK: Answers
+
+        private func text(_ proof: InclusionProofDocument, _ checkpoint: Checkpoint) -> String {
+            """
+            valid: entry \(proof.index) is in the log \(PlainText.of(checkpoint.origin)), as the checkpoint over its first \
+            \(checkpoint.size) entries says.
+            \(PlainText.of(String(decoding: proof.entry, as: UTF8.self)))
+            """
+        }
+
+        private func text(_ old: Checkpoint, _ new: Checkpoint) -> String {
+            "valid: the log \(PlainText.of(new.origin)) with \(new.size) entries begins with the \(old.size) that the older "
+                + "checkpoint covers, unchanged."
+        }
+
+        private func json(_ proof: InclusionProofDocument, _ checkpoint: Checkpoint) -> String {
+            answer(isValid: true) { writer in
+                writer.member("kind", "inclusion")
+                writer.member("origin", checkpoint.origin)
+                writer.member("size", checkpoint.size)
+                writer.member("index", proof.index)
+                // As text: the entry may not be JSON.
+                writer.member("entry", String(decoding: proof.entry, as: UTF8.self))
+            }
+        }
+
+        private func json(_ old: Checkpoint, _ new: Checkpoint) -> String {
+            answer(isValid: true) { writer in
+                writer.member("kind", "consistency")
+                writer.member("origin", new.origin)
+                writer.member("oldSize", old.size)
+                writer.member("newSize", new.size)
+            }
+        }
+
+        private func json(_ error: AuditProofError) -> String {
+            answer(isValid: false) { $0.member("reason", error.description) }
+        }
+
+        private func answer(isValid: Bool, _ members: (inout JSONWriter) -> Void) -> String {
+            var writer = JSONWriter(capacity: 1024)
+            writer.object { writer in
+                writer.member("valid", isValid)
+                members(&writer)
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import AuditKit
+import TransparencyLog
+
+extension AuditCommand {
+    struct ShowCheckpoint: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "checkpoint",
+            abstract: "Print the newest signed checkpoint, for keeping elsewhere.",
+            discussion: """
+                  privyseal audit checkpoint --config gateway.yaml > checkpoint-$(date +%F)
+
+                A checkpoint is a signed note: the log's name, how many entries it has, the root of the tree over them, and \
+                signatures (C2SP tlog-checkpoint). --all prints those that the log keeps, by size, each followed by an \
+                empty line; the file is one for --checkpoints.
+                """)
+
+        @OptionGroup var log: AuditLogOption
+
+        @Flag(help: "All that the log keeps, and the newest.")
+        var all = false
+
+        func run() throws {
+            let reader = try log.open().reader
+            let (head, kept) = try AuditAttempt.run { () throws(AuditStoreError) in
+                (try reader.head(), all ? try reader.checkpoints() : [])
+            }
+            guard let head else { throw StandardError.failure("The log holds no entries, and so no checkpoint.") }
+            let output = AuditOutput.standard
+            if all {
+                for checkpoint in kept where checkpoint.size < head.size {
+                    output.write(try note(checkpoint) + "\n".utf8)
+                }
+                // A kept checkpoint may have a cosigner's signature; the head never has one.
+                let last = kept.last { $0.size == head.size } ?? head
+                output.write(try note(last) + "\n".utf8)
+            } else {
+                output.write(try note(head))
+            }
+            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        }
+
+        /// The checkpoint as stored. Bytes that are not a checkpoint are not printed to a terminal.
+        private func note(_ head: SignedTreeHead) throws -> [UInt8] {
+            do throws(NoteError) {
+                return Array(try SignedNote(parsing: head.note).description.utf8)
+            } catch {
+                throw StandardError.failure(
+                    "The checkpoint of \(head.size) entries is none: \(error) See what privyseal audit verify says.")
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import AuditKit
+import TransparencyLog
+
+extension AuditCommand {
+    struct Prove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "prove",
+            abstract: "Prove that an entry is in the log, or that the log only grew between two checkpoints.",
+            discussion: """
+                  privyseal audit prove 41234 --config gateway.yaml --out proof
+                  privyseal audit prove 41234 --against 50000 --config gateway.yaml
+                  privyseal audit prove --between 40000 50000 --config gateway.yaml
+
+                The proof of an entry holds the entry, the hashes that lead from it to the root, and the signed checkpoint. \
+                Whoever has the log's public key can check it with privyseal audit check-proof, or with twenty lines of \
+                any language. Sizes are those of the head, of checkpoints that the log keeps (privyseal audit checkpoint \
+                --all), or of those in --checkpoints.
+                """)
+
+        @Argument(help: ArgumentHelp("The entry's index, from 0.", valueName: "index"))
+        var index: Int?
+
+        @Option(
+            parsing: .upToNextOption,
+            help: ArgumentHelp("The sizes of two checkpoints, the old one first.", valueName: "size"))
+        var between: [Int] = []
+
+        @Option(help: ArgumentHelp("The size of the checkpoint; else the newest.", valueName: "size"))
+        var against: Int?
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var checkpoints: AuditCheckpointOption
+        @OptionGroup var archive: AuditArchiveOption
+
+        @Option(
+            help: ArgumentHelp("A new file for the proof; else standard output.", valueName: "file"),
+            completion: .file())
+        var out: String?
+
+        func validate() throws {
+            guard (index == nil) != between.isEmpty else {
+                throw ValidationError("Give either the INDEX of an entry or --between OLD NEW.")
+            }
+            guard between.isEmpty || between.count == 2 else {
+                throw ValidationError("--between takes two sizes: --between OLD NEW.")
+            }
+            guard index != nil || against == nil else {
+                throw ValidationError("--against is for the proof of an entry; --between names both sizes.")
+            }
+        }
+
+        func run() throws {
+            let source = try log.open()
+            let prover = try AuditAttempt.run { () throws(AuditProofError) in
+                try AuditProver(source.reader, archive: archive.bodies)
+            }
+            let sizes: [Int?] = index == nil ? between : [against]
+            let heads = try sizes.map { try candidates($0, prover, source) }
+            let proof = try AuditAttempt.run { () throws(AuditProofError) in
+                try AuditProver.first(heads[0]) { head throws(AuditProofError) in
+                    if let index { return try prover.inclusion(of: index, in: head).text }
+                    return try AuditProver.first(heads[1]) { later throws(AuditProofError) in
+                        try prover.consistency(from: head, to: later).text
+                    }
+                }
+            }
+            let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            output.write(Array(proof.utf8))
+            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        }
+
+        /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
+        private func candidates(_ size: Int?, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
+            guard let size else {
+                return [try AuditAttempt.run { () throws(AuditProofError) in try prover.checkpoint() }]
+            }
+            let given = checkpoints.files.isEmpty ? [] : try heads(of: size, source)
+            do throws(AuditProofError) {
+                return given + [try prover.checkpoint(size: size)]
+            } catch {
+                let found = checkpoints.files.isEmpty ? try heads(of: size, source) : given
+                return found.isEmpty ? try AuditAttempt.run { () throws(AuditProofError) in throw error } : found
+            }
+        }
+
+        private func heads(of size: Int, _ source: AuditSource) throws -> [SignedTreeHead] {
+            try checkpoints.collections(for: source).flatMap { collection in
+                try AuditAttempt.run { () throws(AuditStoreError) in try collection.checkpoints.notes(size: size) }
+            }.map { SignedTreeHead(size: size, note: $0.description) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import AuditKit
+import Glibc
+
+extension AuditCommand {
+    struct Tail: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "tail",
+            abstract: "Print the last entries, and with --follow those that come.",
+            discussion: """
+                A line has time, index and kind; for signatures and refusals then client, app, feature, products and \
+                offers, key, outcome and request ID, with - for what is not there; for other kinds their members by name.
+                With --format json each line is {"index":7,"entry":{...}}.
+
+                  privyseal audit tail --config gateway.yaml
+                  privyseal audit tail -n 0 --follow --format json --config gateway.yaml
+
+                Interrupt (SIGINT) ends --follow.
+                """)
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var output: OutputOption
+
+        @Option(name: .customShort("n"), help: ArgumentHelp("How many entries.", valueName: "count"))
+        var count = 20
+
+        @Flag(help: "Go on with the entries that come.")
+        var follow = false
+
+        func validate() throws {
+            guard count >= 0 else { throw ValidationError("-n must not be negative.") }
+        }
+
+        func run() throws {
+            let reader = try log.open().reader
+            let printer = EntryPrinter(output.format)
+            var next = try AuditAttempt.run { () throws(AuditStoreError) in
+                let size = try reader.head()?.size ?? 0
+                let begin = try reader.firstIndex()
+                let first = max(begin, size - min(count, size))
+                if size - first < min(count, size) { ArchiveNotice.say(begin) }
+                try printer.show(reader, first..<max(first, size))
+                return max(first, size)
+            }
+            while follow, printer.isWell, printer.missing == nil {
+                usleep(Self.interval)
+                next = try AuditAttempt.run { () throws(AuditStoreError) in try pass(next, reader, printer) }
+            }
+            try printer.finish()
+            try AuditAttempt.refuse(printer.missing, reader)
+        }
+
+        /// - Returns: the next index.
+        private func pass(
+            _ next: Int, _ reader: any AuditReader, _ printer: EntryPrinter
+        ) throws(AuditStoreError) -> Int {
+            do throws(AuditStoreError) {
+                // Only entries that the signed tree head covers are durable.
+                guard let size = try reader.head()?.size, size > next else { return next }
+                try printer.show(reader, next..<size)
+                return size
+            } catch .busy {
+                // Another process holds the database's lock.
+                return next
+            }
+        }
+
+        /// In microseconds.
+        private static let interval: UInt32 = 200_000
+    }
+}

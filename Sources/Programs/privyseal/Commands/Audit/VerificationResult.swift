@@ -1,0 +1,146 @@
+import AuditKit
+import StrictJSON
+import TransparencyLog
+
+/// The output of `privyseal audit verify`.
+struct VerificationResult {
+    let database: String
+    let report: AuditReport
+    let verifiers: [NoteVerifier]
+    let collections: [CheckpointCollection]
+    /// The name of the configured cosigner's key; nil without one.
+    let cosigner: String?
+
+    /// There is no fault, and every given file was read completely.
+    var isIntact: Bool { report.isIntact && damaged.isEmpty }
+
+    /// The unreadable parts of the given files: the decisive checkpoint may be among them.
+    private var damaged: [String] { unreadable(isGiven: true) }
+
+    private func unreadable(isGiven: Bool) -> [String] {
+        collections.filter { $0.damaged > 0 && $0.isGiven == isGiven }.map { file in
+            "\(file.damaged) piece\(file.damaged == 1 ? "" : "s") of \(file.path) cannot be read as checkpoints: a writer was "
+                + "stopped amidst one, or somebody changed the file. Compare it with another copy, and take out what is none."
+        }
+    }
+
+    private static let lacksSecondPlace =
+        "No checkpoint that was kept elsewhere was compared: an older copy of the whole log cannot be told from a newer one "
+        + "without a checkpoint kept elsewhere."
+
+    private static let checkpointsBesideLog =
+        "The only checkpoints that were compared lie beside the log: who can change one can change the other. Have the gateway keep "
+        + "them in another place (audit.checkpoints), and give those with --checkpoints."
+
+    /// Why the result proves less than it could; nil if it does not.
+    private var lack: String? {
+        if report.externalChecked == 0 { return Self.lacksSecondPlace }
+        return collections.allSatisfy { !$0.isGiven && $0.isBeside(database) } ? Self.checkpointsBesideLog : nil
+    }
+
+    // MARK: Text
+
+    var text: String { ([verdict] + checked.map { "  " + $0 } + faults + cautions).joined(separator: "\n") }
+
+    private var verdict: String {
+        let count = report.faultCount + damaged.count
+        let origin = PlainText.of(report.origin)
+        return isIntact
+            ? "\(origin): intact" : "\(origin): \(count) \(count == 1 ? "thing is" : "things are") wrong"
+    }
+
+    private var checked: [String] {
+        var lines = ["\(report.size) entries" + (report.root.map { ", root \(Hexadecimal.text($0.bytes))" } ?? "")]
+        if report.archived > 0 {
+            lines.append("\(report.archived) of them archived; \(report.archivedChecked) were read from the archive")
+        }
+        lines.append("\(Self.checkpoints(report.keptChecked)) in the log, the newest among them, compared")
+        for collection in collections {
+            lines.append("\(Self.checkpoints(collection.checkpoints.count)) from \(collection.path)")
+        }
+        if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
+        if let cosigned = report.cosigned, cosigned > 0 {
+            lines.append(
+                "a cosigner's signature covers the first \(cosigned) entries; the other \(max(0, report.size - cosigned)) rest "
+                    + "on the log's key alone")
+        }
+        if report.uncheckable > 0 {
+            lines.append(
+                "\(Self.checkpoints(report.uncheckable)) inside archived segments not compared; --archive DIR makes it possible"
+            )
+        }
+        return lines + verifiers.map { "key \($0)" }
+    }
+
+    private static func checkpoints(_ count: Int) -> String { "\(count) checkpoint\(count == 1 ? "" : "s")" }
+
+    private var faults: [String] {
+        let told = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
+        let rest = report.faultCount - report.faults.count
+        let last = damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
+        return told + (rest > 0 ? ["… and \(rest) more"] : []) + last
+    }
+
+    private var cautions: [String] {
+        // A full disk can leave a partial note in the gateway's own file, so this is a caution only.
+        (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false)
+            + [unchecked, lack].compactMap(\.self)
+    }
+
+    /// A cosigner's signatures are verified only if its key is given.
+    private var unchecked: String? {
+        guard let cosigner, !verifiers.contains(where: { $0.name == cosigner }) else { return nil }
+        return "The configuration has a cosigner, but its key was not given, so its signatures were not looked at: "
+            + "privyseal audit keys prints it."
+    }
+
+    private var given: Int { collections.reduce(0) { $0 + $1.checkpoints.count } }
+
+    // MARK: JSON
+
+    var json: String {
+        var writer = JSONWriter(capacity: 2048)
+        writer.object { writer in
+            writer.member("origin", report.origin)
+            writer.member("intact", isIntact)
+            writer.member("size", report.size)
+            if let root = report.root { writer.member("root", Hexadecimal.text(root.bytes)) }
+            writer.member("archived", report.archived)
+            writer.member("archivedChecked", report.archivedChecked)
+            writer.name("checkpoints")
+            writer.object { writer in
+                writer.member("keptChecked", report.keptChecked)
+                writer.member("given", given)
+                writer.member("givenChecked", report.externalChecked)
+                writer.member("uncheckable", report.uncheckable)
+                if let cosigned = report.cosigned { writer.member("cosigned", cosigned) }
+            }
+            writer.name("keys")
+            writer.array { writer in for verifier in verifiers { writer.string(verifier.text) } }
+            writer.member("faultCount", report.faultCount + damaged.count)
+            writer.name("faults")
+            writer.array { writer in
+                for fault in report.faults { write(fault, &writer) }
+                for sentence in damaged { writer.object { writer in writer.member("message", sentence) } }
+            }
+            writer.name("unproved")
+            writer.array { writer in
+                for entries in report.unproved { writer.object { writer in write(entries, &writer) } }
+            }
+            if !cautions.isEmpty { writer.member("caution", cautions.joined(separator: " ")) }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func write(_ fault: AuditFault, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            if let entries = fault.entries { write(entries, &writer) }
+            writer.member("message", fault.description)
+        }
+    }
+
+    private func write(_ entries: Range<Int>, _ writer: inout JSONWriter) {
+        writer.member("from", entries.lowerBound)
+        writer.member("to", entries.upperBound)
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import ComplianceReport
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+import TransparencyLog
+
+extension ComplianceCommand {
+    struct Report: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "report",
+            abstract: "Look at every key, every record and every door, and say what is as it should be.",
+            discussion: """
+                Each token is opened once, with one login; each key signs a proof, and the token is asked to give the key out, \
+                which it must refuse. States come from the running gateway, or from the register itself while none runs.
+
+                The report is signed by the audit log's key and anchored to the log's newest checkpoint.
+
+                EXIT STATUS
+                  0   no check failed; some may be unavailable, and the report says which
+                  1   a check failed, or there is no report
+                  64  the command was not called as it should be
+                  78  the configuration is wrong
+                """)
+
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case text, json, html
+        }
+
+        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+
+        @Option(
+            help: ArgumentHelp(
+                "Write the report there, as JSON and as a page of HTML; what is printed is a summary.",
+                valueName: "directory"),
+            completion: .directory)
+        var out: String?
+
+        @Option(help: "How to print the report.")
+        var format = Format.text
+
+        @Flag(help: "Take keys in software for good, as for a staging account. The report says so.")
+        var acceptSoftware = false
+
+        @Flag(help: "Do not verify the audit log, which takes long when it is long. The check is unavailable then.")
+        var noLogVerification = false
+
+        @Flag(help: "Make a report without a signature, where the audit log's key cannot be read.")
+        var unsigned = false
+
+        func run() async throws {
+            guard let path = lifecycleClient.admin.configuration else {
+                throw StandardError.failure(
+                    "Say which gateway the report is about: by --config FILE.",
+                    status: ExitCode.validationFailure.rawValue)
+            }
+            let configuration = try ConfigurationOption.load(path)
+            LogSetup.bootstrapQuietly()
+            let signer = try signer(configuration)
+            let survey = ComplianceSurvey(
+                configuration: configuration, path: path, acceptsSoftware: acceptSoftware,
+                verifiesLog: !noLogVerification)
+            let findings = await survey.findings {
+                try await KeyLifecycleClientOption.lifecycleClient(configuration, lifecycleClient.admin).overview()
+            }
+            let now = GrantIssuer.systemTime()
+            let report = ComplianceExaminer(findings, at: now).report(id: Self.id(at: now.rfc3339))
+            let (sealed, page) = try AuditAttempt.run { () throws(NoteError) in
+                try SignedReport.make(report, signer: signer)
+            }
+            let files = out.map { ComplianceFiles(id: report.id, in: $0) }
+            try AuditAttempt.run { () throws(AuditSetupError) in try files?.write(sealed.bytes, page: page) }
+            // Before anything is printed: a lost standard output ends the process.
+            await ReportRecording.record(
+                "compliance", id: report.id, bytes: sealed.bytes, hasPassed: report.tally.failed == 0, in: configuration
+            )
+            show(report, sealed, page, files)
+            if report.tally.failed > 0 { throw ExitCode.failure }
+        }
+
+        /// Nil for a report without a signature.
+        private func signer(_ configuration: GatewayConfiguration) throws -> NoteSigner? {
+            guard let audit = configuration.audit, !unsigned else { return nil }
+            do throws(AuditSetupError) { return try AuditKeyFile(audit.key.path).read() } catch {
+                throw StandardError.failure(
+                    "\(error) Without it the report is not signed; --unsigned makes such a one.")
+            }
+        }
+
+        private func show(
+            _ report: ComplianceReport, _ sealed: SignedReport, _ page: String, _ files: ComplianceFiles?
+        ) {
+            if format == .text { print(files.map { "\(report.text)\n\($0.json)\n\($0.html)" } ?? report.text) }
+            switch format {
+            case .text: break
+            case .json: print(String(decoding: sealed.bytes, as: UTF8.self), terminator: "")
+            case .html: print(page, terminator: "")
+            }
+            if sealed.seal == nil { StandardError.print("warning: the report is not signed") }
+        }
+
+        /// The time to the second, and 32 random bits.
+        private static func id(at time: [UInt8]) -> String {
+            let digits = time.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
+            let random = String(UInt32.random(in: .min ... .max), radix: 16)
+            return String(decoding: digits, as: UTF8.self) + "Z-"
+                + String(repeating: "0", count: 8 - random.count) + random
+        }
+    }
+}

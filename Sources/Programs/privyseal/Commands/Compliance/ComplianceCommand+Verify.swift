@@ -1,0 +1,124 @@
+import ArgumentParser
+import AuditKit
+import ComplianceReport
+import SigningKit
+import StrictJSON
+import TransparencyLog
+
+extension ComplianceCommand {
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify",
+            abstract: "Check the signature under a report, the checkpoint that it is anchored to, and its page.",
+            discussion: """
+                  privyseal compliance verify compliance-….json --key audit.db.key.pub --page compliance-….html
+
+                With --database, the log is verified too, and compared with the report's checkpoint: then the log that the \
+                report speaks of is this one, unchanged since. A report with failed checks verifies like any other.
+                """)
+
+        @Argument(help: ArgumentHelp("The report's JSON; - is standard input.", valueName: "file"), completion: .file())
+        var file: String
+
+        @OptionGroup var keys: AuditKeyOption
+
+        @Option(help: ArgumentHelp("The report's page.", valueName: "file"), completion: .file(extensions: ["html"]))
+        var page: String?
+
+        @Option(
+            help: ArgumentHelp("The audit log's database, or a copy of it.", valueName: "path"),
+            completion: .file(extensions: ["db"]))
+        var database: String?
+
+        @OptionGroup var output: OutputOption
+
+        func run() throws {
+            let verifiers = try keys.verifiers(for: nil)
+            let (bytes, pageBytes) = try AuditAttempt.parse { () throws(AuditSetupError) in
+                let limit = EvidenceFile.Limit.report
+                return (
+                    try EvidenceFile.contents(ofArgument: file, limit: limit),
+                    try self.page.map { path throws(AuditSetupError) in
+                        try EvidenceFile.contents(of: path, limit: limit)
+                    }
+                )
+            }
+            do throws(SignedReportError) {
+                let verified = try SignedReport(parsing: bytes).verify(with: verifiers, page: pageBytes)
+                try compare(verified, verifiers)
+                print(output.format == .json ? json(verified) : text(verified))
+            } catch {
+                if output.format == .json { print(json(error)) }
+                throw StandardError.failure("\(error)")
+            }
+        }
+
+        private func compare(_ report: VerifiedReport, _ verifiers: [NoteVerifier]) throws(SignedReportError) {
+            guard let database else { return }
+            guard let anchor = report.anchor else { throw .wrongAnchor("It has none.") }
+            do {
+                let reader = try BuiltIns.auditStore.read(at: database)
+                defer { reader.close() }
+                let found = try AuditVerifier(
+                    verifiers, externals: [ExternalCheckpoints([try SignedNote(parsing: anchor.note)])], faultLimit: 1
+                ).verify(reader)
+                if let fault = found.faults.first { throw SignedReportError.wrongAnchor("The log: \(fault)") }
+                guard found.externalChecked == 1 else {
+                    throw SignedReportError.wrongAnchor("The log has no place to compare it with.")
+                }
+            } catch let error as SignedReportError {
+                throw error
+            } catch {
+                throw .wrongAnchor("The log \(database) cannot be read. \(error)")
+            }
+        }
+
+        // MARK: Answers
+
+        private func text(_ report: VerifiedReport) -> String {
+            var lines = [
+                "valid: report \(report.id) of \(String(decoding: report.made.rfc3339, as: UTF8.self)), signed by "
+                    + report.signers.joined(separator: ", ") + ".",
+                "Its verdict: \(report.result.rawValue), \(report.failed) failed, \(report.unavailable) unavailable.",
+            ]
+            if let anchor = report.anchor {
+                lines.append(
+                    "Anchored to the checkpoint over \(anchor.size) entries of \(anchor.origin)"
+                        + (database == nil
+                            ? "; with --database, the log is compared too." : ", which this log agrees with."))
+            } else {
+                lines.append("Not anchored to a checkpoint.")
+            }
+            return lines.map(PlainText.of).joined(separator: "\n")
+        }
+
+        private func json(_ report: VerifiedReport) -> String {
+            var writer = JSONWriter(capacity: 512)
+            writer.object { writer in
+                writer.member("valid", true)
+                writer.member("id", report.id)
+                writer.member("made", unescaped: report.made.rfc3339)
+                writer.member("result", report.result.rawValue)
+                writer.member("failed", report.failed)
+                writer.member("unavailable", report.unavailable)
+                writer.name("signers")
+                writer.array { writer in for name in report.signers { writer.string(name) } }
+                if let anchor = report.anchor {
+                    writer.member("origin", anchor.origin)
+                    writer.member("size", anchor.size)
+                    writer.member("comparedWithLog", database != nil)
+                }
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+
+        private func json(_ error: SignedReportError) -> String {
+            var writer = JSONWriter(capacity: 256)
+            writer.object { writer in
+                writer.member("valid", false)
+                writer.member("reason", "\(error)")
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+}

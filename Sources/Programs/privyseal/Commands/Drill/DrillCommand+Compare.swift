@@ -1,0 +1,49 @@
+import ArgumentParser
+import KeyDrills
+import StrictJSON
+
+extension DrillCommand {
+    struct Compare: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "compare",
+            abstract: "Show a drill beside an earlier one of the same scenario: times, failed requests, deviations.",
+            discussion: """
+                Without a second ID, the last one of the same scenario before it is taken.
+
+                  privyseal drill compare --config gateway.yaml
+                  privyseal drill compare 20261121T120000Z-compromise 20260821T090000Z-compromise \\
+                    --config gateway.yaml
+                """)
+
+        @Argument(help: ArgumentHelp("The drill's ID, or last.", valueName: "id"))
+        var id = "last"
+
+        @Argument(help: ArgumentHelp("The ID of the earlier one.", valueName: "earlier"))
+        var earlier: String?
+
+        @OptionGroup var archive: DrillArchiveOption
+        @OptionGroup var output: OutputOption
+
+        func run() throws {
+            let comparison = try DrillAttempt.run { try compare() }
+            print(
+                output.format == .json
+                    ? String(decoding: comparison.jsonBytes(), as: UTF8.self)
+                    : DrillCommand.plain(DrillText.text(comparison)))
+        }
+
+        private func compare() throws -> DrillComparison {
+            let archive = try archive.archive()
+            let later = try DrillCommand.record(id, on: archive)
+            guard let earlier = try earlier.map({ try archive.record($0) }) ?? archive.predecessor(of: later) else {
+                throw DrillError("\(later.id) is the first drill of its scenario; there is none to compare it with.")
+            }
+            guard earlier.scenario == later.scenario else {
+                throw DrillError(
+                    "\(earlier.id) is of another scenario than \(later.id); only drills of one scenario can be compared."
+                )
+            }
+            return DrillComparison(earlier: earlier, later: later)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import ArgumentParser
+import AuditKit
+import Foundation
+import GatewayConfiguration
+import KeyDrills
+import SigningGateway
+import StrictJSON
+import UnixSignals
+
+extension DrillCommand {
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Do a drill, and keep its record.",
+            discussion: """
+                SCENARIOS
+                \(DrillScenario.allCases.map { "  \($0.rawValue)\n      \($0.summary)" }.joined(separator: "\n"))
+
+                With --throw-away, SoftHSM has to be installed, and the keys of the gateway that runs are not touched. \
+                Without it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
+
+                With --config, the audit log of that configuration records the drill, and a proof of that is kept beside \
+                the record: the compliance report counts no other drill. The command needs the right to read the log's key.
+                """)
+
+        @Argument(
+            help: ArgumentHelp("What is rehearsed.", valueName: "scenario"),
+            completion: .list(DrillScenario.allCases.map(\.rawValue)), transform: Self.scenario)
+        var scenario: DrillScenario
+
+        @OptionGroup var archive: DrillArchiveOption
+
+        @Flag(help: "On a gateway with keys in a throw-away token, which the drill makes and removes.")
+        var throwAway = false
+
+        @OptionGroup(title: "Without --throw-away") var target: DrillTargetOption
+        @OptionGroup(title: "Load") var load: DrillLoadOption
+
+        @Option(help: ArgumentHelp("How long the old key still answers by name: 5s, 2m.", valueName: "span"))
+        var overlap = DurationArgument(seconds: 5)
+
+        @Option(help: ArgumentHelp("How long a person has for what only a person can do.", valueName: "span"))
+        var timeout = DurationArgument(seconds: 600)
+
+        @Option(
+            name: .customLong("participant"),
+            help: ArgumentHelp("Who takes part, as NAME:ROLE; may be given several times.", valueName: "name:role"))
+        var participants: [String] = []
+
+        @Flag(help: "Those who take part did not know of it.")
+        var unannounced = false
+
+        @OptionGroup var consent: KeyConsentOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard participants.allSatisfy({ $0.contains(":") }) else {
+                throw ValidationError("--participant is NAME:ROLE, such as \"Ann Smith:key custodian\".")
+            }
+            guard throwAway || archive.configuration != nil else {
+                throw ValidationError("Say which gateway: --config FILE; or use --throw-away.")
+            }
+            guard throwAway || scenario != .restoreFromBackupToken else {
+                throw ValidationError(
+                    "restore-from-backup-token loses a token for good and needs the wrapped copy of a key: it is done with "
+                        + "--throw-away only.")
+            }
+            guard !throwAway else { return }
+            guard target.app != nil else {
+                throw ValidationError("Say which app of a staging account: --app BUNDLE-ID; or use --throw-away.")
+            }
+            guard target.new != nil || !scenario.needsReplacement else {
+                throw ValidationError(
+                    "\(scenario.rawValue) needs a staged key: name it with --new KEY, or use --throw-away.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            let archive = try archive.archive()
+            let conditions = conditions(archive)
+            let outcome = try await DrillAttempt.run { () async throws -> Outcome in
+                try archive.prepare()
+                return throwAway ? try await runThrowAway(conditions, archive) : try await runGiven(conditions, archive)
+            }
+            // Before the record is printed: a lost standard output ends the process.
+            let failure = outcome.failure.map { StandardError.failure($0.description) }
+            // Print the record even if it could not be kept: the drill cannot be repeated.
+            print(
+                output.format == .json
+                    ? String(decoding: outcome.record.jsonBytes(capacity: 1 << 16), as: UTF8.self)
+                    : DrillCommand.plain(DrillText.text(outcome.record)))
+            if let failure { throw failure }
+            if outcome.record.verdict == .failed { throw ExitCode.failure }
+        }
+
+        /// A record, and why it could not be kept; nil if its files are written.
+        private typealias Outcome = (record: DrillRecord, failure: DrillError?)
+
+        /// - Returns: why the record, its proof or its page could not be written; nil if all are written.
+        private func keep(
+            _ record: DrillRecord, _ archive: DrillArchive, recordedIn configuration: GatewayConfiguration?
+        ) async -> DrillError? {
+            do throws(DrillError) {
+                // Write the record first, so that the log has no entry of a missing record.
+                let json = try archive.keep(record)
+                StandardError.print("The record is \(json).")
+                let bytes = DrillArchive.bytes(of: record)
+                var proof: InclusionProofDocument?
+                if let configuration {
+                    proof = await ReportRecording.proof(
+                        of: "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed,
+                        in: configuration)
+                }
+                if let proof {
+                    try archive.keep(proof: proof.text, of: record)
+                } else {
+                    StandardError.print(
+                        "warning: no proof beside the record says that an audit log has it; the compliance report may not "
+                            + "count it")
+                }
+                let page = DrillPage(
+                    record, predecessor: archive.predecessor(of: record), digest: DrillArchive.digest(of: bytes)
+                ).html
+                let html = try archive.keep(page: page, of: record)
+                StandardError.print("Its page is \(html).")
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        /// The configuration of `--config`, if it has an audit log.
+        private func givenConfiguration() throws -> GatewayConfiguration? {
+            let configuration = try archive.configuration.map(ConfigurationOption.load)
+            return configuration?.audit == nil ? nil : configuration
+        }
+
+        private static func scenario(_ text: String) throws -> DrillScenario {
+            guard let scenario = DrillScenario(rawValue: text) else {
+                let known = DrillScenario.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("There is no scenario \(text); there are \(known).")
+            }
+            return scenario
+        }
+
+        private func conditions(_ archive: DrillArchive) -> DrillConditions {
+            DrillConditions(
+                scenario: scenario, isPlanned: !unannounced,
+                participants: participants.map { text in
+                    let parts = text.split(separator: ":", maxSplits: 1).map {
+                        $0.trimmingCharacters(in: .whitespaces)
+                    }
+                    return DrillRecord.Participant(name: parts.first ?? "", role: parts.count > 1 ? parts[1] : "")
+                }, load: load.settings, overlap: overlap.seconds, timeout: .seconds(timeout.seconds),
+                directory: archive.directory, say: { StandardError.print($0) })
+        }
+
+        // MARK: Gateways
+
+        private func runGiven(_ conditions: DrillConditions, _ archive: DrillArchive) async throws -> Outcome {
+            guard let path = self.archive.configuration else { throw ExitCode.validationFailure }
+            let configuration = try ConfigurationOption.load(path)
+            let (environment, place) = try target.environment(path, configuration, conditions)
+            let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
+            let record = try await closing(place) {
+                try consent.require("This drill \(keys) the account \(environment.issuerID) on the gateway that runs.")
+                return try await perform(conditions, environment, place)
+            }
+            return (record, await keep(record, archive, recordedIn: configuration))
+        }
+
+        private func runThrowAway(_ conditions: DrillConditions, _ archive: DrillArchive) async throws -> Outcome {
+            let given = try givenConfiguration()
+            conditions.say("Making a token with keys, and a gateway …")
+            let gateway = try await TemporaryGateway.start()
+            do {
+                let (environment, place) = try gateway.environment(conditions)
+                let record = try await closing(place) { try await perform(conditions, environment, place) }
+                await gateway.end()
+                // Without another log, use that of the temporary gateway, which is kept beside the record.
+                let configuration = try given ?? ConfigurationOption.load(gateway.configurationPath)
+                var failure = await keep(record, archive, recordedIn: configuration)
+                do {
+                    try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
+                } catch {
+                    failure =
+                        failure
+                        ?? DrillError(
+                            "The drill's audit log cannot be copied to \(conditions.directory)/\(record.id): "
+                                + error.localizedDescription)
+                }
+                gateway.remove()
+                return (record, failure)
+            } catch {
+                await gateway.end()
+                gateway.remove()
+                throw error
+            }
+        }
+
+        private func closing<Value>(_ place: LoadTarget, _ body: () async throws -> Value) async throws -> Value {
+            do {
+                let value = try await body()
+                await place.close()
+                return value
+            } catch {
+                await place.close()
+                throw error
+            }
+        }
+
+        /// Runs until the drill ends or a signal stops it. The caller cleans up in both cases.
+        private func perform(
+            _ conditions: DrillConditions, _ environment: DrillEnvironment, _ place: LoadTarget
+        ) async throws -> DrillRecord {
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            return try await withThrowingTaskGroup(of: DrillRecord?.self) { group in
+                group.addTask {
+                    try await DrillRun(conditions: conditions, environment: environment, target: place).perform()
+                }
+                group.addTask {
+                    for await _ in signals { return nil }
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let record = try await group.next() ?? nil else {
+                    environment.load.stop()
+                    throw DrillError("The drill was ended before it was over; there is no record of it.")
+                }
+                return record
+            }
+        }
+    }
+}

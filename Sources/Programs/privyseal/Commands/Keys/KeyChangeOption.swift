@@ -1,0 +1,33 @@
+import ArgumentParser
+import SigningGateway
+import StrictJSON
+
+/// The options of every command that changes a key's state.
+struct KeyChangeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Why. It is recorded for those who read the history in a year; at most 500 bytes.", valueName: "text"))
+    var reason: String
+
+    @OptionGroup var target: KeyLifecycleClientOption
+    @OptionGroup var output: OutputOption
+
+    func validate() throws {
+        guard reason.contains(where: { !$0.isWhitespace }) else {
+            throw ValidationError(
+                "--reason must say something: whoever reads the record in a year has to understand it.")
+        }
+    }
+
+    /// Requests the change, and prints the result.
+    func make(_ order: KeyChangeOrder) async throws {
+        report(try await target.ask { lifecycleClient in try await lifecycleClient.change(order) }, watch: order.watch)
+    }
+
+    func report(_ answer: KeyChangeAnswer, watch: Int? = nil) {
+        switch output.format {
+        case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
+        case .text: print(KeyAnswerText(where: target.gatewayOption, watch: watch).text(answer))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import SigningGateway
+import SigningKit
+
+extension KeysCommand {
+    struct Activate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "activate",
+            abstract: "Have a key sign what names no key, in place of the one that does so now.",
+            discussion: """
+                  privyseal keys activate 3Y8S5JYG45 --retire 2X9R4HXF34 --overlap 24h \\
+                    --reason "Yearly rotation" --config gateway.yaml
+
+                First the new key signs a proof of possession. Then it takes the old one's place, while requests go on: \
+                signatures bear the old key until the instant that is shown, and the new one from then on. For the \
+                overlap, the old key still answers requests that name it; then it is retired.
+
+                Should the new key fail within --watch, the old one comes back by itself, the new one is suspended, and \
+                the log and privyseal keys history say why.
+
+                Revoke the old key in App Store Connect once it is retired, not before: what it has signed until then may \
+                still be on its way.
+                """)
+
+        @Argument(help: ArgumentHelp("The ID of the key that becomes active.", valueName: "key-id"))
+        var key: String
+
+        @Option(
+            help: ArgumentHelp(
+                "The ID of the key that is active now. Leave it out only where none is.", valueName: "key-id"))
+        var retire: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "How long the old key still answers requests that name it: 90s, 45m, 24h, 7d.", valueName: "span"))
+        var overlap: DurationArgument?
+
+        @Option(
+            help: ArgumentHelp(
+                "For how long a failure of the new key brings the old one back.", valueName: "span"))
+        var watch = DurationArgument(seconds: 300)
+
+        @OptionGroup var change: KeyChangeOption
+        @OptionGroup var consent: KeyConsentOption
+
+        func validate() throws {
+            guard (retire == nil) == (overlap == nil) else {
+                throw ValidationError("--retire and --overlap belong together: --retire OLD --overlap 24h.")
+            }
+        }
+
+        func run() async throws {
+            try consent.require(intention)
+            let proven = try await change.target.ask { lifecycleClient in try await lifecycleClient.prove(key) }
+            let proof =
+                "\(key) has signed a fresh proof of possession"
+                + (proven.fingerprint.map { "; its fingerprint is \($0)." } ?? ".")
+            if change.output.format == .text { print(proof) }
+            try await change.make(
+                KeyChangeOrder(
+                    .activate, key, reason: change.reason, retiring: retire, overlap: overlap?.seconds,
+                    watch: retire == nil ? nil : watch.seconds))
+        }
+
+        private var intention: String {
+            guard let retire, let overlap else { return "\(key) becomes the active key." }
+            return
+                "\(key) becomes the active key in place of \(retire), which answers requests that name it for another \(overlap)."
+        }
+    }
+}

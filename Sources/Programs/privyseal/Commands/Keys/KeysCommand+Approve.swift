@@ -1,0 +1,43 @@
+import ArgumentParser
+import SigningGateway
+import StrictJSON
+
+extension KeysCommand {
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "approve",
+            abstract: "Agree, as the second administrator, to what another one has proposed.",
+            discussion: """
+                  privyseal keys proposals --config gateway.yaml
+                  privyseal keys approve k7mxq2pd --digest sha256:… --admin https://127.0.0.1:8443 --token-file mine.token
+
+                privyseal keys proposals shows everything that a proposal consists of, and its digest. The approval \
+                counts for that digest only.
+
+                The proposer cannot approve: two persons are two clients that have no token, certificate or uid in \
+                common. Root and the gateway's own user on the admin socket are one administrator, called operator.
+
+                An activation and a restoration are done at once. For an import, a generation and a destruction, the \
+                proposer runs the same command again; the approver cannot.
+                """)
+
+        @Argument(help: ArgumentHelp("The proposal's ID, as privyseal keys proposals shows it.", valueName: "proposal"))
+        var proposal: String
+
+        @Option(help: ArgumentHelp("The digest of the proposal, as shown with it.", valueName: "sha256:…"))
+        var digest: String
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let answer = try await target.ask { lifecycleClient in
+                try await lifecycleClient.approve(proposal, digest: digest)
+            }
+            switch output.format {
+            case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
+            case .text: print(KeyAnswerText(where: target.gatewayOption).text(answer))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+extension KeysCommand {
+    struct Destroy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "destroy",
+            abstract: "Take a key out of its token, and look whether it is gone.",
+            discussion: """
+                For a key that is retired, compromised or was never activated; a key that is in use is refused. \
+                A destruction that was interrupted goes on with the same command. Take the key out of the \
+                configuration afterwards.
+                """)
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var keyID: String
+
+        @Option(help: ArgumentHelp("Where it is, if the configuration does not name it: its URI.", valueName: "uri"))
+        var at: String?
+
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        var issuer: String?
+
+        @Option(help: "Why, for the record.")
+        var reason = "key destruction"
+
+        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+        @OptionGroup var user: TokenUserOption
+        @OptionGroup var consent: KeyConsentOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            try await KeyCommandError.said { try await destroy() }
+        }
+
+        private func destroy() async throws {
+            let declared = try declared()
+            guard let uri = at ?? declared?.key.uri.text else {
+                throw StandardError.failure(
+                    "The configuration names no key \(keyID). Say where it is with --at URI, and use --config FILE.")
+            }
+            let target = try ProvisioningTarget(
+                uri, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
+            let issuerID =
+                if let account = declared?.issuerID, issuer == nil { account } else {
+                    try await lifecycleClient.issuer(issuer)
+                }
+            let provisioningSession = try await target.provisioningSession()
+            do { try await destroy(provisioningSession, target, issuerID, declared?.key.fingerprint) } catch {
+                await provisioningSession.close()
+                throw error
+            }
+            await provisioningSession.close()
+        }
+
+        private func declared() throws -> (issuerID: String, key: GatewayConfiguration.Key)? {
+            guard let path = lifecycleClient.admin.configuration else { return nil }
+            for account in try ConfigurationOption.load(path).accounts {
+                if let key = account.keys.first(where: { $0.keyID == keyID }) { return (account.issuerID, key) }
+            }
+            return nil
+        }
+
+        private func destroy(
+            _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String,
+            _ pinned: PublicKeyFingerprint?
+        ) async throws {
+            let token = provisioningSession.token
+            try consent.require(
+                "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed for ever.")
+            let known = try await lifecycleClient.ask { lifecycleClient in
+                try await lifecycleClient.overview().accounts.flatMap(\.keys)
+                    .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
+            }
+            let fingerprint = known ?? pinned
+            let order = ProvisioningOrder(
+                .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,
+                reason: reason)
+            guard let job = try await ProvisioningRun.begin(lifecycleClient, order, output) else { return }
+            let (gone, _) = try await job.perform {
+                try await provisioningSession.destroy(
+                    target.address.selector, expecting: fingerprint, isResumed: job.isResumed,
+                    tell: { StandardError.print("  \($0)") })
+            } evidence: { gone in
+                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, on: token))
+            }
+            if output.format == .json { return print(json(gone, issuerID)) }
+            if gone.destroyedPrivate == 0 { print("There was no private key any more.") }
+            print(
+                "The key \(keyID) is destroyed: nothing of it is left on the token \"\(token.label)\".\n"
+                    + "Next: take it out of the configuration, and revoke it in App Store Connect if that is not done.")
+        }
+
+        private func json(_ gone: DestroyedKey, _ issuerID: String) -> String {
+            var writer = JSONWriter(capacity: 512)
+            writer.object { writer in
+                writer.member("outcome", "destroyed")
+                writer.member("keyId", keyID)
+                writer.member("issuerId", issuerID)
+                writer.member("state", KeyLifecycleState.destroyed.rawValue)
+                if let fingerprint = gone.fingerprint { writer.member("fingerprint", fingerprint.description) }
+                writer.member("destroyedPrivateObjects", gone.destroyedPrivate)
+                writer.member("destroyedPublicObjects", gone.destroyedPublic)
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Crypto
+import KeyTransport
+import ServiceManager
+import SigningGateway
+import SigningKit
+
+extension KeysCommand {
+    struct Generate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "generate",
+            abstract: "Have a token make a key, for a service where the customer makes it.",
+            discussion: """
+                A P-256 pair, made in the token and never anywhere else. Apple makes App Store keys itself, so those are \
+                imported; see keys import. The public key comes as PEM and, with --subject, as a certification \
+                request (PKCS #10) that the key signed.
+                """)
+
+        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        var into: String
+
+        @Option(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var keyID: String
+
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        var issuer: String?
+
+        @Option(help: ArgumentHelp("A file for the public key; else it is printed.", valueName: "file"))
+        var publicKey: String?
+
+        @Option(help: ArgumentHelp("Whose key it is, such as CN=example,O=Example,C=DE.", valueName: "name"))
+        var subject: String?
+
+        @Option(help: ArgumentHelp("A file for the certification request; else it is printed.", valueName: "file"))
+        var csr: String?
+
+        @Option(help: "Why, for the record.")
+        var reason = "key generation"
+
+        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+        @OptionGroup var user: TokenUserOption
+        @OptionGroup var consent: KeyConsentOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard csr == nil || subject != nil else {
+                throw ValidationError("--csr needs --subject: a request says whose key it is.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            _ = ProcessHardening.apply()
+            try await KeyCommandError.said { try await generate() }
+        }
+
+        private func generate() async throws {
+            let target = try ProvisioningTarget(
+                into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
+            try checkOutputs()
+            let issuerID = try await lifecycleClient.issuer(issuer)
+            let provisioningSession = try await target.provisioningSession()
+            let made: ProvisionedKeyReport?
+            do { made = try await make(provisioningSession, target, issuerID) } catch {
+                await provisioningSession.close()
+                throw error
+            }
+            await provisioningSession.close()
+            if let made { try await write(made, target) }
+        }
+
+        /// Refuses existing files and an unusable subject, before the token generates a key.
+        private func checkOutputs() throws {
+            try NewFile.check(publicKey)
+            try NewFile.check(csr)
+            guard let subject else { return }
+            _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
+        }
+
+        private func make(
+            _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String
+        ) async throws -> ProvisionedKeyReport? {
+            let token = provisioningSession.token
+            try consent.require("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
+            let order = ProvisioningOrder(
+                .generate, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: nil, reason: reason)
+            guard let job = try await ProvisioningRun.begin(lifecycleClient, order, output) else { return nil }
+            let (placed, record) = try await job.perform {
+                try await provisioningSession.generate(
+                    as: target.address.selector, isResumed: job.isResumed,
+                    tell: { StandardError.print("  \($0)") })
+            } evidence: { placed in
+                (PublicKeyFingerprint(of: placed.publicKey), ProvisioningEvidence.of(placed, on: token))
+            }
+            return ProvisionedKeyReport(
+                placed: placed, job: job.job, record: record, target: target, token: token)
+        }
+
+        private func write(_ made: ProvisionedKeyReport, _ target: ProvisioningTarget) async throws {
+            let pem = PEM.text("PUBLIC KEY", Array(made.placed.publicKey.derRepresentation))
+            if let publicKey { try NewFile.write(pem, to: publicKey) }
+            var request: String?
+            if let subject {
+                let unsigned = try CertificateRequest(subject: subject, publicKey: made.placed.publicKey)
+                let der = try await target.withKey { key in try unsigned.signed(try await key.sign(unsigned.digest)) }
+                request = PEM.text("CERTIFICATE REQUEST", der)
+            }
+            if let csr, let request { try NewFile.write(request, to: csr) }
+            if output.format == .json {
+                print(made.json(publicKey: pem, request: request))
+            } else {
+                if publicKey == nil { print(pem) }
+                if csr == nil, let request { print(request) }
+                print(made.text)
+            }
+        }
+    }
+}

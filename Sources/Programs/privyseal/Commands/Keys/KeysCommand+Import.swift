@@ -1,0 +1,164 @@
+import ArgumentParser
+import Glibc
+import KeyTransport
+import ServiceManager
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+extension KeysCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "import",
+            abstract: "Bring a key into a token, and prove that it is there.",
+            discussion: """
+                From a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key of this token. \
+                The key is then staged: it signs proofs until somebody activates it.
+
+                  privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 --config gateway.yaml \\
+                    --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
+
+                An import that was interrupted goes on with the same command.
+                The status is 0 when the key is in the token or the import was proposed, 1 when it is not, 64 when \
+                nobody could be asked, and 78 when the configuration is wrong.
+                """)
+
+        @Argument(help: ArgumentHelp("The .p8 file.", valueName: "key.p8"), completion: .file())
+        var file: String?
+
+        @Option(help: ArgumentHelp("A package from keys wrap, in place of the .p8.", valueName: "package"))
+        var wrapped: String?
+
+        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        var into: String
+
+        @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
+        var keyID: String
+
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        var issuer: String?
+
+        @Option(help: ArgumentHelp("What the key must be: sha256:…, from another source.", valueName: "fingerprint"))
+        var fingerprint: String?
+
+        @Option(help: "Why, for the record.")
+        var reason = "key import"
+
+        @Flag(name: .customLong("destroy-file"), help: "Destroy the .p8 afterwards, without asking.")
+        var destroysFile = false
+
+        @Flag(
+            name: .customLong("allow-clear-import"),
+            help: "Send the key in the clear (C_CreateObject) to a token that cannot unwrap; else it is refused.")
+        var allowsClear = false
+
+        @OptionGroup var key: KeyFileOption
+        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+        @OptionGroup var user: TokenUserOption
+        @OptionGroup var consent: KeyConsentOption
+        @OptionGroup var output: OutputOption
+
+        func validate() throws {
+            guard (file == nil) != (wrapped == nil) else {
+                throw ValidationError("Give the .p8 file, or --wrapped PACKAGE.")
+            }
+            guard !allowsClear || file != nil else {
+                throw ValidationError("--allow-clear-import is for a .p8 file; a package is opened in the token.")
+            }
+            guard !destroysFile || file != nil else {
+                throw ValidationError("--destroy-file is for a .p8 file; a package is of no use to others.")
+            }
+            guard fingerprint == nil || fingerprint.flatMap({ PublicKeyFingerprint($0) }) != nil else {
+                throw ValidationError("--fingerprint must be sha256: and 64 hexadecimal digits.")
+            }
+        }
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            _ = ProcessHardening.apply()
+            try await KeyCommandError.said { try await importKey() }
+        }
+
+        private func importKey() async throws {
+            let target = try ProvisioningTarget(
+                into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
+            let issuerID = try await lifecycleClient.issuer(issuer)
+            let incoming = try await read()
+            let found = PublicKeyFingerprint(of: incoming.publicKey)
+            if let wanted = fingerprint.flatMap({ PublicKeyFingerprint($0) }), wanted != found {
+                throw StandardError.failure("The key is another one: its fingerprint is \(found), not \(wanted).")
+            }
+            StandardError.print("The key \(keyID) has the fingerprint \(found).")
+            let provisioningSession = try await target.provisioningSession()
+            do {
+                let token = provisioningSession.token
+                try consent.require(
+                    "It goes into the token \"\(token.label)\" (serial \(token.serial), \(token.model)).")
+                let order = ProvisioningOrder(
+                    .import, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: found, reason: reason)
+                if let job = try await ProvisioningRun.begin(lifecycleClient, order, output) {
+                    try await finish(job, provisioningSession, incoming, target)
+                }
+            } catch {
+                await provisioningSession.close()
+                throw error
+            }
+            await provisioningSession.close()
+        }
+
+        private func read() async throws -> IncomingKey {
+            if let file { return .plain(try await key.material(of: file)) }
+            let bytes = try VerifyFile.contents(of: wrapped ?? "-")
+            return .wrapped(try KeyPackage(parsing: bytes).key)
+        }
+
+        private func finish(
+            _ job: ProvisioningRun, _ provisioningSession: any ProvisioningSession, _ incoming: IncomingKey,
+            _ target: ProvisioningTarget
+        ) async throws {
+            let (placed, record) = try await job.perform {
+                try await provisioningSession.take(
+                    incoming, as: target.address.selector, isResumed: job.isResumed, allowsClear: allowsClear,
+                    tell: { StandardError.print("  \($0)") })
+            } evidence: { placed in
+                (
+                    PublicKeyFingerprint(of: placed.publicKey),
+                    ProvisioningEvidence.of(placed, on: provisioningSession.token)
+                )
+            } lackedPublicKey: { placed in
+                placed.lacksPublicKey ? placed.publicKey : nil
+            }
+            let isFileGone = disposeOfFile()
+            let report = ProvisionedKeyReport(
+                placed: placed, job: job.job, record: record, target: target, token: provisioningSession.token)
+            print(output.format == .json ? report.json(isFileDestroyed: isFileGone) : report.text)
+        }
+
+        private static func wantsDestruction(of file: String) -> Bool {
+            StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
+            return readLine()?.lowercased() == "yes"
+        }
+
+        /// - Returns: whether the file was destroyed; nil without a file.
+        private func disposeOfFile() -> Bool? {
+            guard let file else { return nil }
+            StandardError.print(KeyFileDestruction.limits)
+            let isWanted =
+                destroysFile
+                || (!consent.yes && isatty(STDIN_FILENO) == 1
+                    && Self.wantsDestruction(of: file))
+            guard isWanted else {
+                StandardError.print("\(file) was left: it is the key outside of the token. Destroy it and its copies.")
+                return false
+            }
+            do {
+                try KeyFileDestruction(path: file).run()
+                StandardError.print("\(file) was overwritten and removed.")
+                return true
+            } catch {
+                StandardError.print("warning: \(error)")
+                return false
+            }
+        }
+    }
+}

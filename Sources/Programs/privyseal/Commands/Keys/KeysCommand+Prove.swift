@@ -1,0 +1,37 @@
+import ArgumentParser
+import AuditKit
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+extension KeysCommand {
+    struct Prove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "prove",
+            abstract: "Have a key sign a fresh proof of possession, and record that it did.",
+            discussion: """
+                  privyseal keys prove 3Y8S5JYG45 --config gateway.yaml
+
+                The proof is a fixed text and a random nonce; it cannot be taken for a token or an offer. It is verified \
+                with the public key, which must be the one that the register and the configuration know. privyseal keys \
+                activate does this by itself.
+                """)
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var key: String
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let record = try await target.ask { lifecycleClient in try await lifecycleClient.prove(key) }
+            switch output.format {
+            case .json: print(String(decoding: record.jsonBytes(capacity: 1024), as: UTF8.self))
+            case .text:
+                print(
+                    "\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has signed a fresh proof of possession"
+                        + (record.fingerprint.map { "; its fingerprint is \($0)." } ?? "."))
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import StrictJSON
+
+extension KeysCommand {
+    struct Reject: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reject",
+            abstract: "Turn a proposal down, or take one's own back.",
+            discussion: "  privyseal keys reject k7mxq2pd --config gateway.yaml")
+
+        @Argument(help: ArgumentHelp("The proposal's ID, as privyseal keys proposals shows it.", valueName: "proposal"))
+        var proposal: String
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            try await target.ask { lifecycleClient in try await lifecycleClient.reject(proposal) }
+            switch output.format {
+            case .json:
+                var writer = JSONWriter()
+                writer.object { writer in
+                    writer.member("outcome", "rejected")
+                    writer.member("proposal", proposal)
+                }
+                print(String(decoding: writer.bytes, as: UTF8.self))
+            case .text: print("The proposal \(proposal) is rejected, which is recorded. Nothing has changed.")
+            }
+        }
+    }
+}

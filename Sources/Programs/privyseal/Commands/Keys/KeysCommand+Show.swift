@@ -1,0 +1,56 @@
+import ArgumentParser
+import SigningGateway
+import StrictJSON
+
+extension KeysCommand {
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Tell everything that is known of one key: state, place, fingerprint, history with evidence.")
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var key: String
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let found = try await target.key(key)
+            switch output.format {
+            case .json: print(String(decoding: found.jsonBytes(capacity: 2048), as: UTF8.self))
+            case .text: print(KeyLifecycleText(found).whole)
+            }
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "history",
+            abstract: "List every change in the life of one key: when, what, who, why.")
+
+        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+        var key: String
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let found = try await target.key(key)
+            switch output.format {
+            case .json: print(String(decoding: found.life.jsonBytes(capacity: 2048), as: UTF8.self))
+            case .text: print(KeyLifecycleText(found).history)
+            }
+        }
+    }
+}
+
+extension KeyLifecycleClientOption {
+    /// - Throws: `ExitCode` 1, after printing that there is no such key.
+    fileprivate func key(_ keyID: String) async throws -> KeyLifecycleOverview.Key {
+        let overview = try await ask { lifecycleClient in try await lifecycleClient.overview() }
+        for account in overview.accounts {
+            if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
+        }
+        throw StandardError.failure("There is no key \(keyID). privyseal keys states shows those that there are.")
+    }
+}

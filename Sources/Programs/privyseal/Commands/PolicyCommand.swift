@@ -1,0 +1,102 @@
+import ArgumentParser
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+import StrictJSON
+
+struct PolicyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy",
+        abstract: "Ask what a client may do.",
+        subcommands: [Test.self])
+
+    struct Test: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "test",
+            abstract: "Tell whether a client may have something signed, and which line of the configuration decides.",
+            discussion: """
+                  privyseal policy test --config gateway.yaml --client shop --app com.example.app \\
+                    --feature promotional-offer --product com.example.monthly --offer winback
+
+                Nothing is signed and no key is opened. The status is 0 for allowed, 1 for denied, and 78 when the \
+                configuration is wrong.
+                """)
+
+        @OptionGroup var config: ConfigurationOption
+        @OptionGroup var output: OutputOption
+
+        @Option(help: ArgumentHelp("The client's name.", valueName: "name"))
+        var client: String
+
+        @Option(help: ArgumentHelp("The app's bundle ID.", valueName: "bundle-id"))
+        var app: String
+
+        @Option(help: ArgumentHelp("The feature.", valueName: "feature"))
+        var feature: String
+
+        @Option(help: ArgumentHelp("The product that the request names.", valueName: "product-id"))
+        var product: String?
+
+        @Option(help: ArgumentHelp("The offer that the request names.", valueName: "offer-id"))
+        var offer: String?
+
+        @Option(help: ArgumentHelp("The key that the request names.", valueName: "key-id"))
+        var key: String?
+
+        func run() throws {
+            let configuration = try config.load()
+            LogSetup.bootstrapQuietly()
+            let snapshot = ConfigurationSnapshot(configuration)
+            guard let client = snapshot.clients.client(named: client) else {
+                let known = snapshot.clients.clients.map(\.name).joined(separator: ", ")
+                throw StandardError.failure(
+                    "There is no client \"\(client)\" in \(config.path); there \(known.isEmpty ? "are none" : "is \(known)").",
+                    status: ExitCode.validationFailure.rawValue)
+            }
+            let decision = snapshot.dispatcher.explain(
+                client: client, app: app, feature: feature, keyID: key, product: product, offer: offer)
+            let warning = unconfigured(in: configuration)
+            switch output.format {
+            case .text: print(text(decision, warning))
+            case .json: print(json(decision, warning))
+            }
+            if case .denied = decision { throw ExitCode.failure }
+        }
+
+        private func text(_ decision: PolicyDecision, _ warning: String?) -> String {
+            let verdict =
+                switch decision {
+                case .allowed(let rule): "allowed by \(rule)"
+                case .denied(let denial): "denied: \(denial) Decided at \(denial.origin)."
+                }
+            return ([verdict] + (warning.map { ["but: \($0)"] } ?? [])).joined(separator: "\n")
+        }
+
+        private func json(_ decision: PolicyDecision, _ warning: String?) -> String {
+            var writer = JSONWriter()
+            writer.object { writer in
+                switch decision {
+                case .allowed(let rule):
+                    writer.member("allowed", true)
+                    writer.member("decidedBy", rule)
+                case .denied(let denial):
+                    writer.member("allowed", false)
+                    writer.member("decidedBy", denial.origin)
+                    writer.member("reason", denial.description)
+                }
+                if let warning { writer.member("warning", warning) }
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+
+        /// A rule may allow an app or a feature that is not configured; the answer would be 404.
+        private func unconfigured(in configuration: GatewayConfiguration) -> String? {
+            let apps = configuration.accounts.flatMap(\.apps)
+            guard let found = apps.first(where: { $0.bundleID.hasSameBytes(as: app) }) else {
+                return "no account has the app \(app), so the answer would be 404."
+            }
+            return found.features.contains(feature)
+                ? nil : "the app \(app) does not have the feature \(feature), so the answer would be 404."
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import AuditKit
+import CoreMetrics
+import GatewayConfiguration
+import GatewayHTTP
+import Glibc
+import PrometheusMetrics
+import ServiceManager
+import SigningGateway
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve signatures over HTTP until SIGTERM or SIGINT.",
+        discussion: """
+            On SIGTERM, /readyz says no first; requests in flight finish, tokens are closed, and the status is 0.
+            On SIGHUP the configuration and the TLS files are read anew; a configuration that cannot be served changes \
+            nothing, and the log says why. privyseal reload does the same over the admin listener.
+            An active key that cannot be used as it is configured is refused, and the other accounts are served: \
+            /readyz?app=BUNDLE-ID says for which apps the gateway signs. With --strict the status is 78 instead.
+            """)
+
+    @OptionGroup var config: ConfigurationOption
+
+    @Flag(help: "End with status 78 when an active key cannot be used as it is configured.")
+    var strict = false
+
+    func run() async throws {
+        // Until `Reloader` handles SIGHUP, its default action would end the process.
+        signal(SIGHUP, SIG_IGN)
+        let measures = ProcessHardening.apply()
+        let configuration = try config.load()
+        do { try configuration.requireServable() } catch {
+            throw StandardError.failure(error.description, status: 78)
+        }
+        let recent = RecentEvents()
+        LogSetup.bootstrap(configuration.logging, recent: recent)
+        for measure in measures {
+            StandardError.print(
+                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
+        }
+        if let sentence = OpenFileLimitWarning.sentence(for: configuration) {
+            StandardError.print("warning: \(sentence)")
+        }
+        let prometheus = PrometheusRegistry()
+        ProcessCollector.install(in: prometheus)
+        MetricsSystem.bootstrap(prometheus)
+        var lock = try Self.lock(configuration)
+        let audit = try AuditComposition.open(configuration, isServing: true)
+        // The first start creates the log and its key, which can be locked only now.
+        if lock == nil { lock = try Self.lock(configuration) }
+        audit?.note(.start(configuration: configuration.digest, version: Version.text))
+        let service: GatewayService
+        do {
+            service = try GatewayService(
+                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus, lock: lock,
+                isStrict: strict)
+        } catch {
+            await audit?.close()
+            throw StandardError.failure(error.description, status: 78)
+        }
+        do {
+            try await service.run()
+        } catch let status as ExitCode {
+            await service.close()
+            throw status
+        } catch {
+            await service.close()
+            throw StandardError.failure("\(error)")
+        }
+    }
+
+    private static func lock(_ configuration: GatewayConfiguration) throws -> KeyRegisterLock? {
+        guard let audit = configuration.audit else { return nil }
+        do { return try KeyRegisterLock(beside: audit.key.path) } catch {
+            throw StandardError.failure("\(error)", status: 78)
+        }
+    }
+}

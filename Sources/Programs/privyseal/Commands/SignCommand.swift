@@ -1,0 +1,107 @@
+import ArgumentParser
+import AuditKit
+import Foundation
+import Logging
+import SigningGateway
+import SigningKit
+
+struct SignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Make one signature, and print the same JSON as over HTTP.",
+        discussion: """
+            The request is JSON from --input, or is put together from NAME=VALUE; a member \
+            that is an object can be read from a file with NAME=@FILE.
+
+              privyseal sign promotional-offer --config gateway.yaml \\
+                --app com.example.app productId=monthly offerIdentifier=winback
+
+              echo '{"productId":"monthly","offerIdentifier":"winback"}' |
+                privyseal sign legacy-promotional-offer --config gateway.yaml \\
+                  --app com.example.app --input -
+
+            FEATURES AND THEIR MEMBERS
+            \(SignCommand.features)
+
+            EXIT STATUS
+              0   signed
+              1   not signed; standard error says why
+              64  the command was not called as it should be
+              78  the configuration is wrong
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The feature: \(SignCommand.featureIDs.joined(separator: ", ")).", valueName: "feature"),
+        completion: .list(SignCommand.featureIDs))
+    var feature: String
+
+    @Argument(help: ArgumentHelp("Members of the request.", valueName: "name=value"))
+    var members: [String] = []
+
+    @OptionGroup var config: ConfigurationOption
+
+    @Option(help: ArgumentHelp("The app's bundle ID.", valueName: "bundle-id"))
+    var app: String
+
+    @Option(help: ArgumentHelp("The ID of the key; the account's active key when none is named.", valueName: "key-id"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))
+    var input: String?
+
+    private static let features = BuiltIns.features().map(\.descriptor).map { feature in
+        let members = feature.fields.map { "    \($0.name)\($0.isRequired ? "" : " (optional)")" }
+        return (["  \(feature.id)"] + members).joined(separator: "\n")
+    }.joined(separator: "\n")
+
+    private static let featureIDs = BuiltIns.features().map(\.descriptor.id)
+
+    func validate() throws {
+        guard input == nil || members.isEmpty else {
+            throw ValidationError("Give the request by --input or by NAME=VALUE, not by both.")
+        }
+    }
+
+    func run() async throws {
+        LogSetup.bootstrapQuietly()
+        let configuration = try config.load()
+        let audit = try AuditComposition.open(configuration, isServing: false)
+        let gateway = ConfigurationSnapshot(configuration, audit: audit)
+        gateway.declareKeys()
+        let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
+        do {
+            let answer = try await sign(with: gateway, request)
+            await close(gateway)
+            print(answer)
+        } catch {
+            if let error = error as? GatewayError { await record(error, request, by: gateway) }
+            await close(gateway)
+            throw StandardError.failure("\(error)")
+        }
+    }
+
+    private func record(_ error: GatewayError, _ request: RequestIdentity, by gateway: ConfigurationSnapshot) async {
+        let (reason, status) = error.refusal
+        let known = gateway.dispatcher.known(app: app, feature: feature, keyID: key)
+        try? await gateway.dispatcher.audit?.record(
+            .refusal(
+                RefusalRecord(
+                    client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
+                    reason: reason, status: status, requestID: request.id)))
+    }
+
+    private func close(_ gateway: ConfigurationSnapshot) async {
+        await gateway.ring.close()
+        await gateway.dispatcher.audit?.close()
+    }
+
+    private func sign(with gateway: ConfigurationSnapshot, _ request: RequestIdentity) async throws -> String {
+        let route = try gateway.dispatcher.resolve(
+            for: .operator, app: app, feature: feature, keyID: key,
+            request: request)
+        let descriptor = gateway.dispatcher.features.first { $0.id == feature }
+        let body = try RequestInput(file: input, members: members, fields: descriptor?.fields ?? []).body()
+        await gateway.ring.open(route.key)
+        return String(decoding: try await gateway.dispatcher.sign(body, for: route), as: UTF8.self)
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import SignatureExplanation
+import SigningGateway
+import SigningKit
+
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Tell whether Apple accepts a signature, and with --explain, why not.",
+        discussion: VerifyHelp.discussion
+    )
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "A public key in PEM, or a JWKS. KEYID=FILE says which key a PEM file holds. Give it once for each file.",
+            valueName: "file"))
+    var keyFiles: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Take the public keys of this configuration.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The JWS to verify, exactly as the app gets it.", valueName: "token"))
+    var jws: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with the JWS or the JSON of an answer; - is standard input, and the default.", valueName: "file"))
+    var input: String?
+
+    @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "bundle-id"))
+    var app: String?
+
+    @Flag(help: "Look for the mistake in a signature that does not verify, and name the cure.")
+    var explain = false
+
+    @OptionGroup var output: OutputOption
+
+    @Argument(
+        help: ArgumentHelp(
+            "Fields of a legacy signature, such as productId=premium; they add to the JSON of the answer.",
+            valueName: "name=value"))
+    var fields: [String] = []
+
+    func run() async throws {
+        do {
+            try await verify()
+        } catch let error as ValidationError {
+            // ArgumentParser would print the usage of the whole program after the message.
+            throw StandardError.failure(error.message, status: ExitCode.validationFailure.rawValue)
+        }
+    }
+
+    private func verify() async throws {
+        let keys = try await VerifyKeys.read(keyFiles, config: config)
+        let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
+        let examiner = SignatureExaminer(keys: keys, now: GrantIssuer.systemTime())
+        let explanation =
+            switch subject {
+            case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)
+            case .legacy(let answer): examiner.examine(answer, isSearching: explain)
+            }
+        VerifyOutput(format: output.format, isExplaining: explain).show(explanation)
+        if !explanation.isValid { throw ExitCode.failure }
+    }
+}

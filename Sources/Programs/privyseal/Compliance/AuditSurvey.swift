@@ -1,0 +1,74 @@
+import AuditKit
+import ComplianceReport
+import GatewayConfiguration
+import TransparencyLog
+
+/// Verifies an audit log, takes its newest checkpoint as a report's anchor, and compares drill records with it.
+struct AuditSurvey {
+    private let audit: GatewayConfiguration.Audit?
+    private let verifies: Bool
+    private let drills: DrillSurvey?
+
+    /// - Parameter drillDirectory: nil if the configuration has none.
+    init(_ audit: GatewayConfiguration.Audit?, verifies: Bool, drillDirectory: String?) {
+        self.audit = audit
+        self.verifies = verifies
+        drills = drillDirectory.map(DrillSurvey.init)
+    }
+
+    var findings: (audit: AuditFindings, drills: DrillFindings) {
+        guard let audit else { return (.off, unverified("There is no audit log that could prove a record.")) }
+        do {
+            let reader = try BuiltIns.auditStore.read(at: audit.database.path)
+            defer { reader.close() }
+            let verifiers = try AuditKeyFile(audit.key.path).publicKeys()
+            // Read the head first, so that the verification covers it.
+            let head = try reader.head()
+            let anchor = try head.map { try Self.anchor($0, verifiers) }
+            guard verifies else {
+                let reason = "The audit log, which proves records, was not verified."
+                return (.unverified(anchor: anchor), unverified(reason))
+            }
+            let file = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
+            let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 20).verify(reader)
+            let verified = AuditFindings.Verified(
+                anchor: anchor, entries: report.size, faultCount: report.faultCount,
+                faults: report.faults.map { "\($0)" }, externalChecked: report.externalChecked,
+                secondPlace: Self.secondPlace(of: audit))
+            guard report.faultCount == 0 else {
+                return (.verified(verified), unverified("The audit log, which proves records, is not intact."))
+            }
+            return (.verified(verified), try drills?.findings(reader, head, verifiers) ?? .none)
+        } catch {
+            let reason = "The audit log \(audit.database.path) cannot be verified. \(error)"
+            return (.unread(reason), unverified(reason))
+        }
+    }
+
+    private func unverified(_ reason: String) -> DrillFindings { drills == nil ? .none : .unverified(reason) }
+
+    private static func anchor(_ head: SignedTreeHead, _ verifiers: [NoteVerifier]) throws -> ComplianceReport.Anchor {
+        let checkpoint = try Checkpoint(SignedNote(parsing: head.note), signedByLogWith: verifiers)
+        return ComplianceReport.Anchor(
+            origin: checkpoint.origin, size: checkpoint.size, root: Hexadecimal.text(checkpoint.root.bytes),
+            note: head.note)
+    }
+
+    private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.CheckpointLocation {
+        let checkpoints = audit.checkpoints
+        let isApart = device(of: checkpoints.file.path) != device(of: audit.database.path)
+        let passing = VolatileFileSystem(of: existing(checkpoints.file.path))
+        if isApart, passing == nil { return .otherFileSystem }
+        if let endpoint = checkpoints.endpoint { return .sent(place: endpoint.text) }
+        if checkpoints.output != .none { return .sent(place: checkpoints.output.rawValue) }
+        guard isApart, let passing else { return .sameFileSystem }
+        return .passing(kind: passing.rawValue)
+    }
+
+    private static func device(of path: String) -> UInt64? { FileFacts(existing(path))?.device }
+
+    /// The file, or its directory if there is no file yet.
+    private static func existing(_ path: String) -> String {
+        FileFacts(path) == nil ? DurableWrite.directory(of: path) : path
+    }
+}

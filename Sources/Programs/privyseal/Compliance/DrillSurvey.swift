@@ -1,0 +1,117 @@
+import AuditKit
+import Base64
+import ComplianceReport
+import Crypto
+import Foundation
+import KeyDrills
+import StrictJSON
+import TransparencyLog
+
+/// Reads the drill records in a directory, and compares them with a verified audit log.
+struct DrillSurvey {
+    private let archive: DrillArchive
+
+    init(_ directory: String) {
+        archive = DrillArchive(directory)
+    }
+
+    /// - Parameters:
+    ///   - reader: of a log that is verified up to the head.
+    ///   - head: nil for a log without entries.
+    func findings(
+        _ reader: any AuditReader, _ head: SignedTreeHead?, _ verifiers: [NoteVerifier]
+    ) throws(AuditStoreError) -> DrillFindings {
+        let first = try reader.firstIndex()
+        var logged = try Self.logged(reader, first..<max(first, head?.size ?? 0))
+        var (records, complaints) = read()
+        for index in records.indices {
+            do {
+                // The verified log contains its entries; of an archived entry, only the proof is left.
+                if let proof = try proof(of: records[index], verifiers), proof.entry < first { logged.append(proof) }
+                try Self.check(records[index], reader, head, verifiers)
+            } catch {
+                records[index].fault = "\(error)"
+            }
+        }
+        logged.sort { $0.entry < $1.entry }
+        return .read(
+            DrillEvidence(directory: archive.directory, records: records, logged: logged, complaints: complaints))
+    }
+
+    private static func logged(
+        _ reader: any AuditReader, _ range: Range<Int>
+    ) throws(AuditStoreError) -> [LoggedDrill] {
+        var logged: [LoggedDrill] = []
+        try reader.entries(in: range) { entry in
+            if let drill = LoggedDrill(entry.body, at: entry.index) { logged.append(drill) }
+            return true
+        }
+        return logged
+    }
+
+    private func read() -> (records: [DrillFinding], complaints: [String]) {
+        // The directory does not exist before the first drill.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: archive.directory)) ?? []
+        var records: [DrillFinding] = []
+        var complaints: [String] = []
+        for name in names.sorted() where name.hasSuffix(".json") {
+            let path = "\(archive.directory)/\(name)"
+            do {
+                let bytes = try Self.contents(of: path, limit: EvidenceFile.Limit.report)
+                let record = try DrillFinding(
+                    from: try JSONDocument(parsing: bytes).root, file: path, digest: Self.digest(of: bytes))
+                // A copy under another name is not a second drill.
+                guard name == "\(record.id).json" else {
+                    throw AuditSetupError("a record's file is named after its ID, and this has another name.")
+                }
+                records.append(record)
+            } catch {
+                complaints.append("\(path) is not the record of a drill: \(error)")
+            }
+        }
+        return (records, complaints)
+    }
+
+    /// Reads a regular file only: reading a pipe could block.
+    private static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is no file.") }
+        return try EvidenceFile.contents(of: path, limit: limit)
+    }
+
+    private static func digest(of bytes: [UInt8]) -> String {
+        String(decoding: Base64.url.encode(Array(SHA256.hash(data: bytes))), as: UTF8.self)
+    }
+
+    // MARK: Evidence
+
+    /// - Returns: the entry that the proof beside a record proves; nil without a proof.
+    /// - Throws: a sentence, if the proof is invalid.
+    private func proof(of record: DrillFinding, _ verifiers: [NoteVerifier]) throws -> LoggedDrill? {
+        guard DrillID.isWellFormed(record.id) else { return nil }
+        let path = archive.path(record.id, DrillArchive.proofEnding)
+        guard FileFacts(path) != nil else { return nil }
+        let proof = try InclusionProofDocument(parsing: try Self.contents(of: path, limit: EvidenceFile.Limit.proof))
+        try proof.check(with: verifiers)
+        guard let drill = LoggedDrill(proof.entry, at: proof.index),
+            drill.id == record.id, drill.digest == record.digest
+        else { throw AuditSetupError("\(path) proves another entry than that of the drill \(record.id).") }
+        return drill
+    }
+
+    /// Checks that a record of a drill on a serving gateway has a checkpoint of the log.
+    private static func check(
+        _ record: DrillFinding, _ reader: any AuditReader, _ head: SignedTreeHead?, _ verifiers: [NoteVerifier]
+    ) throws {
+        guard !record.isTemporary, let head else { return }
+        guard let note = record.checkpoint else {
+            throw AuditSetupError("The record of the drill \(record.id) names no checkpoint of the audit log.")
+        }
+        let checkpoint = try Checkpoint(SignedNote(parsing: note), signedByLogWith: verifiers)
+        do throws(AuditProofError) {
+            _ = try AuditProver(reader).consistency(from: SignedTreeHead(size: checkpoint.size, note: note), to: head)
+        } catch .archived {
+            // Without the archive, only the checkpoint's signature can be checked.
+            return
+        }
+    }
+}

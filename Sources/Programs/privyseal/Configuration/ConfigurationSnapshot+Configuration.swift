@@ -1,0 +1,21 @@
+import Foundation
+import GatewayConfiguration
+import SigningGateway
+import SigningKit
+
+/// Builds a snapshot from a configuration. It opens no keys.
+extension ConfigurationSnapshot {
+    convenience init(
+        _ configuration: GatewayConfiguration, inheriting predecessor: ConfigurationSnapshot? = nil,
+        rejected: KeyRing? = nil, audit: AuditLog? = nil
+    ) {
+        self.init(
+            GatewaySettings(configuration), features: BuiltIns.features(configuration.validation),
+            backends: BuiltIns.keyBackends, secrets: Self.secrets, inheriting: predecessor, rejected: rejected,
+            audit: audit)
+    }
+
+    static var secrets: any SecretSource {
+        FileSecretSource(credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"])
+    }
+}

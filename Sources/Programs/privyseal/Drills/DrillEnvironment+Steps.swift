@@ -1,0 +1,119 @@
+import KeyDrills
+import SigningGateway
+import SigningKit
+
+/// Steps that several scenarios share.
+extension DrillEnvironment {
+    /// - Returns: the active key's ID, after a check that it serves requests.
+    func observe(_ log: DrillLog) async throws -> String {
+        try await log.essential(
+            "Look at the keys before anything is done", expected: "One key is active, and requests are served with it."
+        ) {
+            let active = try await activeKey()
+            log.oldKey = active
+            try await Task.sleep(for: Self.baselineDuration)
+            guard let answer = await load.results.first(within: Self.eventLimit, where: { $0.isServed }) else {
+                return .not("\(active) is active, but no request was served.")
+            }
+            let isRight = answer.keyID == active
+            return .when(isRight, "\(active) is active; requests are served with \(answer.keyID ?? "no key").")
+        }
+        return log.oldKey ?? ""
+    }
+
+    func replacementKey() throws -> String {
+        guard let replacement else {
+            throw DrillError(
+                "This scenario needs a staged key to take over: name it with --new KEY, or use --throw-away.")
+        }
+        return replacement
+    }
+
+    /// Has the key sign a fresh proof of possession.
+    func prove(_ keyID: String, _ log: DrillLog) async throws {
+        log.newKey = keyID
+        try await log.essential(
+            "Have \(keyID) sign a proof of possession", expected: "It proves that it is the key with its fingerprint."
+        ) {
+            let record = try await lifecycleClient.prove(keyID)
+            let fingerprint = record.fingerprint?.description ?? "unknown"
+            log.prove("proof of possession", keyID, "fingerprint \(fingerprint)")
+            return .when(record.fingerprint != nil, "It did; its fingerprint is \(fingerprint).")
+        }
+    }
+
+    /// - Parameter old: the active key, which is retired; nil if there is none.
+    /// - Returns: when the gateway reported the change as done.
+    @discardableResult
+    func activate(_ new: String, retiring old: String?, _ log: DrillLog) async throws -> Timestamp {
+        var done = log.now()
+        try await log.essential(
+            "Activate \(new)" + (old.map { ", and retire \($0)" } ?? ""),
+            expected: "The gateway changes over within one second; answers then carry \(new)."
+        ) {
+            let ordered = log.now()
+            let records = try await change(
+                KeyChangeOrder(
+                    .activate, new, reason: "Drill", retiring: old, overlap: old == nil ? nil : overlap))
+            done = log.now()
+            if let old { log.rules.ban(old, from: done) }
+            let state = records.first { $0.keyID == new }?.state
+            guard
+                let first = await load.results.first(
+                    within: Self.eventLimit, where: { $0.keyID == new && $0.begun >= ordered })
+            else { return .not("\(new) is \(state?.rawValue ?? "unknown"), but no answer carries it.") }
+            log.time(.changeOver, from: ordered, to: first.ended)
+            let span = log.timings[.changeOver] ?? 0
+            return .when(
+                state == .active && span <= 1000,
+                "The order was done after \(done.milliseconds - ordered.milliseconds) ms, and the first answer of \(new) came "
+                    + "after \(span) ms.")
+        }
+        return done
+    }
+
+    /// Checks that a request that names the key is refused.
+    func refusesName(_ keyID: String, _ log: DrillLog, because why: String) async {
+        await log.step(
+            "Ask for a signature of \(keyID) by name", expected: "It is refused, because \(why)."
+        ) {
+            let (answer, body) = await load.probe(request(.named(keyID: keyID)))
+            return Self.refusal(answer, body, as: .keyNotInUse)
+        }
+    }
+
+    /// - Parameter problem: the required reason. A refusal for another reason says nothing about the key.
+    static func refusal(_ answer: LoadAnswer, _ body: [UInt8], as problem: ExpectedProblem) -> DrillLog.Finding {
+        guard answer.isFailed, ProblemText.type(body) == problem.rawValue else {
+            return .not(text(answer, body))
+        }
+        return .asExpected(text(answer, body))
+    }
+
+    /// The result of a request as a sentence.
+    static func text(_ answer: LoadAnswer, _ body: [UInt8]) -> String {
+        switch answer.outcome {
+        case .failed(let status): "Refused with \(status): \(ProblemText.detail(body) ?? "no reason given")."
+        case .served(let keyID): "It was signed with \(keyID)."
+        case .wronglySigned(let reason): "It was signed, and wrongly. \(reason)"
+        }
+    }
+
+    /// Checks that the log has no signature by the old key after the change.
+    ///
+    /// - Parameter form: the feature to search for; nil for all. A retiring key may still sign legacy requests by its
+    ///   name.
+    func auditAgrees(
+        _ old: String, _ changed: Timestamp, _ log: DrillLog, form: String? = "promotional-offer"
+    ) async {
+        let what = form == nil ? "signature, in any form," : "JWS"
+        await log.step(
+            "Look into the audit log", expected: "It has no \(what) that \(old) made after the change."
+        ) {
+            let since = String(decoding: changed.rfc3339, as: UTF8.self)
+            let count = try await AuditTrail(admin).count(
+                "key=\(old)\(form.map { "&feature=\($0)" } ?? "")&kind=signature&since=\(since)")
+            return .when(count == 0, "It has \(count == 0 ? "none" : "\(count)").")
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import KeyDrills
+import SigningGateway
+import SigningKit
+
+/// Tries every action that must be refused.
+struct OperatorMistake {
+    let environment: DrillEnvironment
+
+    private struct Attempt {
+        let title: String
+        let act: () async throws -> Void
+    }
+
+    func perform(_ log: DrillLog) async throws {
+        let active = try await environment.observe(log)
+        let staged = try environment.replacementKey()
+        log.newKey = staged
+        for attempt in unproven(active, staged) { await refuse(attempt, log) }
+        await environment.refusesName(staged, log, because: "it is staged")
+        try await environment.prove(staged, log)
+        for attempt in proven(active, staged) { await refuse(attempt, log) }
+        if let outsider = environment.outsider {
+            for attempt in notAllowed(outsider, active, staged) { await refuse(attempt, log) }
+        } else {
+            log.deviate("What one who may not is refused was not tried: no client is known that is no administrator.")
+        }
+        if let throwAway = environment.throwAway {
+            try await broken(throwAway, active, log)
+            try await dualControl(throwAway, log)
+            await twoAtOnce(throwAway, active, staged, log)
+        } else {
+            log.deviate(
+                "A key that is down, two persons who are one, and two activations at once were not tried: that needs "
+                    + "--throw-away.")
+            await untouched(active, log)
+        }
+    }
+
+    private func refuse(_ attempt: Attempt, _ log: DrillLog) async {
+        await log.step(attempt.title, expected: "It is refused with a sentence.") {
+            try await Refusal.of(attempt.act)
+        }
+    }
+
+    private func order(
+        _ action: KeyLifecycleAction, _ keyID: String, retiring: String? = nil, overlap: Int? = nil,
+        reason: String = "Drill",
+        at lifecycleClient: (any KeyLifecycleClient)? = nil
+    ) async throws {
+        _ = try await (lifecycleClient ?? environment.lifecycleClient).change(
+            KeyChangeOrder(action, keyID, reason: reason, retiring: retiring, overlap: overlap))
+    }
+
+    // MARK: Attempts
+
+    private func unproven(_ active: String, _ staged: String) -> [Attempt] {
+        [
+            Attempt(title: "Retire \(active), the only active key") { try await order(.retire, active) },
+            Attempt(title: "Resume \(active), which is not suspended") { try await order(.resume, active) },
+            Attempt(title: "Restore \(active), which is not compromised") { try await order(.restore, active) },
+            Attempt(title: "Activate \(active), which is active already") {
+                try await order(.activate, active, retiring: active, overlap: environment.overlap)
+            },
+            Attempt(title: "Activate a key that nobody has heard of") {
+                try await order(.activate, "NOSUCHKEY0", retiring: active, overlap: environment.overlap)
+            },
+            Attempt(title: "Begin to destroy \(active), which is active") {
+                _ = try await environment.lifecycleClient.begin(
+                    ProvisioningOrder(
+                        .destroy, issuerID: environment.issuerID, keyID: active,
+                        uri: try await environment.key(active).uri ?? "pkcs11:", fingerprint: nil, reason: "Drill"))
+            },
+        ]
+    }
+
+    private func proven(_ active: String, _ staged: String) -> [Attempt] {
+        [
+            Attempt(title: "Activate \(staged) with an overlap of zero") {
+                try await order(.activate, staged, retiring: active, overlap: 0)
+            },
+            Attempt(title: "Activate \(staged) without an overlap") {
+                try await order(.activate, staged, retiring: active)
+            },
+            Attempt(title: "Activate \(staged) without saying which key it replaces") {
+                try await order(.activate, staged, overlap: environment.overlap)
+            },
+            Attempt(title: "Activate \(staged) in the place of itself") {
+                try await order(.activate, staged, retiring: staged, overlap: environment.overlap)
+            },
+            Attempt(title: "Activate \(staged) without a reason") {
+                try await order(.activate, staged, retiring: active, overlap: environment.overlap, reason: "")
+            },
+        ]
+    }
+
+    private func notAllowed(_ outsider: any KeyLifecycleClient, _ active: String, _ staged: String) -> [Attempt] {
+        [
+            Attempt(title: "Activate \(staged) as one who may not") {
+                try await order(.activate, staged, retiring: active, overlap: environment.overlap, at: outsider)
+            },
+            Attempt(title: "Declare \(active) compromised as one who may not") {
+                try await order(.compromise, active, at: outsider)
+            },
+            Attempt(title: "Look at the keys as one who may not") { _ = try await outsider.overview() },
+        ]
+    }
+
+    /// Keys that are not on the token.
+    private func broken(_ throwAway: TemporaryGateway, _ active: String, _ log: DrillLog) async throws {
+        let never = throwAway.makeNoKey()
+        await refuse(
+            Attempt(title: "Declare \(never.keyID), which is not on the token, and reload") {
+                try await throwAway.declare(never)
+            }, log)
+        let vanished = try await throwAway.declareVanishingKey()
+        await refuse(
+            Attempt(title: "Activate \(vanished), which is staged and gone from the token: it cannot prove itself") {
+                try await order(.activate, vanished, retiring: active, overlap: environment.overlap)
+            }, log)
+        await refuse(
+            Attempt(title: "Have \(vanished) prove itself") {
+                _ = try await environment.lifecycleClient.prove(vanished)
+            }, log)
+    }
+
+    /// One administrator attempts both parts of dual control.
+    private func dualControl(_ throwAway: TemporaryGateway, _ log: DrillLog) async throws {
+        let keys = try await throwAway.declareDualControl()
+        let (first, second) = try throwAway.administrators()
+        var proposal: KeyProposal?
+        await log.step(
+            "Activate \(keys.staged) in an account that wants two administrators",
+            expected: "It is only proposed, and nothing changes."
+        ) {
+            _ = try await first.prove(keys.staged)
+            let answer = try await first.change(
+                KeyChangeOrder(
+                    .activate, keys.staged, reason: "Drill", retiring: keys.active, overlap: environment.overlap))
+            guard case .proposed(let made) = answer else { return .not("It was done.") }
+            proposal = made
+            return .asExpected("It is the proposal \(made.id) of \(made.proposer).")
+        }
+        guard let proposal else { return }
+        await refuse(
+            Attempt(title: "Approve one's own proposal") {
+                _ = try await first.approve(proposal.id, digest: proposal.digest)
+            }, log)
+        await log.step("Reject it as the second administrator", expected: "The proposal is gone.") {
+            try await second.reject(proposal.id)
+            let rest = try await second.overview().proposals
+            return .when(rest.isEmpty, rest.isEmpty ? "It is." : "There are still \(rest.count).")
+        }
+        await refuse(
+            Attempt(title: "Approve a proposal that was rejected") {
+                _ = try await second.approve(proposal.id, digest: proposal.digest)
+            }, log)
+    }
+
+    /// Two simultaneous orders: one is done, and the other refused.
+    private func twoAtOnce(
+        _ throwAway: TemporaryGateway, _ active: String, _ staged: String, _ log: DrillLog
+    ) async {
+        await log.step(
+            "Activate \(staged) twice at once", expected: "One order is done; the other is refused with a sentence."
+        ) {
+            // The proof must be fresh, regardless of the earlier steps.
+            _ = try await environment.lifecycleClient.prove(staged)
+            let order = KeyChangeOrder(
+                .activate, staged, reason: "Drill", retiring: active, overlap: environment.overlap)
+            let outcomes = await withTaskGroup(of: String?.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        do {
+                            _ = try await environment.lifecycleClient.change(order)
+                            return nil
+                        } catch { return "\(error)" }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let refused = outcomes.compactMap(\.self)
+            log.rules.ban(active, from: log.now())
+            return .when(
+                refused.count == 1 && refused.allSatisfy(Refusal.isSentence),
+                refused.isEmpty ? "Both were done." : "Refused: \(refused.joined(separator: " And: "))")
+        }
+        await log.step("See who signs now", expected: "Requests are served with \(staged).") {
+            let begin = log.now()
+            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
+            return .when(first?.keyID == staged, first?.keyID.map { "Served with \($0)." } ?? "Not served.")
+        }
+    }
+
+    private func untouched(_ active: String, _ log: DrillLog) async {
+        await log.step("See that nothing has changed", expected: "\(active) is still active.") {
+            let now = try await environment.activeKey()
+            return .when(now == active, "\(now) is active.")
+        }
+    }
+}

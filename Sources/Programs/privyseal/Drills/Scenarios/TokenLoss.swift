@@ -1,0 +1,134 @@
+import KeyDrills
+import SigningKit
+
+/// The token is removed and returned.
+struct TokenLoss {
+    let environment: DrillEnvironment
+
+    func perform(_ log: DrillLog) async throws {
+        let key = try await environment.observe(log)
+        let lost = try await lose(log)
+        await unready(log)
+        let back = try await release(log)
+        try await recover(key, lost, back, log)
+        await steady(key, log)
+    }
+
+    private var limit: Duration { environment.throwAway == nil ? environment.timeout : DrillEnvironment.tokenLimit }
+
+    /// - Returns: the time of the removal.
+    private func lose(_ log: DrillLog) async throws -> Timestamp {
+        var lost = log.now()
+        try await log.essential(
+            "Take the token away", expected: "Requests are refused with 503, and none is wrongly signed."
+        ) {
+            log.rules.beginOutage(lost)
+            if let throwAway = environment.throwAway {
+                try throwAway.removeToken()
+                lost = log.now()
+            } else {
+                environment.ask("Take the token away now.")
+            }
+            let start = lost
+            guard
+                let first = await environment.load.results.first(
+                    within: limit, where: { $0.isFailed && $0.ended >= start })
+            else { return .not("No request was refused.") }
+            // The time at which a person removed the token is unknown, but close to the last answer before the failure.
+            if environment.throwAway == nil {
+                lost = environment.load.results.answers.last { $0.isServed && $0.ended <= first.ended }?.ended ?? lost
+            }
+            log.time(.detection, from: lost, to: first.ended)
+            return .when(
+                first.outcome == .failed("503"),
+                "The first request that was refused ended \(log.timings[.detection] ?? 0) ms later: "
+                    + "\(Self.text(first.outcome)).")
+        }
+        return lost
+    }
+
+    private func unready(_ log: DrillLog) async {
+        await log.step("Ask /readyz", expected: "It says no, with 503.") {
+            let isUnready = try await environment.wait(DrillEnvironment.eventLimit) {
+                await environment.load.readiness() == 503
+            }
+            return .when(isUnready, isUnready ? "It says no." : "It still says yes.")
+        }
+    }
+
+    /// - Returns: the time of the return, or of the request for it to a person.
+    private func release(_ log: DrillLog) async throws -> Timestamp {
+        var back = log.now()
+        try await log.essential("Give the token back", expected: "It is there again.") {
+            if let throwAway = environment.throwAway {
+                try await Task.sleep(for: DrillEnvironment.absence)
+                try throwAway.returnToken()
+            } else {
+                environment.ask("Put the token back now.")
+            }
+            back = log.now()
+            return .asExpected(environment.throwAway == nil ? "A person was asked to." : "It is, after some seconds.")
+        }
+        return back
+    }
+
+    private func recover(_ key: String, _ lost: Timestamp, _ given: Timestamp, _ log: DrillLog) async throws {
+        try await log.essential(
+            "Wait until service is back", expected: "The gateway recovers by itself, with the same key."
+        ) {
+            guard
+                let first = await environment.load.results.first(
+                    within: limit, where: { $0.isServed && $0.begun >= given })
+            else { return .not("No request was served.") }
+            let back = try await moment(key, given, log)
+            if let back { log.time(.restoration, from: back, to: first.ended) }
+            log.absence = Int((back ?? given).milliseconds - lost.milliseconds)
+            log.time(.recovery, from: lost, to: first.ended)
+            let isReady = try await environment.wait(DrillEnvironment.eventLimit) {
+                await environment.load.readiness() == 200
+            }
+            log.rules.endOutage(log.now())
+            let span =
+                log.timings[.restoration].map { "\($0) ms after the token" }
+                ?? "\(first.ended.milliseconds - given.milliseconds) ms after a person was asked for the token"
+            return .when(
+                isReady && first.keyID == key,
+                "The first answer came \(span), signed with "
+                    + "\(first.keyID ?? "no key"); /readyz says \(isReady ? "yes" : "no").")
+        }
+    }
+
+    /// - Returns: the time of the return. If a person returns the token, the time in the audit log at which the gateway
+    ///   found it, or nil.
+    private func moment(_ key: String, _ given: Timestamp, _ log: DrillLog) async throws -> Timestamp? {
+        guard environment.throwAway == nil else { return given }
+        var back: Timestamp?
+        let trail = AuditTrail(environment.admin)
+        // The entry may be written after the first signature.
+        _ = try await environment.wait(DrillEnvironment.eventLimit) {
+            back = try await trail.tokenBack(key, after: given)
+            return back != nil
+        }
+        if back == nil {
+            log.deviate(
+                "The audit log does not say when the token was back, so that the restoration is not measured.")
+        }
+        return back
+    }
+
+    private func steady(_ key: String, _ log: DrillLog) async {
+        await log.step("See that it stays so", expected: "Further requests are served with \(key).") {
+            let begin = log.now()
+            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
+            return .when(first?.keyID == key, first.map { Self.text($0.outcome) + "." } ?? "No request was answered.")
+        }
+    }
+
+    private static func text(_ outcome: LoadAnswer.Outcome) -> String {
+        switch outcome {
+        case .served(let keyID): "served with \(keyID)"
+        case .failed(let reason): "refused with \(reason)"
+        case .wronglySigned(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Glibc
+
+/// Held to change the register of keys: by the running gateway, or by a command while none runs. Two holders would
+/// overwrite each other's states.
+///
+/// It is an flock(2) on the audit log's key file, and ends with the process. It is not on the database: closing a
+/// second descriptor of it would drop SQLite's own locks.
+final class KeyRegisterLock: Sendable {
+    private let descriptor: Int32
+
+    /// Nil if there is no key file yet, and so no other holder. Take it before opening the log: another holder could
+    /// change what was read before.
+    ///
+    /// - Throws: `KeyRegisterBusy` if another process holds the lock, or if it cannot be taken.
+    init?(beside keyPath: String) throws(KeyRegisterBusy) {
+        descriptor = open(keyPath, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw KeyRegisterBusy(path: keyPath, reason: String(cString: strerror(errno)))
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno == EWOULDBLOCK ? nil : String(cString: strerror(errno))
+            close(descriptor)
+            throw KeyRegisterBusy(path: keyPath, reason: reason)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+struct KeyRegisterBusy: Error, CustomStringConvertible {
+    let path: String
+    /// The system's error; nil if another process holds the lock.
+    var reason: String?
+
+    var description: String {
+        if let reason { return "The register of keys cannot be locked (\(path)): \(reason)." }
+        return
+            "Another process holds the register of keys (\(path)): a gateway that runs, whose admin listener was not reached, or "
+            + "another privyseal keys. Ask that gateway, or stop it."
+    }
+}

@@ -1,0 +1,50 @@
+import SigningGateway
+import SigningKit
+
+/// The backend in which keys are created and destroyed, named by a key's URI.
+struct ProvisioningTarget {
+    let uri: KeyURI
+    let address: KeyAddress
+    private let backend: any KeyProvisioning.Type
+    private let settings: KeyBackendSettings
+
+    /// - Parameters:
+    ///   - keyID: the key's label if the URI has none.
+    ///   - configuration: the configuration's path, if the command has one.
+    init(_ text: String, keyID: String? = nil, as user: TokenUserOption, configuration: String? = nil) throws {
+        var uri = try KeyURI(text)
+        guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
+        else {
+            throw KeyError.invalidURI("it names no place on a token; keys are brought into pkcs11: places only")
+        }
+        if let keyID, !uri.path.split(separator: ";").contains(where: { $0.hasPrefix("object=") }) {
+            let query = uri.query.joined(separator: "&")
+            uri = try KeyURI("\(uri.scheme):\(uri.path);object=\(keyID)" + (query.isEmpty ? "" : "?\(query)"))
+        }
+        self.uri = uri
+        self.backend = backend
+        address = try backend.address(of: uri)
+        settings = try user.settings(of: backend, in: configuration)
+    }
+
+    func provisioningSession() async throws -> any ProvisioningSession {
+        try await backend.provisioningSession(at: address.locator, in: environment)
+    }
+
+    /// Opens the key as the gateway does.
+    func withKey<Answer>(_ body: (any SigningKey) async throws -> Answer) async throws -> Answer {
+        let opened: any KeyBackend = try await backend.open(address.locator, in: environment)
+        do {
+            let answer = try await body(try await opened.key(address.selector))
+            await opened.close()
+            return answer
+        } catch {
+            await opened.close()
+            throw error
+        }
+    }
+
+    private var environment: KeyBackendEnvironment {
+        KeyBackendEnvironment(settings: settings, secrets: ConfigurationSnapshot.secrets)
+    }
+}

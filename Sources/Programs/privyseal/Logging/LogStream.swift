@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import SigningKit
+import Synchronization
+
+/// Writes log lines to standard error. A thread writes the collected lines at most 200 times per second, so that no
+/// other thread waits for a terminal or a pipe.
+final class LogStream: Sendable {
+    static let standardError = LogStream(STDERR_FILENO)
+
+    private struct State {
+        var pending: [UInt8] = []
+        /// Number of lines that found no room.
+        var lost = 0
+        var hasThread = false
+    }
+
+    /// In bytes: the most that waits for the reader of the pipe.
+    private static let limit = 4 << 20
+    /// In microseconds: how long lines collect.
+    private static let pause: UInt32 = 5_000
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+    /// Held during a write, so that lines stay in order.
+    private let writing = Mutex(())
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Parameter line: without its newline.
+    func write(line: some Collection<UInt8>) {
+        let (isFirst, needsThread) = state.withLock { state -> (Bool, Bool) in
+            guard state.pending.count + line.count < Self.limit else {
+                state.lost += 1
+                return (false, false)
+            }
+            let isFirst = state.pending.isEmpty
+            state.pending.append(contentsOf: line)
+            state.pending.append(UInt8(ascii: "\n"))
+            defer { state.hasThread = true }
+            return (isFirst, !state.hasThread)
+        }
+        if needsThread { start() }
+        if isFirst { signal.signal() }
+    }
+
+    /// Returns when all earlier lines are written.
+    func flush() {
+        writing.withLock { _ in
+            let (bytes, lost) = state.withLock { state in
+                defer {
+                    state.pending = []
+                    state.lost = 0
+                }
+                return (state.pending, state.lost)
+            }
+            Self.write(bytes, to: descriptor)
+            guard lost > 0 else { return }
+            Self.write(Array("privyseal: \(lost) log lines were lost: nobody read them in time\n".utf8), to: descriptor)
+        }
+    }
+
+    private func start() {
+        let thread = Thread { [self] in
+            ThreadName.set("privyseal-log")
+            while true {
+                signal.wait()
+                usleep(Self.pause)
+                flush()
+            }
+        }
+        thread.start()
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var written = 0
+        while written < bytes.count {
+            let result = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
+            }
+            if result < 0, errno == EAGAIN {
+                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&readiness, 1, 1000)
+                continue
+            }
+            guard result > 0 || errno == EINTR else { return }
+            written += max(0, result)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import GatewayConfiguration
+import Logging
+import Synchronization
+
+/// Writes swift-log's events to standard error. The level can change while the program runs.
+struct StreamedLogHandler: LogHandler {
+    /// The level of every logger without its own.
+    static let level = Atomic<Int>(Logger.Level.info.number)
+
+    let label: String
+    let format: GatewayConfiguration.Logging.Format
+    let recent: RecentEvents?
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    private var ownLevel: Logger.Level?
+
+    init(
+        label: String, format: GatewayConfiguration.Logging.Format, recent: RecentEvents? = nil,
+        metadataProvider: Logger.MetadataProvider? = nil
+    ) {
+        self.label = label
+        self.format = format
+        self.recent = recent
+        self.metadataProvider = metadataProvider
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? Logger.Level(number: Self.level.load(ordering: .relaxed)) }
+        set { ownLevel = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadataProvider?.get() ?? [:]
+        all.merge(metadata) { $1 }
+        all.merge(event.metadata ?? [:]) { $1 }
+        // Hummingbird's own number of the request; `requestId` replaces it.
+        all["hb.request.id"] = nil
+        let fields = all.sorted { $0.key < $1.key }.map { (name: $0.key, value: LogLine.Value.text("\($0.value)")) }
+        let line = LogLine(level: event.level, logger: label, message: "\(event.message)", fields: fields)
+        LogStream.standardError.write(line: line.bytes(format))
+        if event.level >= .warning { recent?.note(line) }
+    }
+}
+
+extension Logger.Level {
+    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    init(number: Int) {
+        self = Self.allCases.indices.contains(number) ? Self.allCases[number] : .info
+    }
+}

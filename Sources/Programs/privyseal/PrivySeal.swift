@@ -1,0 +1,58 @@
+import ArgumentParser
+import CProcessStart
+import ServiceManager
+
+@main
+struct PrivySeal: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "privyseal",
+        abstract: "Signs App Store offers with keys in PKCS #11 tokens and .p8 files.",
+        discussion: """
+            The configuration says which apps are served and where their keys live; see docs/configuration.md.
+
+              privyseal check --config gateway.yaml        every key signs a proof
+              privyseal clients mint shop                  a token for a client
+              privyseal serve --config gateway.yaml        the HTTP service
+              privyseal status --config gateway.yaml       how the running service fares
+              privyseal sign promotional-offer --config gateway.yaml \\
+                --app com.example.app productId=monthly offerIdentifier=winback
+              privyseal verify --explain …                 what is wrong with a signature
+              privyseal audit verify --config gateway.yaml whether the record of signatures is whole
+              privyseal compliance report --config …       how the keys are kept, for auditors
+
+            Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
+            """,
+        version: Version.text,
+        subcommands: [
+            ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
+            CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
+            AuditCommand.self, ComplianceCommand.self,
+        ]
+    )
+
+    static func main() async {
+        // First of all: a core dump of any command may contain a PIN.
+        for measure in ProcessHardening.protectMemory() {
+            StandardError.print(
+                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
+        }
+        // The runtime's crash report also shows memory, and its reporter may outlive the process.
+        privyseal_remove_crash_handlers()
+        ProcessEnd.reportForeignExits()
+        do {
+            var command = try await asyncParseAsRoot()
+            StandardOutput.reserve()
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            ProcessEnd.leave(ExitCode.success.rawValue)
+        } catch {
+            let (message, status) = (fullMessage(for: error), exitCode(for: error))
+            // Help and version are answers.
+            if !message.isEmpty { if status.isSuccess { print(message) } else { StandardError.print(message) } }
+            ProcessEnd.leave(status.rawValue)
+        }
+    }
+}
+
+enum Version {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,78 @@
+import GatewayHTTP
+import PrometheusMetrics
+import SigningGateway
+import SigningKit
+
+/// Sets the gauges of the current state at each scrape.
+struct GaugeCollector: Sendable {
+    private typealias Series = (dimensions: [(String, String)], value: Double)
+
+    let gateway: SnapshotHolder
+    let registry: ConnectionRegistry
+    let listeners: Listeners
+    let clock: ClockMonitor
+    let prometheus: PrometheusRegistry
+
+    func start() {
+        set("privyseal_build_info", [([("version", Version.text)], 1)])
+        prometheus.onScrape { await collect() }
+    }
+
+    private func collect() async {
+        let connections = registry.counts()
+        set(
+            "privyseal_connections",
+            listeners.settings.map { ([("listener", $0.name.rawValue)], Double(connections[$0.name] ?? 0)) })
+        set("privyseal_body_bytes", [([], Double(registry.bodyBytes))])
+        set(
+            "privyseal_tls_certificate_expiry_timestamp_seconds",
+            listeners.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
+        set("privyseal_clock_offset_seconds", [([], clock.offset / .seconds(1))])
+        collectAudit()
+        let ring = gateway.current.ring
+        let states = ring.handles.map(\.state.name)
+        set(
+            "privyseal_keys",
+            ["ready", "degraded", "down", "refused"].map { state in
+                ([("state", state)], Double(states.count { $0 == state }))
+            })
+        set(
+            "privyseal_key_life",
+            ring.handles.compactMap { handle in
+                handle.lifeState.map { ([("key_id", handle.settings.keyID), ("state", $0.rawValue)], 1) }
+            })
+        collectTokens(await ring.report())
+    }
+
+    private func collectAudit() {
+        guard let audit = gateway.audit else { return }
+        set("privyseal_audit_up", [([], audit.state.isWritable ? 1 : 0)])
+        set("privyseal_audit_size", [([], Double(audit.entryCount))])
+        if let free = audit.freeBytes { set("privyseal_audit_free_bytes", [([], Double(free))]) }
+        set("privyseal_audit_short_of_space", [([], audit.isShortOfSpace ? 1 : 0)])
+    }
+
+    private func collectTokens(_ reports: [KeyBackendReport]) {
+        let tokens = reports.compactMap { report in
+            report.pool.map { (name: report.name ?? "unnamed", report, pool: $0) }
+        }
+        set("privyseal_token_up", tokens.map { ([("token", $0.name)], $0.1.health.isUp ? 1 : 0) })
+        set("privyseal_token_queue_depth", tokens.map { ([("token", $0.name)], Double($0.pool.queueDepth)) })
+        set("privyseal_token_queue_limit", tokens.map { ([("token", $0.name)], Double($0.pool.queueLimit)) })
+        set(
+            "privyseal_token_sessions",
+            tokens.flatMap { token in
+                let pool = token.pool
+                return [("wanted", pool.wanted), ("ready", pool.ready), ("busy", pool.busy), ("stuck", pool.hungCalls)]
+                    .map { state, count in ([("token", token.name), ("state", state)], Double(count)) }
+            })
+    }
+
+    private func set(_ name: String, _ series: [Series]) { prometheus.replaceGauges(name, with: series) }
+}
+
+extension KeyBackendHealth {
+    fileprivate var isUp: Bool {
+        if case .unavailable = self { false } else { true }
+    }
+}

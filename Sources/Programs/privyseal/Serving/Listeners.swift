@@ -1,0 +1,33 @@
+import GatewayConfiguration
+import GatewayHTTP
+
+/// The listeners of a configuration, with their certificates read.
+struct Listeners {
+    let settings: [ListenerSettings]
+
+    /// - Throws: the error with its place in the configuration.
+    init(_ configuration: GatewayConfiguration) throws(ListenersError) {
+        var settings: [ListenerSettings] = []
+        for listener in configuration.listeners {
+            let place = listener.origin.map { "\($0): " } ?? ""
+            do {
+                let tls = try listener.tls.map { try TLSIdentity(TLSSettings($0)) }
+                settings.append(
+                    ListenerSettings(
+                        ListenerName(listener.role), address: ServerAddress(listener.address), tls: tls,
+                        socket: try SocketPermissions(listener)))
+            } catch {
+                throw ListenersError(description: "\(listener.tls.map { "\($0.origin): " } ?? place)\(error)")
+            }
+        }
+        self.settings = settings
+    }
+
+    var identities: [(name: ListenerName, identity: TLSIdentity)] {
+        settings.compactMap { settings in settings.tls.map { (settings.name, $0) } }
+    }
+}
+
+struct ListenersError: Error, CustomStringConvertible {
+    let description: String
+}

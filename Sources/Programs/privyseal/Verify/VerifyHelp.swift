@@ -1,0 +1,47 @@
+enum VerifyHelp {
+    static let discussion = """
+        The signature is a JWS (promotional-offer, introductory-offer-eligibility, advanced-commerce-api), or the \
+        answer of a legacy promotional offer with the fields that were signed. "valid" means that the signature \
+        verifies with one of the keys and that its form is what Apple's pages ask for. Apple itself says no more \
+        than "invalid" to a bad one; --explain tries the known mistakes, one, two and three at a time, and says \
+        which of them makes the signature verify. Nothing leaves this machine.
+
+        EXAMPLES
+          Verify an answer of the gateway with the keys that it publishes:
+
+            curl -s localhost:8080/.well-known/jwks.json > jwks.json
+            curl -s localhost:8080/v1/apps/com.example.app/promotional-offer \\
+                --json '{"productId":"premium","offerIdentifier":"winter50"}' |
+              privyseal verify --key jwks.json
+
+          For a legacy signature, say what was asked for, too:
+
+            privyseal verify --key jwks.json --app com.example.app \\
+              --input answer.json productId=premium offerIdentifier=winter50
+
+          Find out why Apple refuses a token, with the public key of a .p8 file:
+
+            openssl pkey -in AuthKey_2X9R4HXF34.p8 -pubout -out public.pem
+            privyseal verify --explain --key 2X9R4HXF34=public.pem --jws eyJ…
+
+          Everything as fields, for a signature of any other server:
+
+            privyseal verify --explain --key 2X9R4HXF34=public.pem \\
+              --app com.example.app keyIdentifier=2X9R4HXF34 \\
+              productId=premium offerIdentifier=winter50 \\
+              applicationUsername=alice timestamp=1698148900000 \\
+              nonce=20fba8a0-2b80-4a7d-a17f-85c1854727f8 signature=MEQC…
+
+        FIELDS
+        \(VerifyFields.help)
+
+        Give appAccountToken and applicationUsername both when you know both: --explain then tells whether the \
+        wrong one was signed. Leave both out for no user.
+
+        EXIT STATUS
+          0   valid
+          1   not valid
+          64  the command was not called as it should be, or a file could not be read
+          78  the configuration is wrong
+        """
+}

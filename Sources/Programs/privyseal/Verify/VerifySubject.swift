@@ -1,0 +1,75 @@
+import ArgumentParser
+import SignatureExplanation
+import StrictJSON
+
+enum VerifySubject {
+    /// A compact JWS.
+    case token([UInt8])
+    case legacy(LegacyAnswer)
+
+    /// - Parameters:
+    ///   - input: a file, or `-` for standard input.
+    ///   - fields: each `NAME=VALUE`.
+    init(jws: String?, input: String?, app: String?, fields: [String]) throws {
+        var named = VerifyFields()
+        try named.set(arguments: fields)
+        if let jws {
+            guard input == nil else { throw ValidationError("Give the JWS with --jws or with --input, not with both.") }
+            self = .token(try Self.alone(Array(jws.utf8), named))
+            return
+        }
+        // Arguments with a signature need no input, so standard input is not read.
+        let isWhole = fields.contains { $0.hasPrefix("signature=") || $0.hasPrefix("encodedSignature=") }
+        if input != nil || !isWhole {
+            let bytes = try VerifyFile.contents(of: input ?? "-")
+            if let token = try Self.token(in: bytes) {
+                self = .token(try Self.alone(token, named))
+                return
+            }
+            try Self.merge(bytes, into: &named)
+        }
+        if let app { try named.set(.app, app) }
+        self = .legacy(try named.answer())
+    }
+
+    private static func alone(_ token: [UInt8], _ fields: VerifyFields) throws -> [UInt8] {
+        guard fields.isEmpty else {
+            throw ValidationError("Fields go with a legacy signature; a JWS carries its own claims. Leave them out.")
+        }
+        return token
+    }
+
+    /// The token, if the input is one or the JSON of an answer with one; nil for a legacy answer.
+    private static func token(in bytes: [UInt8]) throws -> [UInt8]? {
+        guard let first = bytes.first(where: { $0 > 0x20 }) else {
+            throw ValidationError("The input is empty; a JWS or the JSON of an answer is expected.")
+        }
+        guard first == UInt8(ascii: "{") else {
+            // Line breaks at its end belong to the file, not to the token.
+            return Array(bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed())
+        }
+        let object = try VerifyJSON.object(bytes)
+        guard object["protected"] == nil || object["payload"] == nil else {
+            throw ValidationError(
+                "The input is a JWS in JSON serialization; StoreKit takes the compact one: protected.payload.signature."
+            )
+        }
+        let holder = (try? object["signatureInfo"]?.anyObject()["token"]) ?? object["jws"]
+        guard let holder else { return nil }
+        guard let token = try? holder.string() else { throw ValidationError("\"jws\" in the input is not a string.") }
+        return Array(token.utf8)
+    }
+
+    private static func merge(_ bytes: [UInt8], into fields: inout VerifyFields) throws {
+        let object = try VerifyJSON.object(bytes)
+        for member in object.names {
+            guard let value = object[member], value.kind != .null else { continue }
+            guard let name = VerifyFields.Name(member) else {
+                StandardError.print(
+                    "privyseal: note: \"\(member)\" in the input is not a field; it is passed over.")
+                continue
+            }
+            try fields.set(name, try VerifyJSON.text(value, member))
+        }
+    }
+}

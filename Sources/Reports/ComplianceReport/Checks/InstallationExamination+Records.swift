@@ -1,0 +1,93 @@
+extension InstallationExamination {
+    private static let log: [Requirement] = []
+
+    var audit: ComplianceReport.Section {
+        var facts: [ComplianceReport.Fact] = []
+        if let anchor = findings.audit.anchor {
+            facts = [
+                .init("Log", anchor.origin), .init("Entries", "\(anchor.size)"), .init("Root", anchor.root),
+            ]
+        }
+        return ComplianceReport.Section(id: "audit", title: "Audit log", facts: facts, checks: auditChecks)
+    }
+
+    private var auditChecks: [ComplianceCheck] {
+        let (id, asks, expected) = ("audit.intact", "Is the record of all signatures whole and unchanged?", "intact")
+        switch findings.audit {
+        case .off:
+            return [
+                ComplianceCheck(
+                    id, asks, Self.log, value: "there is none", expected: expected, .fail,
+                    detail: "Add audit to the configuration.", evidence: "the configuration")
+            ]
+        case .unread(let reason):
+            return [
+                ComplianceCheck(
+                    id, asks, Self.log, value: nil, expected: expected, .unavailable, detail: reason, evidence: "none")
+            ]
+        case .unverified:
+            return [
+                ComplianceCheck(
+                    id, asks, Self.log, value: nil, expected: expected, .unavailable,
+                    detail: "It was left out by --no-log-verification.", evidence: "none")
+            ]
+        case .verified(let verified): return [intact(verified, id, asks, expected), secondPlace(verified)]
+        }
+    }
+
+    private func intact(
+        _ verified: AuditFindings.Verified, _ id: String, _ asks: String, _ expected: String
+    ) -> ComplianceCheck {
+        let isIntact = verified.faultCount == 0
+        if isIntact, verified.entries == 0 {
+            return ComplianceCheck(
+                id, asks, Self.log, value: "no entry", expected: expected, .unavailable,
+                detail: "A log without entries may be a new one in the place of another.",
+                evidence: "the log's database")
+        }
+        return ComplianceCheck(
+            id, asks, Self.log,
+            value: isIntact ? "intact, \(verified.entries) entries" : "\(verified.faultCount) faults",
+            expected: expected,
+            isIntact ? .pass : .fail, detail: isIntact ? nil : verified.faults.joined(separator: " "),
+            evidence: verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
+                ?? "verified; it has no entry yet")
+    }
+
+    private static let apart =
+        "Name a file on another disk in audit.checkpoints, or send checkpoints to another machine."
+
+    /// An older copy of a whole log verifies. Only a checkpoint stored elsewhere shows that the copy is old.
+    private func secondPlace(_ verified: AuditFindings.Verified) -> ComplianceCheck {
+        let compared = "\(verified.externalChecked) compared"
+        let (value, result, detail): (String, ComplianceCheck.Result, String) =
+            switch verified.secondPlace {
+            case .otherFileSystem where verified.externalChecked > 0:
+                (
+                    compared, .pass,
+                    "The file is on another file system. Whether that is on another disk, and whether a person who can "
+                        + "write the log can write the file, too, is not seen from here."
+                )
+            case .otherFileSystem: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
+            case .sameFileSystem:
+                (
+                    "\(compared), on the file system of the log", .fail,
+                    "A person who puts back an older copy of the disk puts back both. \(Self.apart)"
+                )
+            case .passing(let kind):
+                (
+                    "\(compared), on \(kind)", .fail,
+                    "The file is gone when the machine or the container is started anew. \(Self.apart)"
+                )
+            case .sent(let place):
+                (
+                    "sent to \(place)", .unavailable,
+                    "What arrived there is not seen from here. Compare it there: privyseal audit verify --checkpoints."
+                )
+            }
+        return ComplianceCheck(
+            "audit.secondPlace", "Was it compared with checkpoints that are kept apart from it?", Self.log,
+            value: value, expected: "1 or more, on another file system", result, detail: detail,
+            evidence: "the file of audit.checkpoints")
+    }
+}

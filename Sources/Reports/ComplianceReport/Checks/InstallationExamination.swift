@@ -1,0 +1,139 @@
+internal import SigningGateway
+internal import SigningKit
+
+/// Makes the checks that are not about a single key.
+struct InstallationExamination {
+    let findings: ComplianceFindings
+    let now: Timestamp
+
+    var sections: [ComplianceReport.Section] {
+        [selfTests, accounts, registerSection, clients, listeners, audit, drills]
+    }
+
+    private var selfTests: ComplianceReport.Section {
+        let check = ComplianceCheck(
+            "selftest.knownAnswer", "Does the code that verifies get a known answer right?", [],
+            value: findings.knowsAnswer ? "right" : "wrong", expected: "right", findings.knowsAnswer ? .pass : .fail,
+            detail: "A published signature verifies, and two changed ones do not (RFC 6979, A.2.5). "
+                + "The test of each key is its pairwise consistency.",
+            evidence: "run for this report")
+        return ComplianceReport.Section(id: "selfTests", title: "Self-tests", facts: [], checks: [check])
+    }
+
+    private var accounts: ComplianceReport.Section {
+        let checks = findings.accounts.map { account in
+            ComplianceCheck(
+                "accounts.dualControl.\(account.issuerID)",
+                "Does the account \(account.issuerID) want two people for what gives a key power or takes it?",
+                [],
+                value: account.hasDualControl ? "two administrators" : "one administrator is enough",
+                expected: "two administrators", account.hasDualControl ? .pass : .fail,
+                detail: account.hasDualControl ? nil : "Set dualControl: true for the account.",
+                evidence: "the configuration")
+        }
+        return ComplianceReport.Section(id: "accounts", title: "Accounts", facts: [], checks: checks)
+    }
+
+    // MARK: The register
+
+    private var registerSection: ComplianceReport.Section {
+        var section = ComplianceReport.Section(id: "register", title: "Register of key life", facts: [], checks: [])
+        let evidence = "the register of key life"
+        switch findings.register {
+        case .unknown(let reason):
+            section.checks = [
+                ComplianceCheck(
+                    "register.known", "Is there a register of what happens to keys?", [],
+                    value: nil, expected: "a register", .unavailable, detail: reason, evidence: "none")
+            ]
+        case .known(let differences, let jobs, let proposals):
+            section.facts = proposals.map {
+                .init("Proposal", "\($0.action.rawValue) \($0.keyID), by \($0.proposer), until \($0.expires.text)")
+            }
+            section.checks = [
+                ComplianceCheck(
+                    "register.agrees", "Do configuration and register agree?", [.pci("3.7.7")],
+                    value: differences.isEmpty ? "they agree" : "\(differences.count) differences",
+                    expected: "they agree",
+                    differences.isEmpty ? .pass : .fail,
+                    detail: differences.isEmpty ? nil : differences.joined(separator: " "), evidence: evidence),
+                ComplianceCheck(
+                    "register.ceremonies", "Did each import, generation and destruction come to an end?",
+                    [.pci("3.7.1"), .pci("3.7.5")],
+                    value: jobs.isEmpty ? "all of them" : "\(jobs.count) open", expected: "all of them",
+                    jobs.isEmpty ? .pass : .fail,
+                    detail: jobs.isEmpty
+                        ? nil
+                        : jobs.map {
+                            "\($0.action.rawValue) of \($0.keyID) by \($0.actor) since \($0.begun.text)"
+                        }
+                        .joined(separator: ", ") + ". Run the same command again; it goes on where it was.",
+                    evidence: evidence),
+            ]
+        }
+        return section
+    }
+
+    // MARK: Clients and listeners
+
+    private var clients: ComplianceReport.Section {
+        let both = findings.clients.filter { $0.isAdministrator && !$0.reach.isEmpty }
+        let administrators = findings.clients.filter(\.isAdministrator)
+        let evidence = "the configuration"
+        var checks = [
+            ComplianceCheck(
+                "clients.authenticated", "Does everybody who asks for a signature say who they are?",
+                [],
+                value: findings.allowsAnonymous ? "anonymous callers may have everything" : "all are named",
+                expected: "all are named", findings.allowsAnonymous ? .fail : .pass,
+                detail: findings.allowsAnonymous
+                    ? "Give each caller a client of its own, and set anonymous: false." : nil,
+                evidence: evidence),
+            ComplianceCheck(
+                "clients.rolesApart", "Is nobody administrator and signer in one?", [],
+                value: both.isEmpty ? "roles are apart" : both.map(\.name).joined(separator: ", "),
+                expected: "roles are apart", both.isEmpty ? .pass : .fail,
+                detail: both.isEmpty ? nil : "Give these a second client for one of the two.", evidence: evidence),
+        ]
+        if findings.accounts.contains(where: \.hasDualControl) {
+            checks.append(
+                ComplianceCheck(
+                    "clients.administrators", "Are there two administrators for dual control?", [],
+                    value: "\(administrators.count)", expected: "2 or more",
+                    administrators.count >= 2 ? .pass : .fail, evidence: evidence))
+        }
+        checks += findings.clients.map { client in
+            ComplianceCheck(
+                "clients.reach.\(client.name)", "What may \(client.name) have?", [],
+                value: client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; "),
+                expected: "what it needs; for people to judge", .notApplicable,
+                detail: (client.isAdministrator ? "Administrator. " : "")
+                    + (client.proofs.isEmpty
+                        ? "Nothing proves it." : "Shows itself by " + client.proofs.joined(separator: ", ")),
+                evidence: evidence)
+        }
+        return ComplianceReport.Section(id: "clients", title: "Clients and their reach", facts: [], checks: checks)
+    }
+
+    private var listeners: ComplianceReport.Section {
+        let checks = findings.listeners.map { listener in
+            let (value, result, detail): (String, ComplianceCheck.Result, String?) =
+                switch listener.protection {
+                case .tls(let version, let certificates):
+                    ("TLS \(version) or later", .pass, "Client certificates: \(certificates).")
+                case .proxy:
+                    (
+                        "plain, behind a proxy", .unavailable,
+                        "What the proxy does is not seen from here: look at it there."
+                    )
+                case .local: ("plain, on this machine only", .notApplicable, "Nobody else can reach it.")
+                case .none: ("plain, for other machines", .fail, "Set tls for this listener.")
+                }
+            return ComplianceCheck(
+                "tls.\(listener.role)", "Is the \(listener.role) listener encrypted (\(listener.address))?",
+                [], value: value, expected: "TLS 1.2 or later", result, detail: detail,
+                evidence: "the configuration")
+        }
+        return ComplianceReport.Section(id: "listeners", title: "Listeners", facts: [], checks: checks)
+    }
+}

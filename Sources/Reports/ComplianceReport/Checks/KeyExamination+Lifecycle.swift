@@ -1,0 +1,170 @@
+internal import SigningGateway
+internal import SigningKit
+
+extension KeyExamination {
+    var lifeChecks: [ComplianceCheck] { [state, period, retireAt, history] }
+
+    /// The change that first put the key into force. An adopted key was in force before the register began. The
+    /// exception is a key imported or generated after its adoption: the configuration named it before it existed.
+    private var activation: KeyLifecycleChange? {
+        var history = (key.life?.history ?? [])[...]
+        let own = history.drop { $0.action == .adopt }
+        if let first = own.first, first.action == .import || first.action == .generate { history = own }
+        return history.first { $0.to == .active || $0.to == .retiring }
+    }
+
+    private func known(
+        _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
+        _ judge: (KeyLifecycleRecord) -> (value: String?, result: ComplianceCheck.Result, detail: String?)
+    ) -> ComplianceCheck {
+        guard let life = key.life else {
+            return ComplianceCheck(
+                id, asks, requirements, value: nil, expected: expected, .unavailable,
+                detail: "The register of key life has no record of this key, or could not be asked.", evidence: "none")
+        }
+        let (value, result, detail) = judge(life)
+        return ComplianceCheck(
+            id, asks, requirements, value: value, expected: expected, result, detail: detail,
+            evidence: "the register of key life, as of its change at \(life.since.text)")
+    }
+
+    private var state: ComplianceCheck {
+        known(
+            "life.state", "In which state is it?", [.nist57("7")],
+            expected: "staged, active, retiring, retired or suspended"
+        ) { life in
+            if let compromisedAt = life.compromisedAt, life.isCompromised {
+                return (
+                    "\(life.state.rawValue), compromised at \(compromisedAt.text)", .fail,
+                    "Revoke it at Apple, destroy it, and take it out of the configuration."
+                )
+            }
+            if let compromisedAt = life.compromisedAt, let restoredAt = life.restoredAt, life.state != .destroyed {
+                return (
+                    "\(life.state.rawValue), compromised at \(compromisedAt.text), restored at \(restoredAt.text)",
+                    .pass,
+                    "The compromise was undone as a false alarm. See why: privyseal keys history \(life.keyID)."
+                )
+            }
+            return switch life.state {
+            case .staged, .active, .retiring, .retired, .suspended: (life.state.rawValue, .pass, nil)
+            case .compromised:
+                (life.state.rawValue, .fail, "Revoke it at Apple, destroy it, and take it out of the configuration.")
+            case .destroyed: (life.state.rawValue, .fail, "Take it out of the configuration.")
+            }
+        }
+    }
+
+    private var period: ComplianceCheck {
+        known(
+            "life.cryptoperiod", "Is it within its cryptoperiod?", [.nist57("5.3.6"), .pci("3.7.4")],
+            expected: "at most \(key.cryptoperiod) days since it came into force"
+        ) { life in
+            if life.state == .destroyed { return ("destroyed", .notApplicable, nil) }
+            guard let activation else {
+                return life.state == .staged
+                    ? ("not in force yet", .notApplicable, nil)
+                    : (nil, .unavailable, "The register does not know when it came into force.")
+            }
+            guard activation.time <= now else {
+                return (
+                    activation.time.text, .fail,
+                    "That is after this report: a clock was set. Look at the key's history."
+                )
+            }
+            let age = activation.time.days(until: now)
+            if age > key.cryptoperiod {
+                return ("\(age) days", .fail, "Bring in the next key, and rotate: privyseal keys activate.")
+            }
+            return activation.action == .adopt
+                ? (
+                    "\(age) days or more", .unavailable,
+                    "It was in force before the register began; nobody knows for how long."
+                )
+                : ("\(age) days", .pass, nil)
+        }
+    }
+
+    private var retireAt: ComplianceCheck {
+        known(
+            "life.retireAt", "Is there an end to its retiring?", [.pci("3.7.5")],
+            expected: "a time, for a retiring key"
+        ) { life in
+            guard life.state == .retiring else { return (nil, .notApplicable, "It is \(life.state.rawValue).") }
+            guard let time = life.retireAt else {
+                return ("none", .fail, "Say when: privyseal keys retire.")
+            }
+            return (time.text, time > now ? .pass : .fail, time > now ? nil : "That was before this report.")
+        }
+    }
+
+    private var history: ComplianceCheck {
+        known(
+            "life.history", "Has each change a time, an actor and a reason?",
+            [.nist57("7")], expected: "all of them, in order"
+        ) { life in
+            guard !life.history.isEmpty else { return ("no change", .fail, nil) }
+            let faults = life.history.filter { $0.actor.isEmpty || $0.reason.isEmpty }.count
+            let isOrdered = zip(life.history, life.history.dropFirst()).allSatisfy { $0.time <= $1.time }
+            let count = "\(life.history.count) change\(life.history.count == 1 ? "" : "s")"
+            guard faults == 0, isOrdered else {
+                return (count, .fail, "\(faults) without actor or reason, or out of order.")
+            }
+            return (count, .pass, nil)
+        }
+    }
+
+    var jobChecks: [ComplianceCheck] { [job, twoPeople] }
+
+    private var arrival: KeyLifecycleChange? {
+        key.life?.history.last { $0.action == .import || $0.action == .generate }
+    }
+
+    private var job: ComplianceCheck {
+        known(
+            "ceremony.record", "Is there a record of how it came in?",
+            [.pci("3.7.1"), .pci("3.7.2")], expected: "an import or a generation"
+        ) { _ in
+            guard let arrival else {
+                return (
+                    nil, .unavailable,
+                    "It was there before the register. Keep the paper record of its import with this report."
+                )
+            }
+            // The prefix `reported.` marks what the provisioning command reported. Older registers lack it.
+            let method =
+                (arrival.evidence["reported.method"] ?? arrival.evidence["method"]).map { ", reported as \($0)" } ?? ""
+            return (
+                "\(arrival.action.rawValue)\(method), by \(arrival.actor) at \(arrival.time.text)", .pass,
+                arrival.evidence.isEmpty
+                    ? nil
+                    : arrival.evidence.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(
+                        separator: ", ")
+            )
+        }
+    }
+
+    private var twoPeople: ComplianceCheck {
+        let (id, asks) = ("ceremony.dualControl", "Did two people decide what gives it power or takes it?")
+        let requirements: [Requirement] = []
+        guard account.hasDualControl else {
+            return ComplianceCheck(
+                id, asks, requirements, value: nil, expected: "two administrators", .notApplicable,
+                detail: "The account lets one administrator decide; see accounts.dualControl.",
+                evidence: "the configuration")
+        }
+        return known(id, asks, requirements, expected: "two administrators") { life in
+            let wanted = life.history.filter { $0.action.requiresDualControl }
+            let alone = wanted.filter { $0.approver == nil || $0.approver == $0.actor }
+            guard alone.isEmpty else {
+                return (
+                    "\(alone.count) of \(wanted.count) by one alone", .fail,
+                    "From before the account had dual control, or around it: "
+                        + alone.map { "\($0.action.rawValue) at \($0.time.text)" }.joined(separator: ", ")
+                )
+            }
+            return wanted.isEmpty
+                ? ("no such change yet", .notApplicable, nil) : ("\(wanted.count) by two", .pass, nil)
+        }
+    }
+}

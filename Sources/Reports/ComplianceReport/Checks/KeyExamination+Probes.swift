@@ -1,0 +1,71 @@
+internal import SigningKit
+
+extension KeyExamination {
+    private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3")]
+
+    /// Attempts to extract the key. The token must refuse them.
+    var probeChecks: [ComplianceCheck] {
+        if isInFile { return [] }
+        return [
+            probe("probe.value", "Does the token refuse to give out CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
+                $0.value
+            },
+            probe("probe.wrap", "Does the token refuse to wrap it out?", "CKR_KEY_UNEXTRACTABLE") { $0.wrap },
+        ]
+    }
+
+    private func probe(
+        _ id: String, _ asks: String, _ answer: String, _ probe: (KeyInspection.Probes) -> KeyInspection.Probe
+    ) -> ComplianceCheck {
+        seen(id, asks, Self.storage, expected: "refused with \(answer)") { inspection in
+            switch inspection.probes.map(probe) {
+            case .refused(let answer): ("refused with \(answer)", .pass, nil)
+            case .given:
+                (
+                    "given out", .fail,
+                    "Whoever has the PIN has the key. Take it for copied: make a new key, and destroy this one."
+                )
+            case .untried(let reason): (nil, .unavailable, "It could not be tried: \(reason).")
+            case nil: (nil, .unavailable, "There is not exactly one key of this name to try it on.")
+            }
+        }
+    }
+
+    var uniquenessChecks: [ComplianceCheck] {
+        if isInFile { return [] }
+        return [
+            count("unique.uri", "Does its URI name exactly one private key?", { $0.uri }),
+            count("unique.id", "Is its CKA_ID its own?", { $0.id }),
+            count("unique.label", "Is its CKA_LABEL its own?", { $0.label }),
+        ]
+    }
+
+    private func count(
+        _ id: String, _ asks: String, _ number: (KeyInspection.Objects) -> Int?
+    ) -> ComplianceCheck {
+        seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { inspection in
+            guard let count = inspection.objects.flatMap(number) else {
+                return (nil, .unavailable, "It has none, or there is not exactly one key of this name.")
+            }
+            return (
+                "\(count) private key\(count == 1 ? "" : "s")", count == 1 ? .pass : .fail,
+                count == 1 ? nil : "Give each key names of its own, and name this one by object and id."
+            )
+        }
+    }
+
+    /// The pairwise consistency test: the key signs, and its public key verifies.
+    var pairwise: ComplianceCheck {
+        let (value, result, detail, evidence): (String?, ComplianceCheck.Result, String?, String) =
+            switch key.proof {
+            case .valid(let time): ("the signature verifies", .pass, nil, "signed and verified at \(time.text)")
+            case .wrong:
+                ("the signature does not verify", .fail, "The token's two halves do not belong together.", "signed now")
+            case .unavailable(let reason): (nil, .unavailable, reason, "none")
+            }
+        return ComplianceCheck(
+            "selftest.pairwise", "Do private and public key belong together?",
+            [], value: value, expected: "the signature verifies", result,
+            detail: detail, evidence: evidence)
+    }
+}

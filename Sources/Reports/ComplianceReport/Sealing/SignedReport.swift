@@ -1,0 +1,164 @@
+internal import AuditKit
+public import SigningKit
+internal import StrictJSON
+public import TransparencyLog
+
+/// A report with its signature, as stored in a file: `{"report":{…},"seal":"…"}`.
+public struct SignedReport: Sendable {
+    /// The report's JSON, exactly as signed.
+    public let report: [UInt8]
+    /// Nil for an unsigned report.
+    public let seal: SignedNote?
+
+    /// - Parameter signer: The audit log's key; nil without an audit log.
+    /// - Returns: The report for its file, and the HTML page.
+    public static func make(
+        _ report: ComplianceReport, signer: NoteSigner?
+    ) throws(NoteError) -> (report: SignedReport, page: String) {
+        let json = report.jsonBytes(capacity: 1 << 16)
+        let digest = ReportSignatureText.digest(of: json)
+        let page = report.page(digest: digest, isSigned: signer != nil)
+        let seal = ReportSignatureText(id: report.id, json: digest, html: ReportSignatureText.digest(of: page.utf8))
+        let note: SignedNote? = if let signer { try signer.sign(seal.text) } else { nil }
+        return (SignedReport(report: json, seal: note), page)
+    }
+
+    private init(report: [UInt8], seal: SignedNote?) {
+        self.report = report
+        self.seal = seal
+    }
+
+    public init(parsing bytes: [UInt8]) throws(SignedReportError) {
+        do {
+            let object = try JSONDocument(parsing: bytes).root.object(members: ["report", "seal"])
+            report = try object.required("report") { value throws(JSONReadError) in Array(value.rawBytes) }
+            let text = try object.optional("seal") { value throws(JSONReadError) in try value.string() }
+            seal = try text.map { text throws(NoteError) in try SignedNote(parsing: text) }
+        } catch {
+            throw .notReport("\(error)")
+        }
+    }
+
+    /// The file's contents, with a newline at the end.
+    public var bytes: [UInt8] {
+        var writer = JSONWriter(capacity: report.count + 1024)
+        writer.object { writer in
+            writer.name("report")
+            writer.raw(report)
+            if let seal { writer.member("seal", seal.description) }
+        }
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// Verifies the signature, the checkpoint in the report and, if given, the page.
+    ///
+    /// - Parameters:
+    ///   - verifiers: The audit log's public keys, obtained independently of the report.
+    ///   - page: The report's HTML.
+    public func verify(with verifiers: [NoteVerifier], page: [UInt8]? = nil) throws(SignedReportError) -> VerifiedReport
+    {
+        guard let note = seal else { throw .unsigned }
+        let signers: [NoteVerifier]
+        do throws(NoteError) { signers = try note.verify(with: verifiers) } catch { throw .wrongSignature("\(error)") }
+        guard let seal = ReportSignatureText(parsing: note.text) else { throw .notSeal }
+        guard seal.json == ReportSignatureText.digest(of: report) else { throw .changed }
+        let verified: VerifiedReport
+        do throws(JSONReadError) { verified = try VerifiedReport(report, signers: signers) } catch {
+            throw .notReport("\(error)")
+        }
+        guard verified.id == seal.id else { throw .changed }
+        if let page, ReportSignatureText.digest(of: page) != seal.html { throw .otherPage }
+        if let anchor = verified.anchor { try Self.check(anchor, signedBy: verifiers) }
+        return verified
+    }
+
+    /// Verifies the checkpoint, and compares it with the members of the anchor.
+    private static func check(
+        _ anchor: ComplianceReport.Anchor, signedBy verifiers: [NoteVerifier]
+    ) throws(SignedReportError) {
+        let checkpoint: Checkpoint
+        do throws(NoteError) {
+            checkpoint = try Checkpoint(SignedNote(parsing: anchor.note), signedByLogWith: verifiers)
+        } catch {
+            throw .wrongAnchor("\(error)")
+        }
+        let root = Hexadecimal.text(checkpoint.root.bytes)
+        guard checkpoint.origin == anchor.origin, checkpoint.size == anchor.size, root == anchor.root else {
+            throw .wrongAnchor("It is another one than the report says.")
+        }
+    }
+}
+
+/// The contents of a report with a verified signature.
+public struct VerifiedReport: Sendable {
+    public let id: String
+    public let made: Timestamp
+    public let result: ComplianceCheck.Result
+    public let failed: Int
+    public let unavailable: Int
+    public let anchor: ComplianceReport.Anchor?
+    /// The names of the keys that signed the report.
+    public let signers: [String]
+
+    init(_ report: [UInt8], signers: [NoteVerifier]) throws(JSONReadError) {
+        self.signers = signers.map(\.name)
+        let document: JSONDocument
+        do throws(JSONSyntaxError) { document = try JSONDocument(parsing: report) } catch {
+            throw JSONReadError(.invalid("\(error)"))
+        }
+        let object = try document.root.anyObject()
+        id = try Self.text("id", object)
+        guard let made = Timestamp(rfc3339: Array(try Self.text("made", object).utf8)) else {
+            throw JSONReadError(.invalid("has no time"))
+        }
+        self.made = made
+        let verdict = try object.required("verdict") { value throws(JSONReadError) in try value.anyObject() }
+        guard let result = ComplianceCheck.Result(exactly: try Self.text("result", verdict)) else {
+            throw JSONReadError(.invalid("has no verdict"))
+        }
+        self.result = result
+        failed = try Self.number("failed", verdict)
+        unavailable = try Self.number("unavailable", verdict)
+        anchor = try object.required("anchor") { value throws(JSONReadError) in
+            if value.kind == .null { return nil }
+            let anchor = try value.anyObject()
+            return ComplianceReport.Anchor(
+                origin: try Self.text("origin", anchor), size: try Self.number("size", anchor),
+                root: try Self.text("root", anchor), note: try Self.text("note", anchor))
+        }
+    }
+
+    private static func text(_ name: String, _ object: JSONObject) throws(JSONReadError) -> String {
+        try object.required(name) { value throws(JSONReadError) in try value.string() }
+    }
+
+    private static func number(_ name: String, _ object: JSONObject) throws(JSONReadError) -> Int {
+        Int(try object.required(name) { value throws(JSONReadError) in try value.integer() })
+    }
+}
+
+/// Why the verification of a report failed.
+public enum SignedReportError: Error, Equatable, Sendable {
+    case notReport(String)
+    case unsigned
+    case wrongSignature(String)
+    /// The signature is valid, but not of a compliance report.
+    case notSeal
+    case changed
+    case otherPage
+    case wrongAnchor(String)
+}
+
+extension SignedReportError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notReport(let reason): "It is not a compliance report. \(reason)"
+        case .unsigned: "The report is not signed: it was made where there is no audit log."
+        case .wrongSignature(let reason): "The report's signature does not hold. \(reason)"
+        case .notSeal: "What is signed is not a compliance report."
+        case .changed: "The report was changed after it was signed."
+        case .otherPage: "The page is not that of this report, or it was changed."
+        case .wrongAnchor(let reason): "The checkpoint in the report does not hold. \(reason)"
+        }
+    }
+}

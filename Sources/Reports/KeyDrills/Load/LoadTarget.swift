@@ -1,0 +1,92 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+public import NIOSSL
+
+/// An HTTP client for a gateway's public listener.
+public struct LoadTarget: Sendable {
+    public struct Answer: Sendable {
+        public let status: Int
+        public let body: [UInt8]
+    }
+
+    /// `unix:/path`, or a URL without a path.
+    public let address: String
+    private let base: String
+    private let token: String?
+    private let client: HTTPClient
+
+    /// In bytes. An answer has a few hundred.
+    private static let bodyLimit = 1 << 20
+
+    /// - Parameters:
+    ///   - token: The client's bearer token; nil for a gateway that allows anonymous clients.
+    ///   - tls: The settings for an `https:` URL.
+    /// - Returns: Nil if the address is neither a Unix socket nor a URL.
+    public init?(_ address: String, token: String?, tls: TLSConfiguration?, connections: Int) {
+        guard let base = Self.base(address) else { return nil }
+        self.address = address
+        self.base = base
+        self.token = token
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls,
+            connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
+        configuration.timeout = .init(connect: .seconds(5))
+        configuration.httpVersion = .http1Only
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// The owner must call this after the last request.
+    public func close() async {
+        try? await client.shutdown()
+    }
+
+    private static func base(_ address: String) -> String? {
+        let prefix = "unix:"
+        guard address.hasPrefix(prefix) else {
+            guard address.hasPrefix("http://") || address.hasPrefix("https://") else { return nil }
+            return address.hasSuffix("/") ? String(address.dropLast()) : address
+        }
+        guard var text = URL(httpURLWithSocketPath: String(address.dropFirst(prefix.count)))?.absoluteString else {
+            return nil
+        }
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
+    }
+
+    // MARK: Requests
+
+    public func send(_ request: LoadRequest, timeout: Duration) async throws -> Answer {
+        try await ask(request.path, body: request.body, timeout: timeout)
+    }
+
+    public func get(_ path: String, timeout: Duration = .seconds(10)) async throws -> Answer {
+        try await ask(path, body: nil, timeout: timeout)
+    }
+
+    private func ask(_ path: String, body: [UInt8]?, timeout: Duration) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        // Over a Unix socket, AsyncHTTPClient sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
+        if address.hasPrefix("unix:") { request.headers.add(name: "Host", value: "localhost") }
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        let nanoseconds = timeout / .nanoseconds(1)
+        let answer = try await client.execute(request, timeout: .nanoseconds(Int64(nanoseconds)))
+        let content = try await answer.body.collect(upTo: Self.bodyLimit)
+        return Answer(status: Int(answer.status.code), body: Array(content.readableBytesView))
+    }
+
+    /// A short reason for a missing answer.
+    static func reason(_ error: any Error) -> String {
+        switch error as? HTTPClientError {
+        case .connectTimeout?, .deadlineExceeded?, .readTimeout?: "no answer in time"
+        case .remoteConnectionClosed?: "connection closed"
+        default: "no connection"
+        }
+    }
+}

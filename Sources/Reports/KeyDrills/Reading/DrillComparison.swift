@@ -1,0 +1,89 @@
+public import StrictJSON
+
+/// A drill compared with an earlier one of the same scenario.
+public struct DrillComparison: Sendable {
+    /// A number that both drills may have.
+    public struct Line: Sendable, Equatable {
+        public var name: String
+        public var unit: String
+        public var earlier: Int?
+        public var later: Int?
+        /// Whether a lower number is better; nil if the number has no better direction.
+        public var isBetterLow: Bool?
+
+        /// Whether the later number is worse; nil if the numbers are equal or not comparable.
+        public var isWorse: Bool? {
+            guard let isBetterLow, let earlier, let later, earlier != later else { return nil }
+            return isBetterLow == (later > earlier)
+        }
+    }
+
+    public var earlier: DrillRecord
+    public var later: DrillRecord
+
+    public init(earlier: DrillRecord, later: DrillRecord) {
+        self.earlier = earlier
+        self.later = later
+    }
+
+    public var lines: [Line] {
+        DrillTiming.allCases.compactMap { timing in
+            let (before, after) = (earlier.timings[timing], later.timings[timing])
+            guard before != nil || after != nil else { return nil }
+            return Line(name: timing.title, unit: "ms", earlier: before, later: after, isBetterLow: true)
+        } + [
+            Line(
+                name: "Served", unit: "requests", earlier: earlier.load.served, later: later.load.served,
+                isBetterLow: nil),
+            Line(
+                name: "Failed", unit: "requests", earlier: earlier.load.failed, later: later.load.failed,
+                isBetterLow: true),
+            Line(
+                name: "Failed outside an outage", unit: "requests", earlier: earlier.load.unexcused,
+                later: later.load.unexcused, isBetterLow: true),
+            Line(
+                name: "Wrongly signed", unit: "requests", earlier: earlier.load.wronglySigned,
+                later: later.load.wronglySigned, isBetterLow: true),
+            Line(
+                name: "Steps that failed", unit: "steps", earlier: Self.failures(earlier), later: Self.failures(later),
+                isBetterLow: true),
+        ]
+    }
+
+    private static func failures(_ record: DrillRecord) -> Int {
+        record.steps.count { $0.verdict == .failed }
+    }
+
+    /// The deviations that only one of the drills has.
+    public var newDeviations: [String] { later.deviations.filter { !earlier.deviations.contains($0) } }
+    public var goneDeviations: [String] { earlier.deviations.filter { !later.deviations.contains($0) } }
+}
+
+extension DrillComparison: JSONWritable {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("scenario", later.scenario.rawValue)
+            for (name, record) in [("earlier" as StaticString, earlier), ("later", later)] {
+                writer.name(name)
+                writer.object { writer in
+                    writer.member("id", record.id)
+                    writer.member("verdict", record.verdict.rawValue)
+                    writer.name("deviations")
+                    writer.array { writer in for sentence in record.deviations { writer.string(sentence) } }
+                }
+            }
+            writer.name("lines")
+            writer.array { writer in for line in lines { Self.write(line, to: &writer) } }
+        }
+    }
+
+    private static func write(_ line: Line, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("name", line.name)
+            writer.member("unit", line.unit)
+            if let earlier = line.earlier { writer.member("earlier", earlier) }
+            if let later = line.later { writer.member("later", later) }
+            if let isWorse = line.isWorse { writer.member("worse", isWorse) }
+        }
+    }
+}

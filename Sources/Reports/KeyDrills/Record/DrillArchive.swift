@@ -1,0 +1,105 @@
+import Crypto
+import Foundation
+import StrictJSON
+
+/// The directory of the drill records. Each drill has `ID.json`, `ID.html` and `ID.tlog-proof`.
+public struct DrillArchive: Sendable {
+    public let directory: String
+
+    public init(_ directory: String) {
+        self.directory = directory
+    }
+
+    public func path(_ id: String, _ ending: String) -> String { "\(directory)/\(id).\(ending)" }
+
+    /// The extension of the file that proves the record's entry in the audit log (C2SP tlog-proof).
+    public static let proofEnding = "tlog-proof"
+
+    /// The contents of a record's file.
+    public static func bytes(of record: DrillRecord) -> [UInt8] {
+        record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")]
+    }
+
+    /// The SHA-256 of a record's file, in hexadecimal digits.
+    public static func digest(of bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    // MARK: Writing
+
+    /// Creates the directory if needed, and checks that it is writable. Call this before a drill, to not lose its
+    /// record.
+    public func prepare() throws(DrillError) {
+        try RecordFile.prepare(directory)
+    }
+
+    /// Writes the record, and returns its path. On return, the file is on the disk.
+    public func keep(_ record: DrillRecord) throws(DrillError) -> String {
+        let path = path(record.id, "json")
+        try RecordFile.write(Self.bytes(of: record), to: path)
+        return path
+    }
+
+    /// Writes the record as HTML, and returns its path.
+    public func keep(page: String, of record: DrillRecord) throws(DrillError) -> String {
+        let path = path(record.id, "html")
+        try RecordFile.write(Array(page.utf8), to: path)
+        return path
+    }
+
+    /// Writes the proof that the audit log has an entry for the record.
+    public func keep(proof: String, of record: DrillRecord) throws(DrillError) {
+        try RecordFile.write(Array(proof.utf8), to: path(record.id, Self.proofEnding))
+    }
+
+    // MARK: Reading
+
+    /// - Throws: `DrillError` if there is no such record or it cannot be read.
+    public func record(_ id: String) throws(DrillError) -> DrillRecord {
+        let bytes = try contents(of: id)
+        let record: DrillRecord
+        do {
+            record = try DrillRecord(from: JSONDocument(parsing: bytes).root)
+        } catch {
+            throw DrillError("\(path(id, "json")) is not a drill record: \(error)")
+        }
+        // Otherwise a copy under another name would count as a second drill.
+        guard record.id == id else {
+            throw DrillError(
+                "\(path(id, "json")) is the record of another drill; a record's file is named after its ID.")
+        }
+        return record
+    }
+
+    public func digest(of id: String) throws(DrillError) -> String { Self.digest(of: try contents(of: id)) }
+
+    private func contents(of id: String) throws(DrillError) -> [UInt8] {
+        guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
+        guard let bytes = try RecordFile.contents(of: path(id, "json")) else {
+            throw DrillError(
+                "There is no drill \(id) in \(directory); privyseal drill list shows those that are there.")
+        }
+        return bytes
+    }
+
+    /// All records, newest first, and one sentence for each file that could not be read.
+    public func records() -> (records: [DrillRecord], complaints: [String]) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        var records: [DrillRecord] = []
+        var complaints: [String] = []
+        for name in names.sorted() where name.hasSuffix(".json") {
+            let id = String(name.dropLast(".json".count))
+            guard DrillID.isWellFormed(id) else { continue }
+            do throws(DrillError) { records.append(try record(id)) } catch { complaints.append(error.description) }
+        }
+        return (records.sorted { ($0.begun, $0.id) > ($1.begun, $1.id) }, complaints)
+    }
+
+    /// The previous record of the same scenario.
+    public func predecessor(of record: DrillRecord) -> DrillRecord? {
+        records().records.first { $0.scenario == record.scenario && ($0.begun, $0.id) < (record.begun, record.id) }
+    }
+}

@@ -1,0 +1,4 @@
+/// The result of a step or of the whole drill.
+public enum DrillVerdict: String, Sendable {
+    case passed, failed
+}

@@ -1,0 +1,97 @@
+import Glibc
+
+/// Reads and writes files in the directory of drill records.
+enum RecordFile {
+    /// The maximum size of a file to read, in bytes. The record of a one-day drill has about 100 KiB.
+    static let longest = 1 << 24
+
+    // MARK: Reading
+
+    /// - Returns: Nil if there is no such file.
+    /// - Throws: `DrillError` if the file is not regular, is longer than `longest`, or cannot be read.
+    static func contents(of path: String) throws(DrillError) -> [UInt8]? {
+        // O_NONBLOCK: open() must not wait for the writer of a FIFO.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw refusal(path, "read")
+        }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw refusal(path, "read") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw DrillError("\(path) is not a regular file.") }
+        guard facts.st_size <= longest else { throw tooLong(path) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return bytes }
+            guard count > 0 || errno == EINTR else { throw refusal(path, "read") }
+            bytes += piece[..<max(0, count)]
+            // The file may grow during the read.
+            guard bytes.count <= longest else { throw tooLong(path) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Creates the directory if needed, and writes a test file there.
+    static func prepare(_ directory: String) throws(DrillError) {
+        try makeDirectory(directory)
+        let path = "\(directory)/.trial-\(getpid())"
+        try write(Array("trial\n".utf8), to: path)
+        unlink(path)
+    }
+
+    private static func makeDirectory(_ path: String) throws(DrillError) {
+        guard mkdir(path, 0o750) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT, let end = path.lastIndex(of: "/"), end != path.startIndex else {
+            throw refusal(path, "made")
+        }
+        try makeDirectory(String(path[..<end]))
+        guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw refusal(path, "made") }
+    }
+
+    /// Writes `PATH.part`, calls fsync(2) and renames it, so that a file at `path` is complete and on the disk.
+    static func write(_ bytes: [UInt8], to path: String) throws(DrillError) {
+        let part = "\(path).part"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { throw refusal(path, "written") }
+        do {
+            defer { close(descriptor) }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                guard count > 0 || errno == EINTR else { throw abandoned(part, path) }
+                rest = rest.dropFirst(max(0, count))
+            }
+            guard fsync(descriptor) == 0 else { throw abandoned(part, path) }
+        }
+        guard rename(part, path) == 0 else { throw abandoned(part, path) }
+        synchronizeDirectory(of: path)
+    }
+
+    private static func abandoned(_ part: String, _ path: String) -> DrillError {
+        let error = refusal(path, "written")
+        unlink(part)
+        return error
+    }
+
+    /// Ignores errors: not every file system supports fsync(2) of a directory, and the file itself is on the disk.
+    private static func synchronizeDirectory(of path: String) {
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    private static func tooLong(_ path: String) -> DrillError {
+        DrillError("\(path) is longer than \(longest) bytes; a drill record is shorter.")
+    }
+
+    private static func refusal(_ path: String, _ act: String) -> DrillError {
+        DrillError("\(path) cannot be \(act): \(String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,88 @@
+public import SigningKit
+
+/// Collects the results of a running drill. Only the task that runs the drill may use it.
+public final class DrillLog {
+    /// The result of a step.
+    public struct Finding {
+        public var actual: String
+        public var isAsExpected: Bool
+
+        public static func asExpected(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: true) }
+        public static func not(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: false) }
+
+        public static func when(_ isAsExpected: Bool, _ actual: String) -> Finding {
+            Finding(actual: actual, isAsExpected: isAsExpected)
+        }
+    }
+
+    public private(set) var steps: [DrillStep] = []
+    public private(set) var timings: [DrillTiming: Int] = [:]
+    public private(set) var proofs: [DrillRecord.Proof] = []
+    public private(set) var deviations: [String] = []
+    public var rules = LoadRules()
+    /// The time for which the drill kept the token away, in milliseconds.
+    public var absence = 0
+    public var oldKey: String?
+    public var newKey: String?
+    private let clock: @Sendable () -> Timestamp
+    private let progress: @Sendable (String) -> Void
+
+    /// - Parameter progress: Receives a line at the start and at the end of a step, and for each deviation.
+    public init(clock: @escaping @Sendable () -> Timestamp, progress: @escaping @Sendable (String) -> Void) {
+        self.clock = clock
+        self.progress = progress
+    }
+
+    public func now() -> Timestamp { clock() }
+
+    /// Runs a step and records its result. An error from `body` is a failed result.
+    ///
+    /// - Returns: Whether the result was as expected.
+    @discardableResult
+    public func step(_ title: String, expected: String, _ body: () async throws -> Finding) async -> Bool {
+        progress("\(steps.count + 1). \(title) …")
+        let begun = clock()
+        var finding: Finding
+        do { finding = try await body() } catch { finding = .not("\(error)") }
+        steps.append(
+            DrillStep(
+                title: title, expected: expected, actual: finding.actual, begun: begun, ended: clock(),
+                verdict: finding.isAsExpected ? .passed : .failed))
+        progress("   \(finding.isAsExpected ? "as expected" : "NOT AS EXPECTED"): \(finding.actual)")
+        return finding.isAsExpected
+    }
+
+    /// Runs a step that the later steps need. Throws if its result is not as expected.
+    public func essential(_ title: String, expected: String, _ body: () async throws -> Finding) async throws {
+        guard await step(title, expected: expected, body) else {
+            throw DrillError("The drill ended early, because the step \"\(title)\" was not as expected.")
+        }
+    }
+
+    public func time(_ timing: DrillTiming, from begin: Timestamp, to end: Timestamp) {
+        timings[timing] = Int(max(0, end.milliseconds - begin.milliseconds))
+    }
+
+    /// Records a deviation for each timing above its limit, and for too long an outage.
+    ///
+    /// - Parameter outages: The outages of the whole drill.
+    public func judgeSpans(_ outages: [Range<Timestamp>]) {
+        for timing in DrillTiming.allCases {
+            guard let span = timings[timing], let limit = timing.limit, span > limit else { continue }
+            deviate("\(timing.title) took \(span) ms, \(timing.meaning); at most \(limit) ms are expected.")
+        }
+        let longest = outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0
+        let limit = Int(ServiceOutages.longest) + absence
+        guard longest > limit else { return }
+        deviate("No request was served for \(longest) ms; at most \(limit) ms are expected.")
+    }
+
+    public func prove(_ kind: String, _ subject: String, _ detail: String) {
+        proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
+    }
+
+    public func deviate(_ sentence: String) {
+        deviations.append(sentence)
+        progress("   deviation: \(sentence)")
+    }
+}

@@ -1,0 +1,55 @@
+extension Explanation {
+    /// One line: the validity, the kind and the key.
+    public var verdict: String {
+        if isValid { return "valid: \(kind.name)" + (key.map { ", signed by \($0.name)" } ?? "") }
+        if findings.contains(where: { $0.code == .signatureUnreadable }) {
+            return "invalid: \(kind.name): there is no signature in it that could be verified"
+        }
+        let reason =
+            switch outcome {
+            case .verified: "the signature verifies, but not everything is as Apple's pages ask for it"
+            case .explained: "the signature was made with a mistake that is known"
+            case .unverified:
+                keys.count == 1
+                    ? "the signature does not verify with the key"
+                    : "the signature verifies with none of the \(keys.count) keys"
+            case .unexplained: "the signature does not verify, and no known mistake explains it"
+            }
+        return "invalid: \(kind.name): \(reason)"
+    }
+
+    /// The verdict, every finding with its remedy and, if invalid, the expected signing input.
+    public var report: String {
+        var lines = [verdict]
+        for (index, finding) in findings.enumerated() {
+            lines += ["", "\(index + 1). \(finding.code.rawValue) (\(Self.weight(of: finding)))"]
+            lines.append("   \(ScalarName.visible(finding.message))")
+            lines.append("   \(finding.severity == .note ? "Hint" : "Cure"): \(finding.cure)")
+        }
+        if let signingInput, !isValid { lines += [""] + Self.lines(of: signingInput) }
+        if !isValid { lines += [""] + keyLines + ["Verifications: \(verifications)"] }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func weight(of finding: Finding) -> String {
+        switch (finding.evidence, finding.severity) {
+        case (.proven, .error): "proven: with this mistake the signature verifies"
+        case (_, .error): finding.code == .unexplained ? "not explained" : "seen"
+        case (_, .warning): "warning"
+        case (_, .note): "note"
+        }
+    }
+
+    private static func lines(of rendering: SigningInputRendering) -> [String] {
+        let width = rendering.parts.map(\.name.count).max() ?? 0
+        return ["To be signed: \(rendering.length) bytes, SHA-256 \(rendering.digest)", "   \(rendering.line)"]
+            + rendering.parts.map { part in
+                let padding = String(repeating: " ", count: width - part.name.count)
+                return "   \(part.name)\(padding)  \(part.text.isEmpty ? "(empty)" : part.text)  [\(part.length)]"
+            }
+    }
+
+    private var keyLines: [String] {
+        ["Keys that were tried:"] + keys.map { "   \($0.name)  \($0.fingerprint)" }
+    }
+}

@@ -1,0 +1,55 @@
+public import StrictJSON
+
+/// An error, a warning or a note about a signature.
+public struct Finding: Equatable, Sendable {
+    public enum Evidence: String, Sendable {
+        /// The signature verifies with this mistake in the signed bytes, and only then.
+        case proven
+        /// The mistake is visible in the input.
+        case seen
+    }
+
+    public let code: FindingCode
+    public let severity: Severity
+    public let evidence: Evidence
+    /// The field, member or part with the mistake, in Apple's spelling.
+    public let field: String?
+    /// The observation, in one or more sentences.
+    public let message: String
+
+    public init(
+        _ code: FindingCode, _ severity: Severity = .error, _ evidence: Evidence = .seen, field: String? = nil,
+        _ message: String
+    ) {
+        self.code = code
+        self.severity = severity
+        self.evidence = evidence
+        self.field = field
+        self.message = message
+    }
+
+    /// A visible error without a field.
+    init(_ code: FindingCode, _ message: String) {
+        self.init(code, .error, .seen, message)
+    }
+
+    /// The remedy, in one or more sentences.
+    public var cure: String { code.cure }
+
+    func with(_ evidence: Evidence) -> Finding {
+        Finding(code, severity, evidence, field: field, message)
+    }
+}
+
+extension Finding: JSONWritable {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("code", code.rawValue)
+            writer.member("severity", severity.rawValue)
+            writer.member("evidence", evidence.rawValue)
+            if let field { writer.member("field", field) }
+            writer.member("message", message)
+            writer.member("cure", cure)
+        }
+    }
+}

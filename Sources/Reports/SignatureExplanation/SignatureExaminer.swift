@@ -1,0 +1,40 @@
+public import SigningKit
+
+/// Determines whether Apple accepts a signature and, if not, why.
+///
+/// It has no mutable state, so any thread may use it. A search takes up to `maximumVerifications` × 50 µs of one core.
+public struct SignatureExaminer: Sendable {
+    /// Enough for the complete search with one or two keys: three seconds of one core.
+    public static let defaultMaximumVerifications = 60_000
+
+    private let keys: [CandidateKey]
+    private let now: Timestamp
+    private let maximumVerifications: Int
+
+    /// - Parameters:
+    ///   - keys: The keys that may have made the signature.
+    ///   - now: The current time, for the findings about a signature's age.
+    ///   - maximumVerifications: The limit of the search.
+    public init(
+        keys: [CandidateKey], now: Timestamp, maximumVerifications: Int = defaultMaximumVerifications
+    ) {
+        self.keys = keys
+        self.now = now
+        self.maximumVerifications = maximumVerifications
+    }
+
+    /// - Parameter isSearching: Whether to search for the mistake if the signature does not verify.
+    public func examine(_ answer: LegacyAnswer, isSearching: Bool) -> Explanation {
+        LegacyExamination(answer: answer, keys: keys, now: now, maximumVerifications: maximumVerifications)
+            .explanation(isSearching: isSearching)
+    }
+
+    /// - Parameters:
+    ///   - token: A compact JWS, exactly as the app receives it.
+    ///   - app: The expected bundle ID, if any.
+    ///   - isSearching: Whether to search for the mistake if the signature does not verify.
+    public func examine(token: [UInt8], app: String? = nil, isSearching: Bool) -> Explanation {
+        TokenExamination(token: token, app: app, keys: keys, now: now, maximumVerifications: maximumVerifications)
+            .explanation(isSearching: isSearching)
+    }
+}

@@ -1,0 +1,141 @@
+import SigningKit
+import StrictJSON
+
+/// Checks that a token's claims are exactly those of its audience.
+struct ClaimsCheck {
+    /// The audience whose claims the token has, even if its `aud` differs.
+    private(set) var audience: TokenAudience?
+    /// The claim `iss`, if it is a string.
+    private(set) var issuerID: String?
+    private(set) var findings: [Finding] = []
+    private let now: Timestamp
+
+    init(_ bytes: [UInt8], app: String?, now: Timestamp) {
+        self.now = now
+        let claims: JSONObject
+        do { claims = try JSONDocument(parsing: bytes).root.anyObject() } catch {
+            findings.append(Finding(.claimsNotJSON, field: "payload", "The claims cannot be read. \(error)"))
+            return
+        }
+        let told = AudienceCheck(claims)
+        audience = told.audience
+        findings += told.findings
+        issuerID = try? claims["iss"]?.string()
+        let known = TokenClaim.base + (audience?.claims ?? [])
+        checkNames(claims, known)
+        for claim in known {
+            if let value = claims[claim.name] { check(value, claim) }
+        }
+        checkApp(claims, app)
+    }
+
+    // MARK: Names
+
+    private mutating func checkNames(_ claims: JSONObject, _ known: [TokenClaim]) {
+        let missing = known.filter { $0.isRequired && claims[$0.name] == nil && $0.name != "aud" }.map(\.name)
+        var found: Set<String> = []
+        // Without an audience, the claims of every feature are allowed.
+        let allowed = audience == nil ? TokenAudience.allCases.flatMap(\.claims).map(\.name) : []
+        let taken = known.map(\.name) + allowed
+        for name in claims.names where !taken.containsExactly(name) {
+            if let meant = TokenClaim.meant(by: name), claims[meant] == nil, known.contains(where: { $0.name == meant })
+            {
+                found.insert(meant)
+                findings.append(
+                    Finding(
+                        .claimMisspelled, field: name,
+                        "The claim \"\(name)\" is not known; \"\(meant)\" is, and is missing."))
+            } else {
+                findings.append(Self.unknown(name, audience))
+            }
+        }
+        for name in missing where !found.contains(name) {
+            findings.append(Finding(.claimMissing, field: name, "The claim \"\(name)\" is missing."))
+        }
+    }
+
+    private static func unknown(_ name: String, _ audience: TokenAudience?) -> Finding {
+        if name == "exp" {
+            return Finding(
+                .claimExpiration, field: "exp",
+                "The claim \"exp\" is there; Apple computes the expiration from iat, and refuses additional claims.")
+        }
+        let whose = audience.map { "for \($0.rawValue)" } ?? "in any App Store token for StoreKit"
+        return Finding(.claimUnknown, field: name, "The claim \"\(name)\" does not belong there \(whose).")
+    }
+
+    // MARK: Values
+
+    private mutating func check(_ value: JSONValue, _ claim: TokenClaim) {
+        if value.kind == .null {
+            findings.append(Finding(.claimNull, field: claim.name, "The claim \"\(claim.name)\" is null."))
+            return
+        }
+        switch claim.name {
+        case "aud": break  // Done by AudienceCheck.
+        case "iat": findings += IssuedAtCheck.findings(value, now: now)
+        case "nonce": checkNonce(value)
+        case "request": findings += RequestClaimCheck.findings(value)
+        case "transactionId" where value.kind == .number:
+            findings.append(
+                Finding(
+                    .transactionIDNumber, field: claim.name,
+                    "The claim \"transactionId\" is a number; it must be a string."))
+        default: checkText(value, claim)
+        }
+    }
+
+    private mutating func checkText(_ value: JSONValue, _ claim: TokenClaim) {
+        guard value.kind == claim.kind else {
+            findings.append(
+                Finding(
+                    .claimKind, field: claim.name,
+                    ClaimKind.message(claim.name, claim.kind, value.kind)))
+            return
+        }
+        guard let text = try? value.string() else { return }
+        switch text {
+        case "": findings.append(Finding(.claimEmpty, field: claim.name, "The claim \"\(claim.name)\" is empty."))
+        case "undefined":
+            findings.append(
+                Finding(.fieldUndefined, field: claim.name, "The claim \"\(claim.name)\" is the text \"undefined\"."))
+        case "null", "nil", "None", "(null)":
+            findings.append(
+                Finding(.fieldNull, field: claim.name, "The claim \"\(claim.name)\" is the text \"\(text)\"."))
+        default: checkLook(text, claim.name)
+        }
+    }
+
+    private mutating func checkLook(_ text: String, _ name: String) {
+        findings += TextProperties.findings(text, .identifier, field: name)
+        if name == "iss", !UUIDText.isUUID(text) {
+            findings.append(
+                Finding(
+                    .issuerNotUUID, .warning, field: "iss",
+                    "The issuer ID \"\(text)\" is not a UUID, and those of App Store Connect are."))
+        }
+    }
+
+    private mutating func checkNonce(_ value: JSONValue) {
+        guard let nonce = try? value.string() else {
+            findings.append(
+                Finding(.claimKind, field: "nonce", ClaimKind.message("nonce", .string, value.kind)))
+            return
+        }
+        if !UUIDText.isUUID(nonce) {
+            findings.append(Finding(.nonceNotUUID, field: "nonce", "The nonce \"\(nonce)\" is not a UUID."))
+        } else if nonce != ASCIICase.lower(nonce) {
+            findings.append(
+                Finding(
+                    .nonceUpperCase, .warning, field: "nonce",
+                    "The nonce has upper-case letters. Apple's page \"Generating JWS to sign App Store requests\" shows lower case and demands none; Apple's Swift library (JWSSignatureCreator.swift) writes upper case."
+                ))
+        }
+    }
+
+    private mutating func checkApp(_ claims: JSONObject, _ app: String?) {
+        guard let app, let bundleID = try? claims["bid"]?.string(), !bundleID.hasSameBytes(as: app) else { return }
+        findings.append(
+            Finding(.appDiffers, field: "bid", "The token is for the app \(bundleID), but \(app) was asked about."))
+    }
+}

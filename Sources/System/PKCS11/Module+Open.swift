@@ -1,0 +1,87 @@
+internal import CP11Kit
+internal import Glibc
+internal import Synchronization
+
+extension Module {
+    /// All modules that were ever opened, by resolved path. The configuration limits their number.
+    private static let registry = Mutex<[String: Module]>([:])
+
+    /// Blocks: a library may search for its devices. The path must be absolute; `arguments` are for `C_Initialize`.
+    public static func open(path: String, arguments: String? = nil) throws(PKCS11Error) -> Module {
+        let resolved = try resolve(path)
+        let module = registry.withLock { modules in
+            if let module = modules[resolved] { return module }
+            let module = Module(path: resolved)
+            modules[resolved] = module
+            return module
+        }
+        try module.addUser(arguments)
+        return module
+    }
+
+    /// Opens a library by its name (RFC 7512 §2.3): first by p11-kit's module file of that name in `directories`, then
+    /// as a file in p11-kit's module directory, with or without `lib` and `.so`.
+    ///
+    /// - Parameter arguments: replaces the argument in the module file.
+    public static func open(
+        name: String, arguments: String? = nil, directories: [String] = P11KitModuleFile.directories
+    ) throws(PKCS11Error) -> Module {
+        guard !name.isEmpty, !name.contains("/") else {
+            throw PKCS11Error(.loadModule, .argumentsBad, detail: "a module's name holds no slash")
+        }
+        if name.hasPrefix("p11-kit-proxy") { throw .unloadable(name) }
+        if let file = try P11KitModuleFile.find(name, in: directories) {
+            let arguments = arguments ?? file.arguments
+            if file.module.hasPrefix("/") { return try open(path: file.module, arguments: arguments) }
+            guard let path = try pathInModuleDirectory(file.module) else { throw .unloadable(file.module) }
+            return try open(path: path, arguments: arguments)
+        }
+        for file in name.hasSuffix(".so") ? [name] : ["\(name).so", "lib\(name).so", name] {
+            if let path = try pathInModuleDirectory(file) { return try open(path: path, arguments: arguments) }
+        }
+        throw .unknownModule(name, directories)
+    }
+
+    /// p11-kit resolves a relative name in its own directory (P11_MODULE_PATH), which it does not publish. In a usual
+    /// directory the file is found without p11-kit, so that `open(path:)` checks it before p11-kit loads it.
+    private static func pathInModuleDirectory(_ file: String) throws(PKCS11Error) -> String? {
+        for directory in moduleDirectories where access("\(directory)/\(file)", F_OK) == 0 {
+            return "\(directory)/\(file)"
+        }
+        guard let functions = p11_kit_module_load(file, 0) else { return nil }
+        defer { p11_kit_module_release(functions) }
+        guard let text = p11_kit_module_get_filename(functions) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+
+    /// p11-kit's module directories in distributions: Debian and Ubuntu, Fedora, Arch and Alpine.
+    private static let moduleDirectories = [
+        "/usr/lib/\(machine)-linux-gnu/pkcs11", "/usr/lib64/pkcs11", "/usr/lib/pkcs11",
+    ]
+
+    private static var machine: String {
+        #if arch(arm64)
+            "aarch64"
+        #else
+            "x86_64"
+        #endif
+    }
+
+    private static func resolve(_ path: String) throws(PKCS11Error) -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw PKCS11Error(
+                .loadModule, .argumentsBad, detail: "there is no module at \(path): \(String(cString: strerror(errno)))"
+            )
+        }
+        defer { free(resolved) }
+        // dlopen(3) of a FIFO waits for a writer, and holds a lock of the dynamic linker that every new thread needs.
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw PKCS11Error(
+                .loadModule, .argumentsBad,
+                detail: "the module \(path) is not a regular file. Name the library's file with module-path")
+        }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,126 @@
+internal import CP11Kit
+internal import Glibc
+internal import Synchronization
+
+/// A PKCS #11 library, loaded through p11-kit but without the libraries in the system's configuration. A library has
+/// one state per process, so all users of a file share one `Module`. The first user initialises it; after the last user
+/// it is finalised (`C_Finalize`) and unloaded.
+public final class Module: @unchecked Sendable {
+    // All mutable state is atomic or under a lock; a function list is a constant of the library.
+
+    /// The path of the library's file, with symbolic links resolved.
+    public let path: String
+    let gate = ModuleGate()
+    private let functionList = Atomic<UnsafeMutablePointer<CK_FUNCTION_LIST>?>(nil)
+    private let initialisations = Atomic<Int>(0)
+    private let users = Mutex(Users())
+    /// Unused sessions that could not be closed yet, because a call was in progress.
+    let abandoned = Mutex<[Session]>([])
+
+    private struct Users {
+        var count = 0
+        /// The first user's argument for `C_Initialize`.
+        var arguments: InitializationArguments?
+    }
+
+    init(path: String) {
+        self.path = path
+    }
+
+    var functions: UnsafeMutablePointer<CK_FUNCTION_LIST>? { functionList.load(ordering: .acquiring) }
+
+    /// Grows with each initialisation and finalisation. A session or handle is valid only for one value.
+    public var generation: Int { initialisations.load(ordering: .acquiring) }
+
+    /// Adds a user. The first user loads and initialises the library.
+    func addUser(_ arguments: String?) throws(PKCS11Error) {
+        let failure: PKCS11Error? = users.withLock { users in
+            do throws(PKCS11Error) {
+                if users.count == 0 {
+                    if users.arguments?.text != arguments {
+                        users.arguments = arguments.map { InitializationArguments($0) }
+                    }
+                    try load(users.arguments)
+                }
+                guard users.arguments?.text == arguments else { throw .differentArguments(path) }
+                users.count += 1
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Call this once for each `open`, after the sessions are closed or abandoned. The last call finalises and unloads
+    /// the library. If a call into the library hangs, it stays loaded, because unloading would crash.
+    public func close() {
+        users.withLock { users in
+            users.count -= 1
+            guard users.count == 0, let functions = functionList.load(ordering: .acquiring) else { return }
+            _ = gate.alone(within: 1000) {
+                _ = p11_kit_module_finalize(functions)
+                p11_kit_module_release(functions)
+                functionList.store(nil, ordering: .releasing)
+                initialisations.add(1, ordering: .acquiringAndReleasing)
+            }
+        }
+    }
+
+    /// `C_Finalize` and `C_Initialize`, with no call in flight: the last resort for a library that lost its token.
+    ///
+    /// - Parameter generation: the value with the failure. If the module has a later one, nothing happens.
+    /// - Returns: false if calls were still in progress after `milliseconds`.
+    public func reinitialize(after generation: Int, within milliseconds: Int) throws(PKCS11Error) -> Bool {
+        let arguments = users.withLock { $0.arguments }
+        let done: Void? = try gate.alone(within: milliseconds) { () throws(PKCS11Error) in
+            guard initialisations.load(ordering: .acquiring) == generation,
+                let functions = functionList.load(ordering: .acquiring)
+            else { return }
+            // Ignore the return value: only the new initialisation counts.
+            _ = p11_kit_module_finalize(functions)
+            let answer = Self.initialize(functions, arguments)
+            guard answer == .ok else { throw .uninitialized(path, answer) }
+            initialisations.add(1, ordering: .acquiringAndReleasing)
+        }
+        return done != nil
+    }
+
+    private func load(_ arguments: InitializationArguments?) throws(PKCS11Error) {
+        if functionList.load(ordering: .acquiring) != nil { return }
+        if let refusal = PKCS11Error.proxy(path) { throw refusal }
+        let library = try Self.checkedLibrary(at: path)
+        // p11-kit has its own handle by then.
+        defer { if let library { dlclose(library) } }
+        guard let functions = p11_kit_module_load(path, 0) else { throw .unloadable(path) }
+        let answer = Self.initialize(functions, arguments)
+        guard answer == .ok else {
+            p11_kit_module_release(functions)
+            throw .uninitialized(path, answer)
+        }
+        functionList.store(functions, ordering: .releasing)
+        initialisations.add(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// `C_Initialize` by p11-kit's wrapper, which requests locks (CKF_OS_LOCKING_OK): SoftHSM uses none otherwise.
+    private static func initialize(
+        _ functions: UnsafeMutablePointer<CK_FUNCTION_LIST>, _ arguments: InitializationArguments?
+    ) -> ReturnValue {
+        guard let arguments else { return ReturnValue(rawValue: p11_kit_module_initialize(functions)) }
+        return ReturnValue(rawValue: arguments.with { functions.pointee.C_Initialize($0) })
+    }
+
+    /// Runs one or more related calls while no thread initialises the module again. An older `generation` is invalid.
+    @inline(__always)
+    func call<Result>(
+        _ function: CryptokiFunction, of generation: Int? = nil,
+        _ body: (UnsafeMutablePointer<CK_FUNCTION_LIST>) throws(PKCS11Error) -> Result
+    ) throws(PKCS11Error) -> Result {
+        try gate.pass { () throws(PKCS11Error) in
+            guard let functions = functionList.load(ordering: .acquiring),
+                generation == nil || generation == initialisations.load(ordering: .acquiring)
+            else { throw PKCS11Error(function, .cryptokiNotInitialized) }
+            return try body(functions)
+        }
+    }
+}

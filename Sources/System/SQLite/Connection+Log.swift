@@ -1,0 +1,50 @@
+internal import CSQLite
+
+/// The progress of a checkpoint.
+public struct LogProgress: Hashable, Sendable {
+    /// Pages in the write-ahead log; nil without a log, or if another connection runs a checkpoint.
+    public let pages: Int?
+    /// Pages that were copied into the database.
+    public let copied: Int
+}
+
+extension Connection {
+    /// Keeps `logPages` up to date. It replaces `wal_autocheckpoint`.
+    public func countLogPages() {
+        let count: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32 = {
+            context, _, _, pages in
+            if let context { Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages) }
+            return SQLITE_OK
+        }
+        // Not retained, because the hook ends with the connection.
+        sqlite3_wal_hook(handle, count, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Runs as much of a checkpoint as possible without waiting for other connections (`SQLITE_CHECKPOINT_PASSIVE`).
+    public func passiveCheckpoint() throws(SQLiteError) -> LogProgress {
+        var pages: Int32 = -1
+        var copied: Int32 = -1
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+        if code & 0xff != SQLITE_BUSY { try check(code) }
+        return LogProgress(pages: pages < 0 ? nil : Int(pages), copied: max(0, Int(copied)))
+    }
+
+    /// A full checkpoint that truncates the log (`SQLITE_CHECKPOINT_TRUNCATE`). Waits as set by `wait(milliseconds:)`.
+    ///
+    /// - Returns: false if another connection still uses the log.
+    public func truncateLog() throws(SQLiteError) -> Bool {
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code & 0xff == SQLITE_BUSY { return false }
+        try check(code)
+        return true
+    }
+
+    /// Whether the last close keeps the write-ahead log; otherwise it runs a checkpoint and removes the log.
+    public func keepLogOnClose(_ keeps: Bool) { _ = privyseal_sqlite_keep_log_on_close(handle, keeps ? 1 : 0) }
+
+    /// Whether the open file is no longer the one at its path.
+    public var hasMoved: Bool {
+        var moved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+    }
+}

@@ -1,0 +1,106 @@
+/// The only list of import rules. The tests check `Package.swift` and docs/architecture.md against it.
+enum ImportRules {
+    /// A target of this package, its folder, and the targets of this package that it may import.
+    struct Target {
+        var folder: String
+        var name: String
+        var imports: [String]
+
+        init(_ folder: String, _ name: String, _ imports: [String] = []) {
+            self.folder = folder
+            self.name = name
+            self.imports = imports
+        }
+
+        var path: String { "\(folder)/\(name)" }
+        var isPlugin: Bool { folder.hasPrefix("Plugins/") }
+        var isForTests: Bool { folder.hasPrefix("Tests/") }
+        var isProgram: Bool { folder == "Sources/Programs" }
+    }
+
+    /// Ordered by layer: a target imports only targets above it. No plugin imports a plugin.
+    static let targets: [Target] = [
+        Target("Sources/System", "CP11Kit"),
+        Target("Sources/System", "CLibCrypto"),
+        Target("Sources/System", "CSQLite"),
+        Target("Sources/System", "CLinux"),
+        Target("Sources/System", "CProcessStart"),
+        Target("Sources/System", "PKCS11", ["CP11Kit"]),
+        Target("Sources/System", "SQLite", ["CSQLite"]),
+        Target("Sources/System", "ServiceManager", ["CLinux"]),
+
+        Target("Sources/Formats", "StrictJSON"),
+        Target("Sources/Formats", "Base64"),
+        Target("Sources/Formats", "JWS", ["Base64"]),
+        Target("Sources/Formats", "TransparencyLog", ["Base64"]),
+
+        Target("Sources/Observability", "PrometheusMetrics"),
+        Target("Sources/Observability", "TraceContext"),
+        Target("Sources/Observability", "OTLPTracing", ["TraceContext", "StrictJSON"]),
+
+        Target("Sources/Contracts", "SigningKit", ["StrictJSON"]),
+        Target("Sources/Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Sources/Contracts", "AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
+        Target("Sources/Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"]),
+
+        Target("Plugins/KeyBackends", "P8", ["SigningKit", "CLibCrypto"]),
+        Target("Plugins/KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11"]),
+        Target(
+            "Plugins/AuditStores", "SQLiteAuditStore",
+            ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
+        Target("Plugins/Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Plugins/Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
+        Target("Plugins/Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
+        Target("Plugins/Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
+
+        Target(
+            "Sources/Gateway", "SigningGateway", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64"]),
+        Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON"]),
+        Target(
+            "Sources/Gateway", "GatewayHTTP",
+            ["SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext"]),
+
+        Target("Sources/Reports", "ReportPages"),
+        Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64"]),
+        Target(
+            "Sources/Reports", "ComplianceReport",
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages"]),
+        Target("Sources/Reports", "KeyDrills", ["SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages"]),
+
+        // The command-line program, which composes all targets, and its benchmark.
+        Target(
+            "Sources/Programs", "privyseal",
+            [
+                "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
+                "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "KeyTransport", "AuditKit",
+                "TransparencyLog", "StrictJSON", "Base64", "SigningGateway", "PKCS11", "SignatureExplanation",
+                "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
+                "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
+            ]),
+        Target(
+            "Sources/Programs", "privyseal-bench",
+            [
+                "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
+                "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "AuditKit", "TransparencyLog",
+                "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit",
+            ]),
+
+        Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
+        Target("Tests/Support", "FaultyPKCS11", ["CP11Kit"]),
+    ]
+
+    /// Modules that only the named targets may import. privyseal-bench may too, because it measures their raw speed.
+    static let restricted: [String: Set<String>] = [
+        "CP11Kit": ["PKCS11"],
+        "CLibCrypto": ["P8"],
+        "CSQLite": ["SQLite"],
+        "SQLite": ["SQLiteAuditStore"],
+        "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
+        "CProcessStart": ["privyseal"],
+        "Hummingbird": ["GatewayHTTP"],
+        "HummingbirdCore": ["GatewayHTTP"],
+        "Yams": ["GatewayConfiguration"],
+        "ArgumentParser": ["privyseal"],
+    ]
+}

@@ -356,8 +356,8 @@ accounts:
         without, recorded = min(pairs, key=lambda pair: abs((pair[1] - pair[0]) - statistics.median(b - a for a, b in pairs)))
         added = max(recorded - without, 0.001)
         return [
-            figure(f"  p99 at half load without a record", without, "ms"),
-            figure(f"  p99 at half load with a record", recorded, "ms"),
+            figure("  p99 at half load without a record", without, "ms"),
+            figure("  p99 at half load with a record", recorded, "ms"),
             figure(f"HTTP, {name}: 2 ms, against what the record adds to p99 at half load", added, "ms", 2, 2 / added, 1),
         ]
 

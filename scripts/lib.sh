@@ -28,20 +28,20 @@ need_swift() {
     command -v swift >/dev/null || die "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
 }
 
-# A Python environment with the imports of Tests/Interop.
+# A Python environment with the imports of Tests/EndToEnd.
 venv=$root/.build/python
 need_python() {
-    cmp --silent "$root/Tests/Interop/requirements.txt" "$venv/requirements.txt" && return
+    cmp --silent "$root/Tests/EndToEnd/requirements.txt" "$venv/requirements.txt" && return
     command -v python3 >/dev/null || need_packages python3 python3-venv
     python3 -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$root/Tests/Interop/requirements.txt"
-    cp "$root/Tests/Interop/requirements.txt" "$venv/"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$root/Tests/EndToEnd/requirements.txt"
+    cp "$root/Tests/EndToEnd/requirements.txt" "$venv/"
 }
 
 # The packages that PrivySeal needs to build and run.
 platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev pkg-config openssl opensc)
 
-# Further packages for Tests/Interop: a software TPM 2 with its resource manager, p11-kit's server, and NSS.
+# Further packages for Tests/EndToEnd: a software TPM 2 with its resource manager, p11-kit's server, and NSS.
 token_packages=(swtpm tpm2-abrmd libtss2-tcti-swtpm0 libtss2-tcti-tabrmd0 libtpm2-pkcs11-1 libtpm2-pkcs11-tools tpm2-tools
     dbus p11-kit p11-kit-modules libnss3 libnss3-tools)

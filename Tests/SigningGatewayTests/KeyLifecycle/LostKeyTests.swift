@@ -180,7 +180,9 @@ struct LostKeyTests {
         let order = ProvisioningOrder(
             .destroy, issuerID: "issuer", keyID: "TYPO", uri: isConfiguredURI ? uri : copy, fingerprint: nil,
             reason: "x")
-        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.begin(order, by: "alice") }
+        let error = await #expect(throws: KeyLifecycleRefusal.self) {
+            try await house.lifecycle.begin(order, by: "alice")
+        }
         #expect(error?.description.contains("is ACTIVE, not TYPO") == true)
         await house.close()
     }

@@ -36,9 +36,9 @@ final class WriteAheadLog: Sendable {
     func isShort() throws(AuditStoreError) -> Bool {
         // A header of 32 bytes, and frames with a header of 24 bytes (sqlite.org/fileformat2.html#walformat).
         let pages = pages.load(ordering: .relaxed)
-        guard pages > 0 else { return false }
-        let size = try FileIdentity(path)?.size ?? 0
-        return size < 32 + pages * (24 + pageSize)
+        // `LogFiles` finds a missing file.
+        guard pages > 0, let file = try FileIdentity(path) else { return false }
+        return file.size < 32 + pages * (24 + pageSize)
     }
 
     /// The writer calls this after a commit.

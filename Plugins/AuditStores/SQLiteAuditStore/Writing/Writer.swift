@@ -100,7 +100,8 @@ final class Writer {
     }
 
     func change() throws(AuditStoreError) -> LogFiles.Change {
-        guard log.isCutOff else { return try files.change() }
+        let change = try files.change()
+        guard change == .none, log.isCutOff else { return change }
         // The rest of a truncated write-ahead log, with its holes, must not reach the database.
         connection.keepLogOnClose(true)
         return .logCutOff

@@ -26,7 +26,7 @@ final class TokenProvisioningSession: ProvisioningSession {
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> TokenProvisioningSession {
         let (worker, watch) = (Worker(), Worker())
-        guard worker.start("privyseal-bench"), watch.start("privyseal-watch") else {
+        guard worker.start("privyseal-prov"), watch.start("privyseal-watch") else {
             worker.end()
             throw .unavailable("The system has no thread left for a token.")
         }

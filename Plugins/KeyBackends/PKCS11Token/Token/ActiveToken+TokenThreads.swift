@@ -54,7 +54,7 @@ extension ActiveToken {
             "A call that mends the token \(connection.name) took longer than \(settings.timeout / 1000) s",
             metadata: ["hanging": "\(count + 1)", "limit": "\(TokenThreads.limit)"])
         let successor = Worker()
-        guard successor.start("privyseal-keep") else { return }
+        guard successor.start("privyseal-maint") else { return }
         threads.withLock { threads in
             threads.current = successor
             threads.replaced += 1

@@ -67,7 +67,7 @@ final class ActiveToken: Sendable {
         let (maintenanceThread, watch) = (Worker(), Worker())
         // Read it in the opening task: the maintenance thread has no task-local values.
         let metrics = MetricsSystem.factory
-        guard maintenanceThread.start("privyseal-keep"), watch.start("privyseal-watch") else {
+        guard maintenanceThread.start("privyseal-maint"), watch.start("privyseal-watch") else {
             OpenAttempts.end(openAttempt)
             maintenanceThread.end()
             throw .unavailable("The system has no thread left for a token.")

@@ -5,7 +5,7 @@ internal import Synchronization
 extension WorkerPool {
     /// - Returns: false when the system has no thread left.
     func start(_ worker: SigningWorker) -> Bool {
-        Thread.start("privyseal-lane") { [self] in
+        Thread.start("privyseal-sign") { [self] in
             var done: Outcome?
             while let job = next(for: worker, after: done) {
                 done = worker.signer.map { SigningCall.sign(job, with: $0) { events.probe($0, except: $1) } }

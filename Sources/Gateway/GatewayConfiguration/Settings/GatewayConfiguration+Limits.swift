@@ -1,7 +1,7 @@
 extension GatewayConfiguration {
     /// Limits that prevent one caller from using up the resources of the others.
     public struct Limits: Hashable, Sendable {
-        /// The open connections of all listeners together.
+        /// Open connections of the public listener; the admin and metrics listeners have 64 each.
         public internal(set) var connections = 4096
         /// From a request's first byte to the last byte of its answer.
         public internal(set) var requestTimeout: Duration = .seconds(10)

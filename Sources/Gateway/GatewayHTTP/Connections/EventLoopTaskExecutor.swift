@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Runs the tasks of a connection on its event loop: from the request to the answer there is no change of thread, except
-/// for a token and the audit log (docs/adr/0013).
+/// for a token and the audit log (docs/adr/0043).
 final class EventLoopTaskExecutor: TaskExecutor {
     private let loop: any EventLoop
 

@@ -30,7 +30,7 @@ final class MaintenanceThreads: Sendable {
     var isShortOfSpace: Bool { storeHandle.freeBytes.map { $0 < reserve } ?? false }
 
     func start() {
-        run("privyseal-keep", niceness: Self.niceness.keeping) { [self] round in
+        run("privyseal-maint", niceness: Self.niceness.keeping) { [self] round in
             if round % Self.spaceInterval == 0 { measure() }
             attempt(isKeeping: true) { store throws(AuditStoreError) in try store.maintain() }
         }

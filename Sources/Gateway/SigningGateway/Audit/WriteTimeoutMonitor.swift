@@ -20,7 +20,7 @@ final class WriteTimeoutMonitor: Sendable {
 
     func start() {
         let thread = Thread { [self] in
-            ThreadName.set("privyseal-guard")
+            ThreadName.set("privyseal-timer")
             while end.wait(timeout: .now() + Self.pause.dispatch) == .timedOut {
                 if queue.refuseOverdue(limit) { logger.critical("Nothing is signed: \(AuditError.overdue(limit))") }
             }

@@ -10,7 +10,9 @@ public struct ServedFeature: Sendable {
         descriptor = Feature.descriptor
         prepare = { value throws(GatewayError) in
             let input: Feature.Input
-            do throws(JSONReadError) { input = try Feature.Input(from: value) } catch { throw .request(.request(error)) }
+            do throws(JSONReadError) { input = try Feature.Input(from: value) } catch {
+                throw .request(.request(error))
+            }
             return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
                 let draft = try feature.compose(input, for: grant)
                 return ComposedRequest(signingInput: draft.signingInput) {

@@ -39,7 +39,11 @@ extension DrillCommand {
         @Option(help: ArgumentHelp("How long the old key still answers by name: 5s, 2m.", valueName: "span"))
         var overlap = DurationArgument(seconds: 5)
 
-        @Option(help: ArgumentHelp("How long a person has for what only a person can do.", valueName: "span"))
+        @Option(
+            name: [.customLong("timeout"), .customLong("patience")],
+            help: ArgumentHelp(
+                "How long the drill waits for an action that only a person can do: 90s, 10m. --patience is the old name of this "
+                    + "option; it goes with the next version.", valueName: "span"))
         var timeout = DurationArgument(seconds: 600)
 
         @Option(

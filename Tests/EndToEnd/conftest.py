@@ -6,6 +6,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -167,3 +168,9 @@ def gateway(request, tmp_path_factory, private_key):
     body = b"".join(line for line in gateway.pem.splitlines() if not line.startswith(b"-"))
     for secret in [*gateway.secrets, scalar, scalar.hex().encode(), str(number).encode(), body[20:60]]:
         assert secret not in gateway.output, "a secret was printed"
+
+
+@pytest.fixture
+def place():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        yield pathlib.Path(place)

@@ -18,7 +18,6 @@ from callers import (
     KEY_ID,
     LEGACY,
     NEIGHBOUR_UID,
-    ONE_OFFER,
     OTHER_APP,
     RELOAD,
     SECOND_KEY_ID,

@@ -1,7 +1,5 @@
 """Short versions of the tests in scripts/soak."""
 
-import pathlib
-import tempfile
 
 import pytest
 from authority import Authority
@@ -23,12 +21,6 @@ from running import (
     slow_scripts,
 )
 from service import Service, mint, write_key
-
-
-@pytest.fixture
-def place():
-    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
-        yield pathlib.Path(place)
 
 
 def configuration(place, token, tls=""):

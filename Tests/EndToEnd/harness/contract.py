@@ -6,7 +6,7 @@ import pathlib
 
 import jsonschema
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "Gateway" / "GatewayHTTP" / "Contract"
+FOLDER = pathlib.Path(__file__).resolve().parents[3] / "Sources" / "Gateway" / "GatewayHTTP" / "Contract"
 METHODS = ("get", "head", "post")
 
 

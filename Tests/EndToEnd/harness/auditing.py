@@ -31,7 +31,7 @@ JWS = re.compile(rb"eyJ[\w-]+\.[\w-]+\.[\w-]{86}")
 
 
 def load_example():
-    path = pathlib.Path(__file__).resolve().parents[2] / "docs" / "audit-example" / "check.py"
+    path = pathlib.Path(__file__).resolve().parents[3] / "docs" / "audit-example" / "check.py"
     specification = importlib.util.spec_from_file_location("audit_example", path)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)

@@ -6,7 +6,7 @@ import time
 import pytest
 from auditing import AuditCopy, KeepingLoad, await_
 from conftest import BINARY
-from key_life import NONE_IN_USE, OLD, KeysInFiles, KeyService, admin_connection, late_signatures, life, register_faults
+from key_lifecycle import NONE_IN_USE, OLD, KeysInFiles, KeyService, admin_connection, late_signatures, life, register_faults
 from outages import FaultyDisk
 
 

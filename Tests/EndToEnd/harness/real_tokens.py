@@ -14,7 +14,7 @@ import time
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 LIBRARIES = pathlib.Path("/usr/lib") / f"{os.uname().machine}-linux-gnu"
 SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
 

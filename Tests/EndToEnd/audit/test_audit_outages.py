@@ -2,9 +2,7 @@
 
 import contextlib
 import os
-import pathlib
 import sqlite3
-import tempfile
 import time
 
 import pytest
@@ -12,12 +10,6 @@ from auditing import AuditCopy, AuditedService, KeepingLoad, everything_wrong, n
 from conftest import BINARY
 from outages import OUTAGES, OutageRun, Unavailable
 from running import APP, FileKeys
-
-
-@pytest.fixture
-def place():
-    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
-        yield pathlib.Path(place)
 
 
 @pytest.fixture(params=OUTAGES)

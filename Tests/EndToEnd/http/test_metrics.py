@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPERATIONS = ROOT / "docs" / "operations"
 CATALOGUE = ROOT / "Sources" / "Observability" / "PrometheusMetrics" / "Catalogue" / "MetricCatalogue.swift"
 # Labels that Prometheus adds, and the label of a histogram's buckets.

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "audit-example"
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "audit-example"
 FILES = {"inclusion": "entry.tlog-proof", "consistency": "growth.txt", "note": "checkpoint.txt"}
 
 

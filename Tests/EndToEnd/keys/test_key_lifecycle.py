@@ -12,7 +12,7 @@ import time
 import pytest
 from auditing import AuditCopy, KeepingLoad, await_, everything_wrong
 from conftest import BINARY, ROOT
-from key_life import (
+from key_lifecycle import (
     NEW,
     NONE_IN_USE,
     NOT_IN_USE,

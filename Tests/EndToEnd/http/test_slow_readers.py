@@ -8,10 +8,10 @@ import time
 
 import pytest
 from conftest import BINARY
+from listeners import configuration
 from raw import channel, lines
 from running import APP, allowed
 from service import Service, mint
-from test_connections import configuration, place  # noqa: F401
 
 # Longer than a connection stays open after an answer that the client has read.
 PAUSE = 1.7
@@ -65,7 +65,7 @@ def read_slowly(connected, meanwhile=lambda: None):
 
 
 @pytest.mark.parametrize("way", ["close", "HTTP/1.0", "half-closed", "age"])
-def test_a_slowly_read_answer_arrives_completely(place, way):  # noqa: F811
+def test_a_slowly_read_answer_arrives_completely(place, way):
     token = mint()
     limits = "{connectionAge: 1}" if way == "age" else "{}"
     with Gateway(place, token, limits) as service, channel(service) as connected:
@@ -78,7 +78,7 @@ def test_a_slowly_read_answer_arrives_completely(place, way):  # noqa: F811
         assert connected.recv(65536) == b""
 
 
-def test_a_slowly_read_answer_arrives_completely_during_a_stop(place):  # noqa: F811
+def test_a_slowly_read_answer_arrives_completely_during_a_stop(place):
     token = mint()
     service = Gateway(place, token).start()
     stopping = threading.Thread(target=service.stop)
@@ -91,7 +91,7 @@ def test_a_slowly_read_answer_arrives_completely_during_a_stop(place):  # noqa: 
     assert service.process.returncode == 0
 
 
-def test_the_gateway_disconnects_a_client_that_does_not_read_after_the_idle_time(place):  # noqa: F811
+def test_the_gateway_disconnects_a_client_that_does_not_read_after_the_idle_time(place):
     token = mint()
     with Gateway(place, token, "{idleTimeout: 2}") as service, channel(service) as connected:
         connected.sendall(request(token, "Connection: close"))
@@ -105,7 +105,7 @@ def test_the_gateway_disconnects_a_client_that_does_not_read_after_the_idle_time
 
 
 @pytest.mark.parametrize("way", ["close", "half-closed"])
-def test_a_client_that_does_not_read_its_answer_delays_the_stop_by_the_grace_period_only(place, way):  # noqa: F811
+def test_a_client_that_does_not_read_its_answer_delays_the_stop_by_the_grace_period_only(place, way):
     token = mint()
     service = Gateway(place, token, rest="shutdownGracePeriod: 1").start()
     with channel(service) as connected:

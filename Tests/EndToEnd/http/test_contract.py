@@ -321,7 +321,7 @@ def test_schemathesis_finds_no_failure(gateway, tmp_path, capsys):
         "--header", f"Authorization: Bearer {gateway.token}", "--no-color",
         "--report", "json", "--report-json-path", report,
     ]
-    result = subprocess.run(command, cwd=ROOT / "Tests" / "Interop", capture_output=True, text=True, timeout=600)
+    result = subprocess.run(command, cwd=ROOT / "Tests" / "EndToEnd", capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stdout[-20000:] + result.stderr
     found = json.loads(report.read_text())
     cases = found["test_cases"]

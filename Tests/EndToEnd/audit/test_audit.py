@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import socket
-import tempfile
 import threading
 import urllib.parse
 import uuid
@@ -41,12 +40,6 @@ from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 # Fields in the log of requests.
 ASKED, ASKER = "POST /v1/apps/{bundleId}/{feature}", f"listener=public client=load app={APP} feature=promotional-offer"
 KINDS = {"files": FileKeys, "a token": TokenKeys}
-
-
-@pytest.fixture
-def place():
-    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
-        yield pathlib.Path(place)
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import ssl
-import tempfile
 import threading
 import time
 
@@ -14,38 +12,13 @@ import pytest
 import yaml
 from authority import Authority, client_context
 from conftest import BINARY, ROOT
+from listeners import configuration
 from raw import Answers, channel, lines
-from running import APP, BODY, ISSUER_ID, KEY_IDS, OFFER, allowed, request_bytes
-from service import Service, exchange, mint, write_key, write_secret
+from running import BODY, OFFER, allowed, request_bytes
+from service import Service, exchange, mint, write_secret
 
 V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 HOST = "Host: localhost"
-
-
-@pytest.fixture
-def place():
-    with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
-        yield pathlib.Path(place)
-
-
-def configuration(place, clients, tls="", limits="{}", rest=""):
-    write_key(place / "AuthKey.p8")
-    return f"""
-listeners:
-  public: {{address: "127.0.0.1:0"{tls}}}
-  admin: {{address: "unix:{place}/admin.sock"}}
-  metrics: {{address: "127.0.0.1:0"}}
-drainDelay: 0
-limits: {limits}
-accounts:
-  - issuerId: {ISSUER_ID}
-    apps: [{{bundleId: {APP}, features: [promotional-offer]}}]
-    keys: [{{keyId: {KEY_IDS[0]}, uri: "file:{place}/AuthKey.p8"}}]
-    activeKey: {KEY_IDS[0]}
-clients:
-{clients}
-{rest}
-"""
 
 
 def until(condition, seconds=10):

@@ -8,7 +8,7 @@ import time
 import pytest
 from auditing import AuditCopy, await_
 from conftest import BINARY
-from key_life import NEW, OLD, KeysInFiles, KeyService, moment, register_faults
+from key_lifecycle import NEW, OLD, KeysInFiles, KeyService, moment, register_faults
 
 HOUR = 3600
 
@@ -18,7 +18,7 @@ class Clock:
 
     def __init__(self, directory):
         library = directory / "stepped_clock.so"
-        source = pathlib.Path(__file__).with_name("stepped_clock.c")
+        source = pathlib.Path(__file__).resolve().parents[1] / "harness" / "stepped_clock.c"
         subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         self.path = directory / "clock"
         self.set(0)

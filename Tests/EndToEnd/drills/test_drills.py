@@ -13,8 +13,8 @@ import time
 import pytest
 from auditing import AuditCopy, public_key, verify
 from conftest import BINARY
-from key_life import KeyService
-from key_life import NEW as STAGED
+from key_lifecycle import KeyService
+from key_lifecycle import NEW as STAGED
 from running import APP, TokenKeys
 from service import write_secret
 

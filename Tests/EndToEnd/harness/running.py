@@ -346,7 +346,7 @@ class TokenKeys:
     def __init__(self, directory):
         self.directory = directory / "token"
         self.sessions = 2
-        make = pathlib.Path(__file__).resolve().parents[2] / "softhsm-config" / "make-token"
+        make = pathlib.Path(__file__).resolve().parents[3] / "softhsm-config" / "make-token"
         for number, key_id in enumerate(KEY_IDS):
             command = [make, "--directory", self.directory, "--token", "soak", "--key-label", key_id]
             subprocess.run([*command, "--id", f"{number + 1:02}"], check=True, stdout=subprocess.DEVNULL)

@@ -8,14 +8,14 @@ import subprocess
 import pytest
 from auditing import AuditCopy
 from conftest import BINARY
-from key_life import NEW
-from test_key_ceremonies import TokenBeside, declare, keys_first, took
+from key_lifecycle import NEW
+from token_and_gateway import TokenAndGateway, declare, keys_first, took
 
 
 @pytest.fixture(scope="module")
 def beside(tmp_path_factory):
     """A gateway with a key in a file, and another that was imported into a token."""
-    beside = TokenBeside(tmp_path_factory.mktemp("compliance"))
+    beside = TokenAndGateway(tmp_path_factory.mktemp("compliance"))
     took(beside, *beside.import_())
     declare(beside)
     yield beside

@@ -92,7 +92,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: 
 /// The tests of a feature, with its golden vectors.
 func featureTests(_ feature: String) -> Target {
     tests(
-        "\(feature)Tests", [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "Base64", "SigningKitTesting"],
+        "\(feature)Tests",
+        [.init(stringLiteral: feature), "SigningKit", "StrictJSON", "Encodings", "SigningKitTesting"],
         resources: [.copy("Vectors")])
 }
 
@@ -108,7 +109,7 @@ let package = Package(
     products: [
         .executable(name: "privyseal", targets: ["privyseal"]),
         .library(name: "StrictJSON", targets: ["StrictJSON"]),
-        .library(name: "Base64", targets: ["Base64"]),
+        .library(name: "Encodings", targets: ["Encodings"]),
         .library(name: "JWS", targets: ["JWS"]),
         .library(name: "SigningKit", targets: ["SigningKit"]),
         .library(name: "AppStoreJWS", targets: ["AppStoreJWS"]),
@@ -177,9 +178,9 @@ let package = Package(
 
         // Formats: bytes and text, without I/O
         library("Formats", "StrictJSON"),
-        library("Formats", "Base64"),
-        library("Formats", "JWS", ["Base64"]),
-        library("Formats", "TransparencyLog", ["Base64", crypto]),
+        library("Formats", "Encodings"),
+        library("Formats", "JWS", ["Encodings"]),
+        library("Formats", "TransparencyLog", ["Encodings", crypto]),
 
         // Observability: backends of swift-metrics and swift-distributed-tracing
         library("Observability", "PrometheusMetrics", [coreMetrics]),
@@ -189,32 +190,34 @@ let package = Package(
             ["TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, httpClient, nioCore, nioHTTP1]),
 
         // Contracts: the protocols and values that the gateway and its plugins share
-        library("Contracts", "SigningKit", ["StrictJSON", crypto]),
-        library("Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
+        library("Contracts", "SigningKit", ["StrictJSON", "Encodings", crypto]),
+        library("Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras]),
         library("Contracts", "AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
-        library("Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog", crypto]),
+        library("Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Encodings", "TransparencyLog", crypto]),
 
         // Plugins
-        plugin("KeyBackends", "P8", ["SigningKit", "CLibCrypto", crypto]),
+        plugin("KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
-        plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
+        plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Encodings"]),
         plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
+        plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Encodings"]),
 
         // Gateway: from request to signature, key life cycle, audit log
         library(
             "Gateway", "SigningGateway",
             [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", crypto, logging, metrics, tracing,
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", crypto, logging, metrics,
+                tracing,
                 lifecycle,
             ]),
-        library("Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Yams", crypto]),
+        library("Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext",
+                "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings",
+                "TraceContext",
                 hummingbird, nioCore, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging,
                 metrics, lifecycle,
             ],
@@ -225,14 +228,17 @@ let package = Package(
 
         // Reports: what operators and auditors read
         library("Reports", "ReportPages"),
-        library("Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+        library("Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
         library(
             "Reports", "ComplianceReport",
-            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages", crypto]),
+            [
+                "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", "ReportPages",
+                crypto,
+            ]),
         library(
             "Reports", "KeyDrills",
             [
-                "SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages", crypto, httpClient, nioCore, nioHTTP1,
+                "SigningKit", "StrictJSON", "JWS", "Encodings", "ReportPages", crypto, httpClient, nioCore, nioHTTP1,
                 nioSSL,
             ]),
 
@@ -240,7 +246,8 @@ let package = Package(
         program(
             "privyseal",
             features + keyBackends + auditStores + indirect + [
-                "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Base64", "SigningGateway",
+                "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
+                "SigningGateway",
                 "PKCS11", "SignatureExplanation", "GatewayHTTP", "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
@@ -257,7 +264,7 @@ let package = Package(
 
         // Support for tests
         .target(
-            name: "SigningKitTesting", dependencies: ["SigningKit", "StrictJSON", "Base64", crypto],
+            name: "SigningKitTesting", dependencies: ["SigningKit", "StrictJSON", "Encodings", crypto],
             path: "Tests/Support/SigningKitTesting", swiftSettings: strict),
         .target(
             name: "SoftHSMTesting", dependencies: ["PKCS11", crypto], path: "Tests/Support/SoftHSMTesting",
@@ -267,15 +274,15 @@ let package = Package(
         // Tests: one target for each target above
         tests("PKCS11Tests", ["PKCS11", "SoftHSMTesting", crypto]),
         tests("StrictJSONTests", ["StrictJSON", "SigningKitTesting"]),
-        tests("Base64Tests", ["Base64", "SigningKitTesting"]),
+        tests("EncodingsTests", ["Encodings", "SigningKitTesting"]),
         tests("JWSTests", ["JWS"]),
-        tests("TransparencyLogTests", ["TransparencyLog", "Base64", crypto], resources: [.copy("Vectors")]),
+        tests("TransparencyLogTests", ["TransparencyLog", "Encodings", crypto], resources: [.copy("Vectors")]),
         tests("SQLiteTests", ["SQLite"]),
         tests(
             "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
-        tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", crypto]),
+        tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", crypto]),
         tests("SigningKitTests", ["SigningKit", "SigningKitTesting", "StrictJSON", crypto]),
-        tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", "Base64", crypto, cryptoExtras]),
+        tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
         tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
         tests(
@@ -289,7 +296,8 @@ let package = Package(
         featureTests("IntroductoryOfferEligibility"),
         featureTests("AdvancedCommerce"),
         tests(
-            "SignatureExplanationTests", ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+            "SignatureExplanationTests",
+            ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
         tests(
             "SigningGatewayTests",
             [
@@ -322,6 +330,6 @@ let package = Package(
                 lifecycleTestKit, nioCore, nioPosix, nioHTTP1,
             ]),
         tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
-        tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Base64", crypto]),
+        tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

@@ -1,5 +1,5 @@
 import AdvancedCommerce
-import Base64
+import Encodings
 import Foundation
 import SigningKit
 import SigningKitTesting

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// Valid requests, one for each operation, which the tables damage; and valid variations of them.
 enum SampleRequest {

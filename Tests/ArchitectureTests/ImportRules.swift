@@ -30,42 +30,43 @@ enum ImportRules {
         Target("Sources/System", "ServiceManager", ["CLinux"]),
 
         Target("Sources/Formats", "StrictJSON"),
-        Target("Sources/Formats", "Base64"),
-        Target("Sources/Formats", "JWS", ["Base64"]),
-        Target("Sources/Formats", "TransparencyLog", ["Base64"]),
+        Target("Sources/Formats", "Encodings"),
+        Target("Sources/Formats", "JWS", ["Encodings"]),
+        Target("Sources/Formats", "TransparencyLog", ["Encodings"]),
 
         Target("Sources/Observability", "PrometheusMetrics"),
         Target("Sources/Observability", "TraceContext"),
         Target("Sources/Observability", "OTLPTracing", ["TraceContext", "StrictJSON"]),
 
-        Target("Sources/Contracts", "SigningKit", ["StrictJSON"]),
-        Target("Sources/Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Sources/Contracts", "SigningKit", ["StrictJSON", "Encodings"]),
+        Target("Sources/Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Encodings"]),
         Target("Sources/Contracts", "AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
-        Target("Sources/Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Base64", "TransparencyLog"]),
+        Target("Sources/Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Encodings", "TransparencyLog"]),
 
-        Target("Plugins/KeyBackends", "P8", ["SigningKit", "CLibCrypto"]),
+        Target("Plugins/KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto"]),
         Target("Plugins/KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11"]),
         Target(
             "Plugins/AuditStores", "SQLiteAuditStore",
             ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
-        Target("Plugins/Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Plugins/Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Encodings"]),
         Target("Plugins/Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
         Target("Plugins/Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        Target("Plugins/Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Base64"]),
+        Target("Plugins/Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Encodings"]),
 
         Target(
-            "Sources/Gateway", "SigningGateway", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Base64"]),
-        Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON"]),
+            "Sources/Gateway", "SigningGateway",
+            ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
+        Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
-            ["SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Base64", "TraceContext"]),
+            ["SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", "TraceContext"]),
 
         Target("Sources/Reports", "ReportPages"),
-        Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Base64"]),
+        Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
         Target(
             "Sources/Reports", "ComplianceReport",
-            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "ReportPages"]),
-        Target("Sources/Reports", "KeyDrills", ["SigningKit", "StrictJSON", "JWS", "Base64", "ReportPages"]),
+            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", "ReportPages"]),
+        Target("Sources/Reports", "KeyDrills", ["SigningKit", "StrictJSON", "JWS", "Encodings", "ReportPages"]),
 
         // The command-line program, which composes all targets, and its benchmark.
         Target(
@@ -73,7 +74,7 @@ enum ImportRules {
             [
                 "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
                 "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "KeyTransport", "AuditKit",
-                "TransparencyLog", "StrictJSON", "Base64", "SigningGateway", "PKCS11", "SignatureExplanation",
+                "TransparencyLog", "StrictJSON", "Encodings", "SigningGateway", "PKCS11", "SignatureExplanation",
                 "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),
@@ -85,7 +86,7 @@ enum ImportRules {
                 "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
 
-        Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Base64"]),
+        Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Encodings"]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
         Target("Tests/Support", "FaultyPKCS11", ["CP11Kit"]),
     ]

@@ -19,7 +19,7 @@ let package = Package(
             name: "privyseal-fuzz",
             dependencies: [
                 .product(name: "AuditKit", package: "privyseal"),
-                .product(name: "Base64", package: "privyseal"),
+                .product(name: "Encodings", package: "privyseal"),
                 .product(name: "ComplianceReport", package: "privyseal"),
                 .product(name: "GatewayConfiguration", package: "privyseal"),
                 .product(name: "GatewayHTTP", package: "privyseal"),

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 import Testing
 
@@ -15,9 +16,9 @@ struct TextTests {
             ("0001-01-01T00:00:00Z", -62_135_596_800_000), ("9999-12-31T23:59:59Z", 253_402_300_799_000),
         ] as [(String, Int64)])
     func moments(_ text: String, _ milliseconds: Int64) throws {
-        let timestamp = try RFC3339.timestamp(text)
+        let timestamp = try Timestamp(configured: text)
         #expect(timestamp.milliseconds == milliseconds)
-        #expect(try RFC3339.timestamp(RFC3339.text(timestamp)).seconds == timestamp.seconds)
+        #expect(try Timestamp(configured: timestamp.configurationText).seconds == timestamp.seconds)
     }
 
     @Test(
@@ -31,15 +32,15 @@ struct TextTests {
             "2027-01-01T00:00:00ZZ", "+027-01-01T00:00:00Z", "2027-01-01T00:00:00 02:00", "２027-01-01T00:00:00Z",
         ])
     func noMoments(_ text: String) {
-        #expect(throws: InvalidValue.self) { try RFC3339.timestamp(text) }
+        #expect(throws: InvalidValue.self) { try Timestamp(configured: text) }
     }
 
     @Test("every day within 400 years of 1970 is unchanged after printing and parsing")
     func everyDay() throws {
         for day in stride(from: -146_097, through: 146_097, by: 1) {
             let timestamp = Timestamp(milliseconds: Int64(day) * 86_400_000)
-            let text = RFC3339.text(timestamp)
-            guard try RFC3339.timestamp(text) != timestamp else { continue }
+            let text = timestamp.configurationText
+            guard try Timestamp(configured: text) != timestamp else { continue }
             Issue.record("\(text) is not day \(day)")
         }
     }
@@ -80,10 +81,10 @@ struct TextTests {
     @Test("digests are 64 hexadecimal digits of either case")
     func digests() {
         let digits = String(repeating: "0123456789abcdef", count: 4)
-        #expect(Hexadecimal.digest(digits).map { Hexadecimal.text($0) } == digits)
-        #expect(Hexadecimal.digest(digits.uppercased()) == Hexadecimal.digest(digits))
+        #expect(CredentialReader.sha256(digits).map { Hexadecimal.encode($0) } == digits)
+        #expect(CredentialReader.sha256(digits.uppercased()) == CredentialReader.sha256(digits))
         for text in ["", String(digits.dropLast()), digits + "0", digits.replacing("f", with: "g")] {
-            #expect(Hexadecimal.digest(text) == nil)
+            #expect(CredentialReader.sha256(text) == nil)
         }
     }
 }

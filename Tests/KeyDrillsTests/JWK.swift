@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// A JWK set (RFC 7517 §5) of points: x ‖ y, 32 bytes each.
 enum JWK {

@@ -1,5 +1,5 @@
-import Base64
 import Crypto
+import Encodings
 import SignatureExplanation
 import Testing
 

@@ -20,7 +20,7 @@ let package = Package(
             dependencies: [
                 .product(name: "SigningKit", package: "privyseal"),
                 .product(name: "StrictJSON", package: "privyseal"),
-                .product(name: "Base64", package: "privyseal"),
+                .product(name: "Encodings", package: "privyseal"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),

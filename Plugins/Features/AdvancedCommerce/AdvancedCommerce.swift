@@ -1,5 +1,5 @@
 import AppStoreJWS
-import Base64
+import Encodings
 public import SigningKit
 import StrictJSON
 

@@ -1,5 +1,5 @@
 public import AppStoreJWS
-import Base64
+import Encodings
 public import StrictJSON
 
 /// The signed request as StoreKit takes it: `jws` for `AdvancedCommerceProduct.purchase(compactJWS:)`, and

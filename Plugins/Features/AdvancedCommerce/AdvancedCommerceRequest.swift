@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 public import StrictJSON
 
 /// An in-app request, as a JSON object (`request`) or its Base64 (`requestData`). `AdvancedCommerce.compose` validates

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// `file:/path?passphrase-source=file:/path`; also `file:///path` (RFC 8089 §2).

@@ -1,5 +1,5 @@
-import Base64
 public import Crypto
+import Encodings
 import Foundation
 public import SigningKit
 

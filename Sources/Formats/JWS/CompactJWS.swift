@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// A JWS in compact serialization (RFC 7515 §7.1): `BASE64URL(header).BASE64URL(payload).BASE64URL(signature)`.
 public struct CompactJWS: Sendable {

@@ -63,7 +63,10 @@ enum TimestampCheck {
         ]
     }
 
-    private static func date(_ milliseconds: Int64) -> String { DateNotation.second(milliseconds: milliseconds) + "Z" }
+    private static func date(_ milliseconds: Int64) -> String {
+        guard milliseconds < 253_402_300_800_000 else { return "after the year 9999" }
+        return DateNotation.second(milliseconds: milliseconds) + "Z"
+    }
 
     private static func duration(_ milliseconds: Int64) -> String {
         let minutes = milliseconds / 60_000

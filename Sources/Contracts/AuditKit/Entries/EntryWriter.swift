@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 import SigningKit
 import StrictJSON
 

@@ -1,5 +1,5 @@
-import Base64
 public import Crypto
+import Encodings
 
 /// A keyed hash that stands for a user in the log. With the log's key, a reader can find the entries of a known user.
 /// Without that key, the hash does not reveal the user.

@@ -1,11 +1,11 @@
-import Base64
+import Encodings
 import TransparencyLog
 
 /// One entry as labelled lines, with all its members.
 public enum EntryDetail {
     public static func text(_ entry: StoredEntry) -> String {
         let leaf = MerkleHash.leaf(entry.body)
-        var lines = [("Entry", String(entry.index)), ("Leaf hash", Hexadecimal.text(leaf.bytes))]
+        var lines = [("Entry", String(entry.index)), ("Leaf hash", Hexadecimal.encode(leaf.bytes))]
         if StoredEntry.mark(of: leaf, at: entry.index) != entry.mark {
             lines.append(("Attention", "the entry does not fit its mark: run privyseal audit verify"))
         }
@@ -27,7 +27,7 @@ public enum EntryDetail {
             guard let text = EntryScanner.text(value[...]), let bytes = Base64.url.decode(Array(text.utf8)) else {
                 break
             }
-            return [(label, text), ("", Hexadecimal.text(bytes))]
+            return [(label, text), ("", Hexadecimal.encode(bytes))]
         case "took":
             let parts = (EntryMembers(value)?.all ?? []).map { "\($0.name) \(EntryMembers.text($0.value)) µs" }
             return [(label, parts.joined(separator: ", "))]

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 import StrictJSON
 
 /// An entry as a line of JSON, with or without its index.

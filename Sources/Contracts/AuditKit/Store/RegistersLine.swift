@@ -1,5 +1,5 @@
-import Base64
 import Crypto
+import Encodings
 public import TransparencyLog
 
 /// Binds all registers to the signed tree head, as one line of it. Without the log's key, a register cannot be changed,

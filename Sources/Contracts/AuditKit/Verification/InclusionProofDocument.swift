@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 public import TransparencyLog
 
 /// Proves that the log of a checkpoint contains an entry. A verifier needs only the log's public key besides. The text

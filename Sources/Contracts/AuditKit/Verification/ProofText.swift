@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 import TransparencyLog
 
 /// The common text format of both proofs: a header line, further lines, and checkpoint notes after empty lines.

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// An entry's record of a register.
 struct RegisterRecord {

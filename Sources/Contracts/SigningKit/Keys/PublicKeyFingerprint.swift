@@ -1,4 +1,5 @@
 public import Crypto
+import Encodings
 
 /// The SHA-256 of a public key's SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), which pins a key.
 /// `openssl pkey -pubin -outform DER | sha256sum` prints the same digits.
@@ -37,10 +38,6 @@ public struct PublicKeyFingerprint: Hashable, Sendable {
 extension PublicKeyFingerprint: CustomStringConvertible {
     /// `sha256:` and 64 lower-case digits.
     public var description: String {
-        "sha256:"
-            + bytes.map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count == 1 ? "0" + digits : digits
-            }.joined()
+        "sha256:" + Hexadecimal.encode(bytes)
     }
 }

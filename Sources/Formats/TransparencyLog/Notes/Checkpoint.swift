@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// A log's statement of its size and root (C2SP tlog-checkpoint).
 public struct Checkpoint: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// The common text format of public and secret keys: `<name>+<key ID>+<base64(type ‖ material)>`.
 struct EncodedNoteKey {

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 public struct NoteSignature: Hashable, Sendable {
     /// The name of the key.

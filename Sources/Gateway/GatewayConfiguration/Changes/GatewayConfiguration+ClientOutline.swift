@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 extension GatewayConfiguration.Client {
@@ -20,8 +21,8 @@ extension GatewayConfiguration.Client {
 extension GatewayConfiguration.ClientToken {
     fileprivate var outline: SettingTree.Member {
         .element(
-            description, identity: Hexadecimal.text(digest),
-            expires.map { [.setting("expires", RFC3339.text($0), compared: $0.milliseconds.description)] } ?? [])
+            description, identity: Hexadecimal.encode(digest),
+            expires.map { [.setting("expires", $0.configurationText, compared: $0.milliseconds.description)] } ?? [])
     }
 }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 extension GatewayConfiguration {
     /// What a client's TLS certificate must be or name. It must also have a chain to one of the trust roots.
     public struct CertificateIdentity: Sendable {
@@ -19,7 +21,7 @@ extension GatewayConfiguration.CertificateIdentity.Claim: CustomStringConvertibl
     /// `sha256:…`, `dnsName:…` or `uri:…`.
     public var description: String {
         switch self {
-        case .fingerprint(let digest): "sha256:" + Hexadecimal.text(digest)
+        case .fingerprint(let digest): "sha256:" + Hexadecimal.encode(digest)
         case .dnsName(let name): "dnsName:" + name
         case .uri(let uri): "uri:" + uri
         }

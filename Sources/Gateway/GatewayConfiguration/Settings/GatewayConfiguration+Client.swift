@@ -1,3 +1,4 @@
+import Encodings
 public import SigningKit
 
 extension GatewayConfiguration {
@@ -46,5 +47,5 @@ extension GatewayConfiguration {
 
 extension GatewayConfiguration.ClientToken: CustomStringConvertible {
     /// The first eight hexadecimal digits of the digest, to distinguish tokens.
-    public var description: String { Hexadecimal.text(digest.prefix(4)) }
+    public var description: String { Hexadecimal.encode(digest.prefix(4)) }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Hummingbird
 import SigningGateway
 import SigningKit

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// The parameters of a query: percent-encoded UTF-8 with `+` for a space, as the framework of the reference example

@@ -1,5 +1,5 @@
 import AuditKit
-import Base64
+import Encodings
 import SigningKit
 import TransparencyLog
 

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// The secret of a client: `privyseal_`, 32 random bytes in Base64url (43 characters), `_`, and a checksum of six
 /// characters. Its descriptions are redacted.

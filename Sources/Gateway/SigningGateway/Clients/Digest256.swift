@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The SHA-256 of a token's text or of a SubjectPublicKeyInfo. It is not a secret, unless the input can be guessed.
 public struct Digest256: Hashable, Sendable {
@@ -49,8 +50,6 @@ public struct Digest256: Hashable, Sendable {
 extension Digest256: CustomStringConvertible {
     /// 64 lower-case hexadecimal digits.
     public var description: String {
-        withUnsafeBytes(of: words) { bytes in
-            bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-        }
+        withUnsafeBytes(of: words) { Hexadecimal.encode($0) }
     }
 }

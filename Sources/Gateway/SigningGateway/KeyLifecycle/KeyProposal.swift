@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 public import SigningKit
 public import StrictJSON
 
@@ -47,8 +48,7 @@ public struct KeyProposal: Sendable, Equatable {
     public var digest: String {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writeProposed(to: &$0) }
-        let digits = SHA256.hash(data: writer.bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return "sha256:" + digits.joined()
+        return "sha256:" + Hexadecimal.encode(SHA256.hash(data: writer.bytes))
     }
 
     var proposingPerson: Administrator { Administrator(name: proposer, proofs: proposerProofs + laterProofs) }

@@ -1,5 +1,5 @@
-import Base64
 public import Crypto
+import Encodings
 import SigningKit
 
 /// The public key for a token without a public key object. The gateway needs it to verify the key's proof.

@@ -1,6 +1,6 @@
 import AuditKit
-import Base64
 public import Crypto
+import Encodings
 import Logging
 import Metrics
 public import SigningKit

@@ -1,6 +1,6 @@
 import AuditKit
-import Base64
 import Crypto
+import Encodings
 import GatewayConfiguration
 import SigningGateway
 

@@ -1,5 +1,6 @@
 import AuditKit
 import ComplianceReport
+import Encodings
 import GatewayConfiguration
 import TransparencyLog
 
@@ -50,7 +51,7 @@ struct AuditSurvey {
     private static func anchor(_ head: SignedTreeHead, _ verifiers: [NoteVerifier]) throws -> ComplianceReport.Anchor {
         let checkpoint = try Checkpoint(SignedNote(parsing: head.note), signedByLogWith: verifiers)
         return ComplianceReport.Anchor(
-            origin: checkpoint.origin, size: checkpoint.size, root: Hexadecimal.text(checkpoint.root.bytes),
+            origin: checkpoint.origin, size: checkpoint.size, root: Hexadecimal.encode(checkpoint.root.bytes),
             note: head.note)
     }
 

@@ -1,5 +1,6 @@
 import AuditKit
 import ComplianceReport
+import Encodings
 import Foundation
 import GatewayConfiguration
 import Glibc
@@ -40,7 +41,7 @@ struct ComplianceSurvey {
     private var installation: ComplianceFindings.Installation {
         ComplianceFindings.Installation(
             host: ProcessInfo.processInfo.hostName, version: Version.text, configuration: URL(filePath: path).path,
-            configurationDigest: Hexadecimal.text(configuration.digest),
+            configurationDigest: Hexadecimal.encode(configuration.digest),
             actor: "uid \(getuid())", acceptsSoftware: acceptsSoftware)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Crypto
+import Encodings
 import GatewayConfiguration
 import KeyTransport
 import SigningGateway
@@ -111,7 +112,7 @@ enum ProvisioningEvidence {
         facts["method"] = key.method.rawValue
         facts["proof"] = "signed"
         facts["CKA_LABEL"] = key.label
-        facts["CKA_ID"] = hexadecimal(key.id)
+        facts["CKA_ID"] = Hexadecimal.encode(key.id)
         for (name, value) in key.attributes { facts[name] = value }
         return facts
     }
@@ -123,11 +124,7 @@ enum ProvisioningEvidence {
         facts["lookedForBy"] = "CKA_LABEL, CKA_ID, CKA_EC_POINT"
         facts["objectsLeft"] = "0"
         facts["CKA_LABEL"] = key.label
-        facts["CKA_ID"] = hexadecimal(key.id)
+        facts["CKA_ID"] = Hexadecimal.encode(key.id)
         return facts
-    }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -1,5 +1,6 @@
 internal import AuditKit
 internal import Crypto
+import Encodings
 
 /// The signed text of a report, as a note (C2SP signed-note): the report's ID and the digests of its two files. Its
 /// first two lines differ from those of every checkpoint, so neither can be mistaken for the other.
@@ -31,6 +32,6 @@ public struct ReportSignatureText: Sendable, Equatable {
 
     /// The SHA-256 in hexadecimal digits.
     public static func digest(of bytes: some Sequence<UInt8>) -> String {
-        Hexadecimal.text(SHA256.hash(data: Array(bytes)))
+        Hexadecimal.encode(SHA256.hash(data: Array(bytes)))
     }
 }

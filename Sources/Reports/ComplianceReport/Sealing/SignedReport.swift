@@ -1,4 +1,5 @@
 internal import AuditKit
+import Encodings
 public import SigningKit
 internal import StrictJSON
 public import TransparencyLog
@@ -82,7 +83,7 @@ public struct SignedReport: Sendable {
         } catch {
             throw .wrongAnchor("\(error)")
         }
-        let root = Hexadecimal.text(checkpoint.root.bytes)
+        let root = Hexadecimal.encode(checkpoint.root.bytes)
         guard checkpoint.origin == anchor.origin, checkpoint.size == anchor.size, root == anchor.root else {
             throw .wrongAnchor("It is another one than the report says.")
         }

@@ -1,5 +1,5 @@
-import Base64
 public import Crypto
+import Encodings
 public import SigningKit
 import StrictJSON
 

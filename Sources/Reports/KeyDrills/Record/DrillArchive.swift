@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Foundation
 import StrictJSON
 
@@ -22,10 +23,7 @@ public struct DrillArchive: Sendable {
 
     /// The SHA-256 of a record's file, in hexadecimal digits.
     public static func digest(of bytes: [UInt8]) -> String {
-        SHA256.hash(data: bytes).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        Hexadecimal.encode(SHA256.hash(data: bytes))
     }
 
     // MARK: Writing

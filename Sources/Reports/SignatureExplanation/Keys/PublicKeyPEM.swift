@@ -1,5 +1,5 @@
-import Base64
 import Crypto
+import Encodings
 
 /// Reads public keys in PEM more leniently than RFC 7468. It accepts CRLF, indentation, lines of any length, a line
 /// break written as the two characters `\n`, and text around the blocks.

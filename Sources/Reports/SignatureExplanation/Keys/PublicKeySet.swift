@@ -1,5 +1,5 @@
-import Base64
 import Crypto
+import Encodings
 import StrictJSON
 
 /// Reads a JWK set (RFC 7517 §5) or a single JWK. It ignores keys of another type or use, as §5 recommends.

@@ -1,3 +1,5 @@
+import Encodings
+
 extension LegacyMistakes {
     // MARK: Words instead of a value
 
@@ -113,11 +115,12 @@ extension LegacyMistakes {
                     "\(name(field)) is given with the escapes of JSON (\\/ or \\u…), and was signed without."))
         }
         for text in [value, String(plus)] {
-            if let bytes = PercentEncoding.decode(Array(text.utf8)),
+            if let bytes = PercentEncoding.decodeBytes(Array(text.utf8)),
                 let plain = String(validating: bytes, as: UTF8.self)
             {
                 mistakes.append(mistake(.fieldURLDecoded, .plausible, field, signed: plain, decoded))
-                if let bytes = PercentEncoding.decode(bytes), let plain = String(validating: bytes, as: UTF8.self) {
+                if let bytes = PercentEncoding.decodeBytes(bytes), let plain = String(validating: bytes, as: UTF8.self)
+                {
                     mistakes.append(
                         mistake(
                             .fieldURLDecoded, .plausible, field, signed: plain,

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 extension LegacyMistakes {
     // MARK: Nonce

@@ -1,3 +1,5 @@
+import Encodings
+
 extension LegacyMistakes {
     // MARK: Order
 

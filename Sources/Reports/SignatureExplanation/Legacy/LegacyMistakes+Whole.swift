@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 extension LegacyMistakes {
     // MARK: The whole text

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The text of a UUID (RFC 9562 §4).
 enum UUIDText {
     /// Whether the text has 8, 4, 4, 4 and 12 hexadecimal digits of either case, separated by dashes.

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 public import StrictJSON
 
 /// The expected signing input in readable form. It contains user data: show it only to the supplier of that data.

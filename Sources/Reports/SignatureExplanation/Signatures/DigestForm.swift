@@ -1,5 +1,5 @@
-import Base64
 import Crypto
+import Encodings
 
 /// The way from the bytes to the signed digest. `sha256` is the correct one.
 enum DigestForm: CaseIterable, Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Decodes escapes that JSON writers use without need: `\/` (PHP's json_encode), `\u002B` and `\u003D` (Gson, ASP.NET).
 enum JSONEscapes {
     /// - Parameter beyondASCII: Whether to decode other characters to UTF-8, too. PHP's json_encode escapes them.

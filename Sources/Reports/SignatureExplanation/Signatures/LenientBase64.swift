@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 
 /// Decodes Base64 in either alphabet, with or without padding, and reports its form.
 struct LenientBase64 {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import FoundationEssentials
 
 /// The 32-byte input of ECDSA over P-256. A longer digest is cut to its first 32 bytes, and a shorter one gets leading

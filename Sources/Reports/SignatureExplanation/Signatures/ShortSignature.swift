@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// Reads r ‖ s of less than 64 bytes: r or s lacks its leading zeros. The bytes do not show which of them, so there are

@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 import SigningKit
 
 /// Reads a signature's text leniently: its 64 bytes, and findings about its encoding.
@@ -76,7 +76,7 @@ struct SignatureReading: Sendable {
             text = plain
         }
         var count = 0
-        while count < 3, text.contains(UInt8(ascii: "%")), let plain = PercentEncoding.decode(text) {
+        while count < 3, text.contains(UInt8(ascii: "%")), let plain = PercentEncoding.decodeBytes(text) {
             text = plain
             count += 1
         }

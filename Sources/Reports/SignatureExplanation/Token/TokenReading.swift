@@ -1,4 +1,4 @@
-import Base64
+import Encodings
 import JWS
 
 /// Reads a compact JWS leniently: its parts, and findings about its form.

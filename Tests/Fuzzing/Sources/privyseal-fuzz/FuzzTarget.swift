@@ -1,7 +1,7 @@
 import AuditKit
-import Base64
 import ComplianceReport
 import Crypto
+import Encodings
 import GatewayConfiguration
 import JWS
 import KeyTransport

@@ -29,7 +29,7 @@ struct AccessWarnings {
 
     private func checkExpiry(_ token: GatewayConfiguration.ClientToken) {
         guard let expires = token.expires, expires <= now else { return }
-        let sentence = "expired at \(RFC3339.text(expires)) and is not taken any more; remove it"
+        let sentence = "expired at \(expires.configurationText) and is not taken any more; remove it"
         findings.warn(sentence, at: token.origin)
     }
 

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import SigningKit
 
 /// Reads the clients' credentials. Each one identifies one client, so it may occur only once in the file.
@@ -18,7 +19,7 @@ struct CredentialReader {
     mutating func token(_ node: SettingNode) -> GatewayConfiguration.ClientToken? {
         guard let mapping = MappingReader(node, keys: ["sha256", "expires"], findings) else { return nil }
         let expires = mapping.optional("expires").map { node in
-            node.parsed(findings) { text throws(InvalidValue) in try RFC3339.timestamp(text) }
+            node.parsed(findings) { text throws(InvalidValue) in try Timestamp(configured: text) }
         }
         let what = "the 64 hexadecimal digits of the token's SHA-256, which privyseal clients mint shows"
         guard let digestNode = mapping.required("sha256", what) else { return nil }
@@ -78,7 +79,7 @@ struct CredentialReader {
 
     /// No message repeats the text, which may be a misplaced secret.
     private static func digest(_ text: String) throws(InvalidValue) -> [UInt8] {
-        guard let digest = Hexadecimal.digest(text) else {
+        guard let digest = sha256(text) else {
             throw InvalidValue(
                 "is not a SHA-256; it must be 64 hexadecimal digits, which privyseal clients mint shows with the token")
         }
@@ -88,10 +89,16 @@ struct CredentialReader {
         return digest
     }
 
+    /// The 32 bytes of 64 hexadecimal digits of either case; nil for any other text.
+    static func sha256(_ digits: some StringProtocol) -> [UInt8]? {
+        guard digits.utf8.count == 64 else { return nil }
+        return Hexadecimal.decode(Array(digits.utf8))
+    }
+
     private static func fingerprint(_ text: String) throws(InvalidValue) -> [UInt8] {
         let prefix = "sha256:"
         let digits = text.dropFirst(prefix.count).filter { $0 != ":" }
-        guard text.lowercased().hasPrefix(prefix), let digest = Hexadecimal.digest(digits) else {
+        guard text.lowercased().hasPrefix(prefix), let digest = sha256(digits) else {
             throw InvalidValue(
                 "is not a fingerprint; it must be sha256: and the 64 hexadecimal digits of the SHA-256 of the certificate's "
                     + "public key in DER")

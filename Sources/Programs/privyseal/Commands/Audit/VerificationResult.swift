@@ -1,4 +1,5 @@
 import AuditKit
+import Encodings
 import StrictJSON
 import TransparencyLog
 
@@ -50,7 +51,7 @@ struct VerificationResult {
     }
 
     private var checked: [String] {
-        var lines = ["\(report.size) entries" + (report.root.map { ", root \(Hexadecimal.text($0.bytes))" } ?? "")]
+        var lines = ["\(report.size) entries" + (report.root.map { ", root \(Hexadecimal.encode($0.bytes))" } ?? "")]
         if report.archived > 0 {
             lines.append("\(report.archived) of them archived; \(report.archivedChecked) were read from the archive")
         }
@@ -104,7 +105,7 @@ struct VerificationResult {
             writer.member("origin", report.origin)
             writer.member("intact", isIntact)
             writer.member("size", report.size)
-            if let root = report.root { writer.member("root", Hexadecimal.text(root.bytes)) }
+            if let root = report.root { writer.member("root", Hexadecimal.encode(root.bytes)) }
             writer.member("archived", report.archived)
             writer.member("archivedChecked", report.archivedChecked)
             writer.name("checkpoints")

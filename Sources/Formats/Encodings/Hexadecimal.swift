@@ -1,22 +1,24 @@
 /// Base 16 (RFC 4648 §8).
-enum Hexadecimal {
-    static func encode(_ bytes: some Sequence<UInt8>, uppercase: Bool = false) -> String {
+public enum Hexadecimal {
+    public static func encode(_ bytes: some Sequence<UInt8>, uppercase: Bool = false) -> String {
         let digits = Array((uppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Nil unless there is an even number of digits, of either case, and at least two.
-    static func decode(_ characters: [UInt8]) -> [UInt8]? {
+    /// Nil unless the characters are an even number of digits, of either case, and at least two.
+    public static func decode(_ characters: some Collection<UInt8>) -> [UInt8]? {
         guard characters.count.isMultiple(of: 2), !characters.isEmpty else { return nil }
         var bytes: [UInt8] = []
-        for index in stride(from: 0, to: characters.count, by: 2) {
-            guard let high = value(characters[index]), let low = value(characters[index + 1]) else { return nil }
+        var rest = characters.makeIterator()
+        while let first = rest.next(), let second = rest.next() {
+            guard let high = value(first), let low = value(second) else { return nil }
             bytes.append(high << 4 | low)
         }
         return bytes
     }
 
-    static func value(_ character: UInt8) -> UInt8? {
+    /// The value of a digit of either case; nil for another character.
+    public static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10

@@ -3,8 +3,7 @@ public enum RFC3339 {
     /// In UTC with exactly three decimals, such as `2026-11-21T13:27:00.123Z`: 24 characters in ASCII. Each time has one
     /// text, and texts sort like times.
     public static func text(milliseconds: Int64) -> [UInt8] {
-        let day = floor(milliseconds, 86_400_000)
-        let time = milliseconds - day * 86_400_000
+        let (day, time) = divide(milliseconds, by: 86_400_000)
         let date = date(ofDay: day)
         return [UInt8](unsafeUninitializedCapacity: 24) { buffer, count in
             func put(_ value: Int64, _ digits: Int, _ separator: UInt8) {
@@ -97,8 +96,7 @@ public enum RFC3339 {
 
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
-        let era = floor(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
+        let (era, dayOfEra) = divide(shifted, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let shiftedMonth = (5 * dayOfYear + 2) / 153
@@ -110,15 +108,14 @@ public enum RFC3339 {
 
     private static func day(ofDate year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
-        let era = floor(year, 400)
-        let yearOfEra = year - era * 400
+        let (era, yearOfEra) = divide(year, by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Division that rounds down, also for times before 1970.
-    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+    /// Division that rounds down, also for times before 1970: the remainder is not negative.
+    private static func divide(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -20,6 +20,13 @@ extension Connection {
         sqlite3_wal_hook(handle, count, Unmanaged.passUnretained(self).toOpaque())
     }
 
+    /// Pages that this connection has written (`SQLITE_DBSTATUS_CACHE_WRITE`).
+    public var pagesWritten: Int {
+        var (current, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 0)
+        return Int(current)
+    }
+
     /// Runs as much of a checkpoint as possible without waiting for other connections (`SQLITE_CHECKPOINT_PASSIVE`).
     public func passiveCheckpoint() throws(SQLiteError) -> LogProgress {
         var pages: Int32 = -1

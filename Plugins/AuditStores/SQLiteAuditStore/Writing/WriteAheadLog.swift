@@ -31,26 +31,25 @@ final class WriteAheadLog: Sendable {
     /// Whether another process truncated the log while it was in use: entries that were only there are lost.
     var isCutOff: Bool { cutOff.load(ordering: .relaxed) }
 
-    /// Whether the file is shorter than after the last commit. It is not cut off if another process checkpointed and
-    /// truncated it: the next commit is then at its beginning.
-    func isShort() throws(AuditStoreError) -> Bool {
-        // A header of 32 bytes, and frames with a header of 24 bytes (sqlite.org/fileformat2.html#walformat).
-        let pages = pages.load(ordering: .relaxed)
-        // `LogFiles` finds a missing file.
-        guard pages > 0, let file = try FileIdentity(path) else { return false }
-        return file.size < 32 + pages * (24 + pageSize)
-    }
+    /// The bytes of the file; nil if there is none, which `LogFiles` finds.
+    func size() throws(AuditStoreError) -> Int? { try FileIdentity(path)?.size }
 
     /// The writer calls this after a commit.
     ///
-    /// - Parameter wasShort: the result of `isShort()` just before the commit.
-    func didCommit(on connection: Connection, wasShort: Bool) {
+    /// - Parameters:
+    ///   - written: the number of pages that the transaction wrote.
+    ///   - sizeBefore: the result of `size()` within the transaction, before its commit. No other process writes to the
+    ///     log then, or truncates it with a checkpoint.
+    func didCommit(on connection: Connection, written: Int, sizeBefore: Int?) {
+        // SQLite reports no new length then.
+        guard written > 0 else { return }
         let now = connection.logPages
-        let before = pages.exchange(now, ordering: .relaxed)
-        if now <= before {
+        if now <= pages.exchange(now, ordering: .relaxed) {
             checkpointed.store(0, ordering: .relaxed)
             next.store(Self.limit / pageSize, ordering: .relaxed)
-        } else if wasShort {
+        }
+        // The pages of earlier commits were in the file, unless another process has truncated it.
+        if let sizeBefore, now > written, sizeBefore < length(of: now - written) {
             return cutOff.store(true, ordering: .relaxed)
         }
         guard now >= next.load(ordering: .relaxed) else { return }
@@ -59,11 +58,15 @@ final class WriteAheadLog: Sendable {
         _ = try? connection.passiveCheckpoint()
     }
 
+    /// The bytes of a log with so many pages: a header of 32 bytes, and a header of 24 bytes before each page
+    /// (sqlite.org/fileformat2.html#walformat).
+    private func length(of pages: Int) -> Int { 32 + pages * (24 + pageSize) }
+
     /// Whether the maintenance thread has something to checkpoint.
     func needsCheckpoint() throws(AuditStoreError) -> Bool {
         let rest = pages.load(ordering: .relaxed) - checkpointed.load(ordering: .relaxed)
-        guard rest * pageSize >= Self.step, !isCutOff else { return false }
-        return try !isShort()
+        guard rest * pageSize >= Self.step, !isCutOff, let size = try size() else { return false }
+        return size >= length(of: pages.load(ordering: .relaxed))
     }
 
     func checkpoint(on connection: Connection) throws(SQLiteError) {

@@ -69,17 +69,18 @@ final class Writer {
         try run(statements.beginTransaction)
         let transaction = SQLiteTransaction(tables, statements)
         let outcome: Outcome
-        let wasShort: Bool
+        let size: Int?
+        let writtenBefore = connection.pagesWritten
         do throws(AuditStoreError) {
             defer { transaction.end() }
             outcome = try body(transaction)
-            wasShort = try log.isShort()
+            size = try log.size()
             try run(statements.commit)
         } catch {
             rollBack(after: error)
             throw error
         }
-        log.didCommit(on: connection, wasShort: wasShort)
+        log.didCommit(on: connection, written: connection.pagesWritten - writtenBefore, sizeBefore: size)
         // A commit into files that were moved or truncated meanwhile is not in the log at this path.
         if try change() == .logCutOff { throw files.cutOff }
         try files.checkInPlace()

@@ -9,7 +9,7 @@ enum EnvelopeRefusals {
         FeatureRefusal(#"{"request":{"operation":"a","operation":"b"}}"#, .body(.duplicateMember("operation"))),
         FeatureRefusal("{}", .missing("request")),
         FeatureRefusal(#"{"Request":{}}"#, .unknown("Request")),
-        FeatureRefusal(#"{"request":{},"requestData":"e30="}"#, .invalid("requestData", saying: "one of the two")),
+        FeatureRefusal(#"{"request":{},"requestData":"e30="}"#, .invalid("requestData", saying: "only one of them")),
         FeatureRefusal(#"{"request":null}"#, .wrongKind("request", expected: .object, found: .null)),
         FeatureRefusal(#"{"request":"{}"}"#, .wrongKind("request", expected: .object, found: .string)),
         FeatureRefusal(#"{"request":[]}"#, .wrongKind("request", expected: .object, found: .array)),

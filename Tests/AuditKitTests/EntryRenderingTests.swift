@@ -74,8 +74,8 @@ struct EntryRenderingTests {
         arguments: ["", "null", "{", "{\"kind\":\n\"idle\"}", "{} "])
     func noEntry(_ body: String) {
         let entry = Self.stored(Array(body.utf8))
-        #expect(EntryLine.text(entry).contains("no entry"))
-        #expect(EntryDetail.text(entry).contains("no entry"))
+        #expect(EntryLine.text(entry).contains("not an entry"))
+        #expect(EntryDetail.text(entry).contains("not an entry"))
         #expect(EntryJSON.line(entry) == nil)
         #expect(String(decoding: EntryJSON.indexed(entry), as: UTF8.self).hasPrefix(#"{"index":7,"damaged":""#))
         #expect(EntryCSV.cells(entry) == nil)

@@ -138,7 +138,7 @@ struct VerificationTests {
         .init(
             name: "a removed entry, and the rest moved up",
             sentences: [
-                "Entries 5,001 to 8,999 stand where entries 5,000 to 8,998 were recorded.", "Entry 8,999 is missing.",
+                "Entries 5,001 to 8,999 are where entries 5,000 to 8,998 were recorded.", "Entry 8,999 is missing.",
             ]
         ) { reader in
             reader.stored.remove(at: 5000)
@@ -146,7 +146,7 @@ struct VerificationTests {
         },
         .init(
             name: "two swapped, with their marks",
-            sentences: ["Entry 9 stands where entry 7 was recorded.", "Entry 7 stands where entry 9 was recorded."]
+            sentences: ["Entry 9 is where entry 7 was recorded.", "Entry 7 is where entry 9 was recorded."]
         ) { reader in
             reader.move(7, to: 9)
             reader.move(9, to: 7)
@@ -157,30 +157,30 @@ struct VerificationTests {
             reader.change(7, to: reader.stored[9].body)
             reader.change(9, to: body)
         },
-        .init(name: "an entry twice", sentences: ["Entry 7 is there more than once."]) { reader in
+        .init(name: "an entry twice", sentences: ["Entry 7 exists more than once."]) { reader in
             reader.stored.insert(reader.stored[7], at: 8)
         },
         .init(
             name: "an entry behind the end",
-            sentences: ["Entry 9,000 stands behind the log's end: nobody signed for it."]
+            sentences: ["Entry 9,000 is after the log's end: no signature covers it."]
         ) {
             $0.stored.append(StoredEntry(index: 9000, body: other, mark: StoredEntry.mark(of: .leaf(other), at: 9000)))
         },
         .init(
             name: "an entry far behind the end",
             sentences: [
-                "Entries 9,000 to 4,611,686,018,427,387,904 stand behind the log's end: nobody signed for them.",
+                "Entries 9,000 to 4,611,686,018,427,387,904 are after the log's end: no signature covers them.",
                 "Entry 4,611,686,018,427,387,904 is not what was recorded: its bytes were changed.",
             ]
         ) { $0.stored.append(StoredEntry(index: 1 << 62, body: other, mark: 0)) },
-        .init(name: "a changed mark", sentences: ["The mark of entry 5 was changed; the entry itself is right."]) {
+        .init(name: "a changed mark", sentences: ["The mark of entry 5 was changed; the entry itself is correct."]) {
             reader in
             reader.stored[5] = StoredEntry(index: 5, body: reader.stored[5].body, mark: 5)
         },
         .init(
             name: "a changed mark behind a changed entry",
             sentences: [
-                changed("5"), "The marks of entries 8,600 to 8,601 were changed; the entries themselves are right.",
+                changed("5"), "The marks of entries 8,600 to 8,601 were changed; the entries themselves are correct.",
             ]
         ) { reader in
             reader.change(5, to: other)
@@ -190,30 +190,30 @@ struct VerificationTests {
         },
         .init(
             name: "a changed root of a segment",
-            sentences: ["The root recorded for entries 4,096 to 8,191 was changed; the entries themselves are right."]
+            sentences: ["The root recorded for entries 4,096 to 8,191 was changed; the entries themselves are correct."]
         ) { $0.roots[1] = $0.roots[0] },
         .init(
             name: "a root removed",
-            sentences: ["The roots of 1 segments are recorded, but the log has 2 that are full."]
+            sentences: ["The roots of 1 segments are recorded, but the log has 2 full segments."]
         ) {
             $0.roots.removeLast()
         },
-        .init(name: "no head", sentences: ["The log has 9,000 entries, but no head: nobody signed for them."]) {
+        .init(name: "no head", sentences: ["The log has 9,000 entries, but no head: no signature covers them."]) {
             $0.storedHead = nil
         },
         .init(
             name: "an older head",
             sentences: [
-                "The roots of 2 segments are recorded, but the log has 1 that are full.",
+                "The roots of 2 segments are recorded, but the log has 1 full segments.",
                 "The log ends at 5,000, but a checkpoint kept in the log covers 8,500 entries: it was truncated, or an "
-                    + "older copy was put back. A copy that was made before the checkpoint looks the same.",
-                "Entries 5,000 to 8,999 stand behind the log's end: nobody signed for them.",
+                    + "older copy was restored. A copy that was made before the checkpoint looks the same.",
+                "Entries 5,000 to 8,999 are after the log's end: no signature covers them.",
             ]
         ) { $0.storedHead = $0.kept[2] },
         .init(
             name: "a head by another key",
             sentences: [
-                "The head of 9,000 entries cannot be believed: None of the known keys signed the note; its signatures "
+                "The head of 9,000 entries is not valid: None of the known keys signed the note; its signatures "
                     + "are by example.com/log."
             ]
         ) { reader in
@@ -222,7 +222,7 @@ struct VerificationTests {
         .init(
             name: "a kept checkpoint with another size",
             sentences: [
-                "The checkpoint kept in the log of 1,000 entries cannot be believed: The signature by example.com/log "
+                "The checkpoint kept in the log of 1,000 entries is not valid: The signature by example.com/log "
                     + "is wrong: the note is not what was signed."
             ]
         ) { reader in
@@ -232,7 +232,7 @@ struct VerificationTests {
         .init(
             name: "a kept checkpoint recorded under another size",
             sentences: [
-                "The checkpoint kept in the log of 1,000 entries cannot be believed: It is recorded as one of 999 entries."
+                "The checkpoint kept in the log of 1,000 entries is not valid: It is recorded as one of 999 entries."
             ]
         ) { reader in
             reader.kept[0] = SignedTreeHead(size: 999, note: reader.kept[0].note)
@@ -250,7 +250,7 @@ struct VerificationTests {
         "Entries \(entries) are not what was recorded: their bytes were changed."
     }
     private static func forged(_ entries: String) -> String {
-        "Entries \(entries) are not all what was recorded: one or more were changed, and their marks made to fit."
+        "Entries \(entries) are not all what was recorded: one or more were changed, and their marks with them."
     }
 
     @Test(
@@ -307,7 +307,7 @@ struct VerificationTests {
         #expect(
             report.faults.map(\.description) == [
                 "The log ends at 4,000, but a checkpoint covers 5,000 entries: it was truncated, or an older copy was "
-                    + "put back. A copy that was made before the checkpoint looks the same."
+                    + "restored. A copy that was made before the checkpoint looks the same."
             ])
     }
 
@@ -447,7 +447,7 @@ struct VerificationTests {
         #expect(try log.verify(externals: [spoilt[0], spoilt[1], notes[2]]).isIntact)
         #expect(
             try log.verify(externals: [notes[0], notes[1], spoilt[2]]).faults.map(\.description) == [
-                "The checkpoint of 3,000 entries cannot be believed: The signature by example.com/log is wrong: the note "
+                "The checkpoint of 3,000 entries is not valid: The signature by example.com/log is wrong: the note "
                     + "is not what was signed."
             ])
         let text = try Checkpoint(origin: SampleLog.origin, size: 1500, root: .empty).text
@@ -477,7 +477,7 @@ struct VerificationTests {
         log.reader.identity = AuditIdentity(origin: "example.com/other")
         let report = try log.verify()
         #expect(report.faults.count == 1)
-        #expect("\(report.faults)".contains("It is of another log, example.com/log"))
+        #expect("\(report.faults)".contains("It belongs to the log example.com/log"))
     }
 
     @Test("verify accepts a co-signature of a token and reports a wrong one")
@@ -517,7 +517,7 @@ struct VerificationTests {
         })
         #expect(
             spoiled.faults.map(\.description) == [
-                "What the archive holds for entries 4,096 to 8,191 is not what was recorded."
+                "The archive's content for entries 4,096 to 8,191 is not what was recorded."
             ])
     }
 
@@ -539,7 +539,7 @@ struct VerificationTests {
         _ = try log.archive(segments: 2, isRecorded: false)
         #expect(
             try log.verify().faults.map(\.description) == [
-                "Entries 0 to 8,191 are gone, and the log does not say that they were archived."
+                "Entries 0 to 8,191 are missing, and the log does not record them as archived."
             ])
         var half = try SampleLog(size: 13_000)
         _ = try half.archive(segments: 1)

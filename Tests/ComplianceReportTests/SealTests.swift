@@ -118,7 +118,7 @@ struct SealTests {
     func text() {
         let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_EXTRACTABLE", "TRUE") })
         #expect(report.text.hasPrefix("FAIL: 1 of "))
-        #expect(report.text.contains("attribute.CKA_EXTRACTABLE: TRUE, expected FALSE. Take it for copied"))
+        #expect(report.text.contains("attribute.CKA_EXTRACTABLE: TRUE, expected FALSE. Assume that it was copied"))
         let steering = Sample.report(Sample.findings { $0.register = .unknown("\u{1B}[2J") })
         #expect(!steering.text.contains("\u{1B}"))
     }

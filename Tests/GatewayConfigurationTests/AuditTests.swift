@@ -64,8 +64,8 @@ struct AuditTests {
         #expect(!configuration.isAuditOff)
         #expect(
             configuration.warnings.map(\.description) == [
-                "gateway.yaml:1: audit: is missing, so signatures leave no record; add audit: {database: "
-                    + "/var/lib/privyseal/audit.db}, or audit: off to say that this is meant."
+                "gateway.yaml:1: audit: is missing, so signatures are not recorded; add audit: {database: "
+                    + "/var/lib/privyseal/audit.db}, or audit: off if this is intended."
             ])
     }
 
@@ -95,8 +95,8 @@ struct AuditTests {
         #expect(
             try read("{database: /d, checkpoints: {cosigner: \"file:/etc/privyseal/AuthKey.p8\"}}")
                 .warnings.map(\.description) == [
-                    "gateway.yaml:1: audit.checkpoints.cosigner: is where a key for offers lives, too (gateway.yaml:8: "
-                        + "accounts[0].keys[0]); give a key of its own."
+                    "gateway.yaml:1: audit.checkpoints.cosigner: is also the location of a key for offers "
+                        + "(gateway.yaml:8: accounts[0].keys[0]); give another key."
                 ])
         #expect(try read("{database: /d, checkpoints: {cosigner: \"file:/etc/privyseal/log.p8\"}}").warnings == [])
     }
@@ -106,7 +106,7 @@ struct AuditTests {
         "audit: must be off, or a mapping with the database, as in {database: /var/lib/privyseal/audit.db}."
     private static let noPath =
         "audit.database: must be the absolute path of a file, such as /var/lib/privyseal/audit.db."
-    private static let keptByLog = "is a file that the audit log itself keeps; give another path."
+    private static let keptByLog = "is a file of the audit log itself; give another path."
     private static let noOrigin =
         "audit.origin: must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
         + "example.com/privyseal/shop-1."
@@ -130,11 +130,11 @@ struct AuditTests {
             ),
             (
                 "{database: /d, key: /d}",
-                "audit.key: is the path of audit.database, too; give each file a path of its own."
+                "audit.key: is also the path of audit.database; give each file its own path."
             ),
             (
                 "{database: /d, key: /d.checkpoints}",
-                "audit.checkpoints.file: is the path of audit.key, too; give each file a path of its own."
+                "audit.checkpoints.file: is also the path of audit.key; give each file its own path."
             ),
             ("{database: /d, origin: \"a b\"}", noOrigin), ("{database: /d, origin: a+b}", noOrigin),
             ("{database: /d, origin: \"\"}", noOrigin), ("{database: /d, origin: ä}", noOrigin),
@@ -145,12 +145,12 @@ struct AuditTests {
             ("{database: /d, reserve: 1048577}", "audit.reserve: is 1048577; it must be from 1 to 1048576."),
             (
                 "{database: /d, databse: /e}",
-                "audit.databse: is not a key that is known here; did you mean database? The keys are database, key, origin, "
+                "audit.databse: is not a known key; did you mean database? The keys are database, key, origin, "
                     + "writeTimeout, reserve, checkpoints."
             ),
             (
                 "{database: /d, checkpoints: {intervall: 60}}",
-                "audit.checkpoints.intervall: is not a key that is known here; did you mean interval? The keys are interval, "
+                "audit.checkpoints.intervall: is not a known key; did you mean interval? The keys are interval, "
                     + "file, output, url, tokenFile, cosigner."
             ),
             (
@@ -168,7 +168,7 @@ struct AuditTests {
             ),
             (
                 "{database: /d, checkpoints: {file: /d}}",
-                "audit.checkpoints.file: is the path of audit.database, too; give each file a path of its own."
+                "audit.checkpoints.file: is also the path of audit.database; give each file its own path."
             ),
             ("{database: /d, checkpoints: {file: /d-wal}}", "audit.checkpoints.file: " + keptByLog),
             ("{database: /d, checkpoints: {file: /d.index.db}}", "audit.checkpoints.file: " + keptByLog),
@@ -181,8 +181,8 @@ struct AuditTests {
             ),
             (
                 "{database: /d, checkpoints: {url: \"http://witness.example.com/c\"}}",
-                "audit.checkpoints.url: goes to another machine without TLS, so others could change what is on its way; give an "
-                    + "https:// URL."
+                "audit.checkpoints.url: goes to another machine without TLS, so data could be changed in transit; "
+                    + "give an https:// URL."
             ),
             (
                 "{database: /d, checkpoints: {url: \"https://me:sesame4711@witness.example.com/c\"}}",
@@ -191,12 +191,13 @@ struct AuditTests {
             ),
             (
                 "{database: /d, checkpoints: {url: \"https://witness.example.com\"}}",
-                "audit.checkpoints.url: has no path; say where checkpoints are taken, as in "
+                "audit.checkpoints.url: has no path; give the one that accepts checkpoints, as in "
                     + "https://witness.example.com/checkpoints."
             ),
             (
                 "{database: /d, checkpoints: {tokenFile: /t}}",
-                "audit.checkpoints.tokenFile: is used for nothing, because checkpoints are posted nowhere; give url, or remove it."
+                "audit.checkpoints.tokenFile: has no effect, because checkpoints are not posted to a URL; give url, "
+                    + "or remove it."
             ),
             (
                 "{database: /d, checkpoints: {url: \"https://w/c\", tokenFile: sesame4711}}",

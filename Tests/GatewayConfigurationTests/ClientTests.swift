@@ -47,8 +47,9 @@ struct ClientTests {
             (
                 "- name: shop", "- {}\n  - name: shop",
                 [
-                    "gateway.yaml:13: clients[0].name: is missing; give what logs and metrics call the client, such as shop.",
-                    "gateway.yaml:13: clients[0]: has no way to prove who it is; give it tokens, certificates or uids.",
+                    "gateway.yaml:13: clients[0].name: is missing; give the client's name in logs and metrics, such "
+                        + "as shop.",
+                    "gateway.yaml:13: clients[0]: has no credentials; give it tokens, certificates or uids.",
                 ]
             ),
             ("name: shop", "name: Shop", [Self.name]), ("name: shop", "name: -shop", [Self.name]),
@@ -59,14 +60,14 @@ struct ClientTests {
                 "name: 2nd.shop_of-many", "name: shop",
                 [
                     "gateway.yaml:34: clients[1].name: gives the client name \"shop\" that is already given at gateway.yaml:13: "
-                        + "clients[0].name; each may be there once."
+                        + "clients[0].name; give it only once."
                 ]
             ),
             (
                 "uids: [1002]", "uids: [1001]",
                 [
                     "gateway.yaml:35: clients[1].uids[0]: gives the uid 1001 that is already given at gateway.yaml:23: "
-                        + "clients[0].uids[0]; each may be there once."
+                        + "clients[0].uids[0]; give it only once."
                 ]
             ),
             (
@@ -74,14 +75,14 @@ struct ClientTests {
                 "tokens: [{sha256: \"1A2B3C4D00000000000000000000000000000000000000000000000000000000\"}]",
                 [
                     "gateway.yaml:35: clients[1].tokens[0].sha256: gives the token digest 1a2b3c4d… that is already given at "
-                        + "gateway.yaml:16: clients[0].tokens[0].sha256; each may be there once."
+                        + "gateway.yaml:16: clients[0].tokens[0].sha256; give it only once."
                 ]
             ),
             (
                 "uids: [1002]", "certificates: [{dnsName: shop.EXAMPLE.com}]",
                 [
                     "gateway.yaml:35: clients[1].certificates[0].dnsName: gives the certificate \"dnsName:shop.example.com\" that "
-                        + "is already given at gateway.yaml:21: clients[0].certificates[1].dnsName; each may be there once."
+                        + "is already given at gateway.yaml:21: clients[0].certificates[1].dnsName; give it only once."
                 ]
             ),
             (
@@ -106,13 +107,13 @@ struct ClientTests {
             (
                 "    uids: [1002]\n", "",
                 [
-                    "gateway.yaml:34: clients[1]: has no way to prove who it is; give it tokens, certificates or uids."
+                    "gateway.yaml:34: clients[1]: has no credentials; give it tokens, certificates or uids."
                 ]
             ),
             (
                 "uids: [1002]", "uid: [1002]",
                 [
-                    "gateway.yaml:35: clients[1].uid: is not a key that is known here; did you mean uids? The keys are name, "
+                    "gateway.yaml:35: clients[1].uid: is not a known key; did you mean uids? The keys are name, "
                         + "administrator, tokens, certificates, uids, allow, rate, dailyQuota."
                 ]
             ),
@@ -133,35 +134,35 @@ struct ClientTests {
             (
                 "uids: [1002]", "tokens: [{sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}]",
                 [
-                    "gateway.yaml:35: clients[1].tokens[0].sha256: is the SHA-256 of nothing at all; take the one that privyseal "
-                        + "clients mint shows."
+                    "gateway.yaml:35: clients[1].tokens[0].sha256: is the SHA-256 of an empty token; use the one that "
+                        + "privyseal clients mint shows."
                 ]
             ),
             (
                 "expires: 2027-01-01T00:00:00Z", "expires: 2027-01-01",
                 [
-                    "gateway.yaml:17: clients[0].tokens[0].expires: is not a moment; write its date, time and zone, such as "
-                        + "2027-01-01T00:00:00Z."
+                    "gateway.yaml:17: clients[0].tokens[0].expires: is not a time; write the date, time and zone, "
+                        + "such as 2027-01-01T00:00:00Z."
                 ]
             ),
             (
                 "- dnsName: Shop.example.com", "- {dnsName: a.example, uri: b:c}",
                 [
-                    "gateway.yaml:21: clients[0].certificates[1]: says more than one thing of the certificate; give exactly one of "
-                        + "fingerprint, dnsName and uri, and each other in an element of its own."
+                    "gateway.yaml:21: clients[0].certificates[1]: identifies a certificate in several ways; give "
+                        + "exactly one of fingerprint, dnsName and uri in each element of the list."
                 ]
             ),
             (
                 "- dnsName: Shop.example.com", "- {}",
                 [
-                    "gateway.yaml:21: clients[0].certificates[1]: says nothing of the certificate; give exactly one of "
-                        + "fingerprint, dnsName and uri, and each other in an element of its own."
+                    "gateway.yaml:21: clients[0].certificates[1]: does not identify a certificate; give exactly one of "
+                        + "fingerprint, dnsName and uri in each element of the list."
                 ]
             ),
             (
                 "- dnsName: Shop.example.com", "- dnsname: a.example",
                 [
-                    "gateway.yaml:21: clients[0].certificates[1].dnsname: is not a key that is known here; did you mean dnsName? "
+                    "gateway.yaml:21: clients[0].certificates[1].dnsname: is not a known key; did you mean dnsName? "
                         + "The keys are fingerprint, dnsName, uri."
                 ]
             ),
@@ -209,7 +210,8 @@ struct ClientTests {
             (
                 ", burst: 100", "",
                 [
-                    "gateway.yaml:32: clients[0].rate.burst: is missing; give how many requests may come at once, such as 100."
+                    "gateway.yaml:32: clients[0].rate.burst: is missing; give the number of requests allowed at once, "
+                        + "such as 100."
                 ]
             ),
             (
@@ -234,7 +236,7 @@ struct ClientTests {
         "gateway.yaml:13: clients[0].name: must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and "
         + "begin with a letter or a digit, such as shop."
     static let reserved =
-        "gateway.yaml:13: clients[0].name: is what the gateway itself calls those who are no clients; give another name."
+        "gateway.yaml:13: clients[0].name: is reserved for callers that are not clients; give another name."
 
     @Test(
         "the reader reports each invalid rule with its origin and cure",
@@ -272,7 +274,7 @@ struct ClientTests {
             (
                 "features: [\"*\"]", "features: [\"*\"], product: [a]",
                 [
-                    "gateway.yaml:36: clients[1].allow[0].product: is not a key that is known here; did you mean products? The keys "
+                    "gateway.yaml:36: clients[1].allow[0].product: is not a known key; did you mean products? The keys "
                         + "are apps, features, products, offers, keyIds."
                 ]
             ),
@@ -286,7 +288,7 @@ struct ClientTests {
                 "features: [\"*\"]", "features: [\"*\"], offers: [a, a]",
                 [
                     "gateway.yaml:36: clients[1].allow[0].offers[1]: gives the offer \"a\" that is already given at "
-                        + "gateway.yaml:36: clients[1].allow[0].offers[0]; each may be there once."
+                        + "gateway.yaml:36: clients[1].allow[0].offers[0]; give it only once."
                 ]
             ),
             (
@@ -312,14 +314,15 @@ struct ClientTests {
             (
                 "    allow: [{apps: [\"*\"], features: [\"*\"]}]\n", "",
                 [
-                    "gateway.yaml:34: clients[1]: may do nothing, because it has no allow and is no administrator; give it allow, "
-                        + "or remove it."
+                    "gateway.yaml:34: clients[1]: may do nothing, because it has no allow and is not an "
+                        + "administrator; give it allow, or remove it."
                 ]
             ),
             (
                 "expires: 2027-01-01T00:00:00Z", "expires: 2026-06-01T02:00:00+02:00",
                 [
-                    "gateway.yaml:16: clients[0].tokens[0]: expired at 2026-06-01T00:00:00Z and is not taken any more; remove it."
+                    "gateway.yaml:16: clients[0].tokens[0]: expired at 2026-06-01T00:00:00Z and is no longer "
+                        + "accepted; remove it."
                 ]
             ),
             (
@@ -357,17 +360,17 @@ struct ClientTests {
             (
                 "      clientCertificates: optional\n      trustRoots: /etc/privyseal/tls/clients-ca.pem\n", "",
                 [
-                    "gateway.yaml:18: clients[0].certificates[0]: proves nothing, because no listener asks for certificates; "
+                    "gateway.yaml:18: clients[0].certificates[0]: has no effect, as no listener asks for certificates; "
                         + "set clientCertificates in its tls, or remove it."
                 ]
             ),
             (
                 "unix:/run/privyseal/admin.sock\", mode: \"0660\", owner: \"privyseal:www-data\"", "127.0.0.1:1\"",
                 [
-                    "gateway.yaml:23: clients[0].uids[0]: proves nothing, because no listener is a Unix socket; listen on one, or "
-                        + "remove it.",
-                    "gateway.yaml:35: clients[1].uids[0]: proves nothing, because no listener is a Unix socket; listen on one, or "
-                        + "remove it.",
+                    "gateway.yaml:23: clients[0].uids[0]: has no effect, because no listener is a Unix socket; listen on "
+                        + "one, or remove it.",
+                    "gateway.yaml:35: clients[1].uids[0]: has no effect, because no listener is a Unix socket; listen on "
+                        + "one, or remove it.",
                 ]
             ),
         ] as [(String, String, [String])])
@@ -395,7 +398,7 @@ struct ClientTests {
         #expect(try configuration(Examples.network("[1001, 0]", "[\(uids)]")).clients[0].uids.count == 10_000)
         #expect(
             faults(in: Examples.network("[1001, 0]", "[\(uids), 0]")) == [
-                "gateway.yaml:23: clients[0].uids: is a list of 10001 elements; at most 10000 are taken."
+                "gateway.yaml:23: clients[0].uids: is a list of 10001 elements; at most 10000 are allowed."
             ])
         let names = (0..<10_000).map { "{dnsName: a\($0).example.com}" }.joined(separator: ", ")
         let text = Examples.network("    uids: [1002]", "    certificates: [\(names)]")
@@ -411,8 +414,8 @@ struct ClientTests {
             "      - bundleId: com.example.app\n", with: apps + "      - bundleId: com.example.app\n")
         #expect(
             try configuration(text).warnings.map(\.description).contains(
-                "gateway.yaml:34: clients[1]: has so many patterns that they are no longer compared with what is under accounts; "
-                    + "give exact names."))
+                "gateway.yaml:34: clients[1]: has so many patterns that they are not compared with the names under "
+                    + "accounts; give exact names."))
     }
 
     @Test("the composed and the decomposed form of a bundle ID or pattern are two names")
@@ -443,7 +446,7 @@ struct ClientTests {
         let text = "anonymous: true\n" + clients + Examples.least
         #expect(
             try configuration(text).warnings.map(\.description) == [
-                "gateway.yaml:1: anonymous: lets everybody have everything, so that what clients are allowed holds nobody back; "
+                "gateway.yaml:1: anonymous: allows every caller everything, so the rules of clients have no effect; "
                     + "check it."
             ])
     }

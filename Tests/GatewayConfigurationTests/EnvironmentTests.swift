@@ -64,10 +64,10 @@ struct EnvironmentTests {
                 "PRIVYSEAL_METRICS_LISTEN: can be reached from other machines without TLS") == true)
         #expect(
             faults(in: Examples.least, environment: ["PRIVYSEAL_ADMIN_LISTEN": "10.0.0.1:1"]).first?.hasPrefix(
-                "PRIVYSEAL_ADMIN_LISTEN: can be reached from other machines, where administrators") == true)
+                "PRIVYSEAL_ADMIN_LISTEN: can be reached from other machines, so administrators") == true)
         #expect(
             faults(in: text, environment: ["PRIVYSEAL_LISTEN": "unix:/run/gateway.sock"]) == [
-                "gateway.yaml:5: listeners.public.tls: is for TCP, and this listener is a Unix socket; remove it."
+                "gateway.yaml:5: listeners.public.tls: is for TCP, but this listener is a Unix socket; remove it."
             ])
         let section = Examples.least("accounts:", "listeners: {admin: {mode: \"0600\"}}\naccounts:")
         let admin = try configuration(section, environment: ["PRIVYSEAL_ADMIN_LISTEN": "unix:/run/a.sock"])
@@ -87,7 +87,7 @@ struct EnvironmentTests {
         #expect(configuration.listen == .standard)
         #expect(
             configuration.warnings.map(\.description) == [
-                "PRIVYSEAL_LISTN: is not a variable that is known; did you mean PRIVYSEAL_LISTEN? The variables are "
+                "PRIVYSEAL_LISTN: is not a known variable; did you mean PRIVYSEAL_LISTEN? The variables are "
                     + "PRIVYSEAL_LISTEN, PRIVYSEAL_ADMIN_LISTEN, PRIVYSEAL_METRICS_LISTEN, PRIVYSEAL_VERIFICATION, "
                     + "PRIVYSEAL_LOG_LEVEL, PRIVYSEAL_LOG_FORMAT, PRIVYSEAL_DRAIN_DELAY, PRIVYSEAL_SHUTDOWN_GRACE_PERIOD."
             ])

@@ -23,16 +23,17 @@ struct FaultTests {
         arguments: [
             Case(
                 "bundleId", "bundleID",
-                "gateway.yaml:4: accounts[0].apps[0].bundleID: is not a key that is known here; did you mean bundleId? "
+                "gateway.yaml:4: accounts[0].apps[0].bundleID: is not a known key; did you mean bundleId? "
                     + "The keys are bundleId, features."),
             Case(
                 "    activeKey", "    zzz: 1\n    activeKey",
-                "gateway.yaml:9: accounts[0].zzz: is not a key that is known here; the keys are issuerId, apps, keys, activeKey, dualControl, proposalLifetime."
+                "gateway.yaml:9: accounts[0].zzz: is not a known key; the keys are issuerId, apps, keys, activeKey, "
+                    + "dualControl, proposalLifetime."
             ),
             Case(
                 "        uri: file:/etc/privyseal/AuthKey.p8\n", "",
-                "gateway.yaml:7: accounts[0].keys[0].uri: is missing; give where the key lives: a URI with the scheme "
-                    + "pkcs11: or file:."),
+                "gateway.yaml:7: accounts[0].keys[0].uri: is missing; give the location of the key: a URI with the "
+                    + "scheme pkcs11: or file:."),
             Case(
                 "    activeKey: 2X9R4HXF34\n", "",
                 "gateway.yaml:2: accounts[0].activeKey: is missing; give the keyId of the key that signs."),
@@ -110,8 +111,8 @@ struct FaultTests {
                     + "introductory-offer-eligibility, advanced-commerce-api."),
             Case(
                 "[promotional-offer]", "[promotional-offer, promotional-offer]",
-                "gateway.yaml:5: accounts[0].apps[0].features[1]: gives the feature \"promotional-offer\" that is already "
-                    + "given at gateway.yaml:5: accounts[0].apps[0].features[0]; each may be there once."),
+                "gateway.yaml:5: accounts[0].apps[0].features[1]: gives the feature \"promotional-offer\" that is "
+                    + "already given at gateway.yaml:5: accounts[0].apps[0].features[0]; give it only once."),
             Case(
                 "activeKey: 2X9R4HXF34", "activeKey: 2X9R4HXF35",
                 "gateway.yaml:9: accounts[0].activeKey: is \"2X9R4HXF35\", which is not the keyId of any key of this account; "
@@ -121,7 +122,7 @@ struct FaultTests {
                 "gateway.yaml:1: backends.pkcs11.sessions: is 65; it must be from 1 to 64."),
             Case(
                 "accounts:", "backends: {pkcs12: {sessions: 6}}\naccounts:",
-                "gateway.yaml:1: backends.pkcs12: is not a key that is known here; did you mean pkcs11? The keys are "
+                "gateway.yaml:1: backends.pkcs12: is not a known key; did you mean pkcs11? The keys are "
                     + "pkcs11, file."),
             Case(
                 "accounts:", "verification: false\naccounts:",
@@ -186,7 +187,7 @@ struct FaultTests {
                 "gateway.yaml:8: accounts[0].keys[0].uri: cannot be used: its path must be absolute."),
             Case(
                 "file:/etc/privyseal/AuthKey.p8", "file:/etc/my key.p8",
-                "gateway.yaml:8: accounts[0].keys[0].uri: holds a character that no URI has, at position 13; "
+                "gateway.yaml:8: accounts[0].keys[0].uri: holds a character invalid in URIs, at position 13; "
                     + "percent-encode it."),
         ])
     func uris(_ row: Case) { check(row) }
@@ -198,9 +199,9 @@ struct FaultTests {
         #expect(
             faults(in: text) == [
                 "gateway.yaml:27: accounts[1].apps[0].bundleId: gives the bundle ID \"com.example.app\" that is already given at "
-                    + "gateway.yaml:14: accounts[0].apps[0].bundleId; each may be there once.",
+                    + "gateway.yaml:14: accounts[0].apps[0].bundleId; give it only once.",
                 "gateway.yaml:28: accounts[1].keys[0].keyId: gives the key ID \"2X9R4HXF34\" that is already given at "
-                    + "gateway.yaml:21: accounts[0].keys[0].keyId; each may be there once.",
+                    + "gateway.yaml:21: accounts[0].keys[0].keyId; give it only once.",
             ])
     }
 

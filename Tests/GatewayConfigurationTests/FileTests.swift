@@ -31,7 +31,7 @@ final class FileTests {
     func unreadable() throws {
         defer { remove() }
         let missing = directory.path + "/missing.yaml"
-        #expect(message(missing) == "\(missing): is not there; check the path.")
+        #expect(message(missing) == "\(missing): does not exist; check the path.")
         #expect(message(directory.path) == "\(directory.path): is a directory; give a file.")
         let large = try write(String(repeating: "#", count: 2 << 20), "large.yaml")
         #expect(message(large) == "\(large): has more than 1048576 bytes; check the path.")
@@ -42,7 +42,7 @@ final class FileTests {
         defer { remove() }
         let path = directory.path + "/fifo"
         #expect(mkfifo(path, 0o600) == 0)
-        let reason = "is not a regular file; give a file, and no FIFO, socket or device."
+        let reason = "is not a regular file; give a file, not a FIFO, socket or device."
         #expect(message(path) == "\(path): \(reason)")
         #expect(faults(withKey: ["publicKeyFile: \(path)"]).first?.hasSuffix("names a file that \(reason)") == true)
     }
@@ -93,7 +93,7 @@ final class FileTests {
         #expect(
             faults(withKey: ["publicKeyFile: \(pem)", "publicKey: \(other)"]) == [
                 "gateway.yaml:10: accounts[0].keys[0].publicKey: is not the fingerprint of the key in publicKeyFile, which is "
-                    + "\(PublicKeyFingerprint(of: key)); mend or remove one of them."
+                    + "\(PublicKeyFingerprint(of: key)); correct or remove one of them."
             ])
     }
 
@@ -105,7 +105,7 @@ final class FileTests {
             (secret, "names a file with a private key, which does not belong there"),
             (
                 "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
-                "names a certificate; take the public key out"
+                "names a certificate; extract its public key"
             ),
             (
                 P384.Signing.PrivateKey().publicKey.pemRepresentation,
@@ -136,7 +136,7 @@ final class FileTests {
         }
         #expect(
             faults(withKey: ["publicKeyFile: \(directory.path)/missing"]) == [
-                "gateway.yaml:9: accounts[0].keys[0].publicKeyFile: names a file that is not there; check the path."
+                "gateway.yaml:9: accounts[0].keys[0].publicKeyFile: names a file that does not exist; check the path."
             ])
         #expect(
             faults(withKey: ["publicKeyFile: key.pem"]) == [

@@ -48,7 +48,7 @@ struct KeyLifeTests {
     }
 
     private static let needsLog =
-        "gateway.yaml:2: accounts[0].dualControl: needs the audit log, where proposals and approvals are kept; give "
+        "gateway.yaml:2: accounts[0].dualControl: needs the audit log, which stores proposals and approvals; give "
         + "audit.database, or remove it."
 
     @Test(
@@ -77,16 +77,16 @@ struct KeyLifeTests {
     @Test(
         "the reader warns if dual control lacks a second administrator",
         arguments: [
-            ("", "there is only operator, so nobody could approve; give listeners.admin, and another client"),
-            (one, "there is only operator, so nobody could approve; give listeners.admin, and another client"),
-            (admin, "there is only operator, so nobody could approve; give another client"),
-            (admin + none, "there is only operator, so nobody could approve; give another client"),
-            (tcp, "there is none, so nobody could approve; give another client"),
-            (tcp + one, "there is only ann, so nobody could approve; give another client"),
+            ("", "there is only operator, so no proposal could be approved; give listeners.admin, and another client"),
+            (one, "there is only operator, so no proposal could be approved; give listeners.admin, and another client"),
+            (admin, "there is only operator, so no proposal could be approved; give another client"),
+            (admin + none, "there is only operator, so no proposal could be approved; give another client"),
+            (tcp, "there is none, so no proposal could be approved; give another client"),
+            (tcp + one, "there is only ann, so no proposal could be approved; give another client"),
         ] as [(String, String)])
     func lonely(_ before: String, _ sentence: String) throws {
         let warnings = try configuration(before + Self.yaml("dualControl: true", Self.log)).warnings.map(\.description)
-        let missed = warnings.filter { $0.contains("dualControl: wants two administrators, but ") }
+        let missed = warnings.filter { $0.contains("dualControl: requires two administrators, but ") }
         #expect(missed.count == 1)
         #expect(missed.first?.hasSuffix("but \(sentence) administrator: true.") == true, "\(warnings)")
     }
@@ -122,7 +122,8 @@ struct KeyLifeTests {
             (Self.admin + Self.one, "dualControl: {operator: false}"), (Self.admin + root, "dualControl: true"),
         ] {
             let warnings = try configuration(before + Self.yaml(line, Self.log)).warnings.map(\.description)
-            #expect(warnings.contains { $0.contains("dualControl: wants two administrators, but there is only ann") })
+            let sentence = "dualControl: requires two administrators, but there is only ann"
+            #expect(warnings.contains { $0.contains(sentence) })
         }
     }
 
@@ -149,7 +150,7 @@ struct KeyLifeTests {
             ),
             (
                 "dualControll: false",
-                "dualControll: is not a key that is known here; did you mean dualControl? The keys are "
+                "dualControll: is not a known key; did you mean dualControl? The keys are "
                     + "issuerId, apps, keys, activeKey, dualControl, proposalLifetime."
             ),
         ] as [(String, String)])
@@ -191,7 +192,7 @@ struct KeyLifeTests {
                 "/srv/drills",
                 "drills: must be a mapping, but is text; write each key on a line of its own, as in \"key: value\"."
             ),
-            ("{directory: /d, keep: 3}", "drills.keep: is not a key that is known here; the keys are directory."),
+            ("{directory: /d, keep: 3}", "drills.keep: is not a known key; the keys are directory."),
         ] as [(String, String)])
     func drillFaults(_ text: String, _ sentence: String) {
         #expect(faults(in: "drills: \(text)\n" + Examples.least) == ["gateway.yaml:1: \(sentence)"])

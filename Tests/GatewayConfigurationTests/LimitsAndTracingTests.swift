@@ -68,7 +68,7 @@ struct LimitsAndTracingTests {
             ),
             (
                 "idleTimeout: 13", "idelTimeout: 13",
-                "limits.idelTimeout: is not a key that is known here; did you mean idleTimeout? The keys are connections, "
+                "limits.idelTimeout: is not a known key; did you mean idleTimeout? The keys are connections, "
                     + "requestTimeout, handshakeTimeout, idleTimeout, connectionAge, headerBytes, batchBodyBytes, "
                     + "clientBodyBytes, totalBodyBytes."
             ),
@@ -99,7 +99,7 @@ struct LimitsAndTracingTests {
             ("sampling: 0.1", "sampling:", "tracing.sampling: has no value; give a number, or leave it out."),
             (
                 "  endpoint: http://127.0.0.1:4318/v1/traces\n", "",
-                "tracing.endpoint: is missing; give where a collector takes OTLP over HTTP, such as "
+                "tracing.endpoint: is missing; give the URL of a collector that accepts OTLP over HTTP, such as "
                     + "http://127.0.0.1:4318/v1/traces."
             ),
             (
@@ -108,7 +108,8 @@ struct LimitsAndTracingTests {
             ),
             (
                 "http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/",
-                "tracing.endpoint: has no path; collectors take traces at /v1/traces, as in http://127.0.0.1:4318/v1/traces."
+                "tracing.endpoint: has no path; collectors accept traces at /v1/traces, as in "
+                    + "http://127.0.0.1:4318/v1/traces."
             ),
             (
                 "http://127.0.0.1:4318/v1/traces", "http:///v1/traces",

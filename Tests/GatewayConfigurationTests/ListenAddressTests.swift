@@ -32,9 +32,9 @@ struct ListenAddressTests {
     func elsewhere(_ text: String) throws {
         #expect(
             faults(in: Examples.least, environment: ["PRIVYSEAL_LISTEN": text]) == [
-                "PRIVYSEAL_LISTEN: can be reached from other machines without TLS, so others could read along; give "
-                    + "listeners.public.tls with a certificate and a key, or set listeners.public.behindProxy: true where a "
-                    + "proxy in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket."
+                "PRIVYSEAL_LISTEN: can be reached from other machines without TLS, so others could read the traffic; "
+                    + "give listeners.public.tls with a certificate and a key, or set listeners.public.behindProxy: "
+                    + "true if a proxy in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket."
             ])
         let configuration = try configuration(Examples.network, environment: ["PRIVYSEAL_LISTEN": text])
         #expect(configuration.listen.description == text)
@@ -50,8 +50,8 @@ struct ListenAddressTests {
             ("256.0.0.1:80", "has neither an IPv4 address"), ("ex ample:80", "has neither an IPv4 address"),
             ("-a.example:80", "has neither"), ("exämple.com:80", "has neither"),
             ("::1:8080", "must have an IPv6 address in brackets"), ("[::1]", "must have an IPv6 address in brackets"),
-            ("[127.0.0.1]:80", "has brackets around what is not an IPv6 address"),
-            ("[fe80::1%eth0]:80", "has brackets around what is not an IPv6 address"),
+            ("[127.0.0.1]:80", "has brackets, but no IPv6 address in them"),
+            ("[fe80::1%eth0]:80", "has brackets, but no IPv6 address in them"),
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:65536", "must end in a port from 0 to 65535"), ("127.0.0.1:-1", "must end in a port"),
             ("127.0.0.1:+80", "must end in a port"), ("127.0.0.1:", "must end in a port"),

@@ -54,11 +54,11 @@ struct ListenerTests {
     }
 
     static let reach =
-        "can be reached from other machines without TLS, so others could read along; give listeners.%.tls with a certificate "
-        + "and a key, or set listeners.%.behindProxy: true where a proxy in front terminates TLS, or listen on 127.0.0.1, "
-        + "[::1] or a Unix socket."
+        "can be reached from other machines without TLS, so others could read the traffic; give listeners.%.tls with "
+        + "a certificate and a key, or set listeners.%.behindProxy: true if a proxy in front terminates TLS, or "
+        + "listen on 127.0.0.1, [::1] or a Unix socket."
     static let administrators =
-        "gateway.yaml:2: listeners.admin.address: can be reached from other machines, where administrators must show a "
+        "gateway.yaml:2: listeners.admin.address: can be reached from other machines, so administrators must show a "
         + "certificate; give listeners.admin.tls with clientCertificates: required, or listen on a Unix socket or 127.0.0.1."
     static let files = "certificate: /c, key: /k"
 
@@ -86,39 +86,40 @@ struct ListenerTests {
             ),
             (
                 "public: {address: \"0.0.0.0:80\", tls: {\(files)}, behindProxy: true}",
-                "gateway.yaml:2: listeners.public.behindProxy: says that a proxy terminates TLS, but there is tls, too; keep "
-                    + "one of them."
+                "gateway.yaml:2: listeners.public.behindProxy: says that a proxy terminates TLS, but tls is also "
+                    + "given; keep one of them."
             ),
             (
                 "public: {address: \"unix:/run/a.sock\", tls: {\(files)}}",
-                "gateway.yaml:2: listeners.public.tls: is for TCP, and this listener is a Unix socket; remove it."
+                "gateway.yaml:2: listeners.public.tls: is for TCP, but this listener is a Unix socket; remove it."
             ),
             (
                 "public: {mode: \"0660\"}",
-                "gateway.yaml:2: listeners.public.mode: is for a Unix socket, and this listener is not one; remove it."
+                "gateway.yaml:2: listeners.public.mode: is for a Unix socket, but this listener is not one; remove it."
             ),
             (
                 "metrics: {address: \"127.0.0.1:1\", owner: www-data}",
-                "gateway.yaml:2: listeners.metrics.owner: is for a Unix socket, and this listener is not one; remove it."
+                "gateway.yaml:2: listeners.metrics.owner: is for a Unix socket, but this listener is not one; remove "
+                    + "it."
             ),
             (
                 "metrics: {address: \"127.0.0.1:8080\"}",
-                "gateway.yaml:2: listeners.metrics.address: is the address of listeners.public, too; give each listener its "
-                    + "own."
+                "gateway.yaml:2: listeners.metrics.address: is also the address of listeners.public; give each "
+                    + "listener its own."
             ),
             (
                 "admin: {mode: \"0660\"}",
-                "gateway.yaml:2: listeners.admin.address: is missing; give where it listens, such as "
+                "gateway.yaml:2: listeners.admin.address: is missing; give the address that it listens on, such as "
                     + "unix:/run/privyseal/admin.sock."
             ),
             (
                 "admin: {adress: \"unix:/a\"}",
-                "gateway.yaml:2: listeners.admin.adress: is not a key that is known here; did you mean address? The keys are "
+                "gateway.yaml:2: listeners.admin.adress: is not a known key; did you mean address? The keys are "
                     + "address, tls, behindProxy, mode, owner."
             ),
             (
                 "amdin: {}",
-                "gateway.yaml:2: listeners.amdin: is not a key that is known here; did you mean admin? The keys are public, "
+                "gateway.yaml:2: listeners.amdin: is not a known key; did you mean admin? The keys are public, "
                     + "admin, metrics."
             ),
             (
@@ -153,26 +154,26 @@ struct ListenerTests {
             ),
             (
                 "public: {tls: {\(files), clientCertificates: required}}",
-                "gateway.yaml:2: listeners.public.tls.trustRoots: is missing; give the CA certificates in PEM that client "
-                    + "certificates must lead to, such as /etc/privyseal/tls/clients-ca.pem."
+                "gateway.yaml:2: listeners.public.tls.trustRoots: is missing; give the CA certificates in PEM that "
+                    + "verify client certificates, such as /etc/privyseal/tls/clients-ca.pem."
             ),
             (
                 "public: {tls: {\(files), trustRoots: /r}}",
-                "gateway.yaml:2: listeners.public.tls.trustRoots: is used for nothing, because no client certificates are "
-                    + "asked for; set clientCertificates to optional or required, or remove it."
+                "gateway.yaml:2: listeners.public.tls.trustRoots: has no effect, because client certificates are not "
+                    + "requested; set clientCertificates to optional or required, or remove it."
             ),
             (
                 "public: {address: \"unix:/a\", mode: 660}",
-                "gateway.yaml:2: listeners.public.mode: must be four octal digits of which the first is 0, such as \"0660\"."
+                "gateway.yaml:2: listeners.public.mode: must be four octal digits and begin with 0, such as \"0660\"."
             ),
             (
                 "public: {address: \"unix:/a\", mode: \"4660\"}",
-                "gateway.yaml:2: listeners.public.mode: must be four octal digits of which the first is 0, such as \"0660\"."
+                "gateway.yaml:2: listeners.public.mode: must be four octal digits and begin with 0, such as \"0660\"."
             ),
             (
                 "public: {address: \"unix:/a\", mode: \"0440\"}",
-                "gateway.yaml:2: listeners.public.mode: lets nobody connect, which takes the right to write; give one such as "
-                    + "\"0660\"."
+                "gateway.yaml:2: listeners.public.mode: allows no user to connect, which requires write permission; "
+                    + "give one such as \"0660\"."
             ),
             (
                 "public: {address: \"unix:/a\", owner: \"a:b:c\"}",
@@ -193,8 +194,8 @@ struct ListenerTests {
         let text = "listen: 127.0.0.1:1\nlisteners: {public: {address: \"127.0.0.1:1\"}}\n" + Examples.least
         #expect(
             faults(in: text) == [
-                "gateway.yaml:2: listeners.public.address: is the same setting as listen, which is given too (gateway.yaml:1: "
-                    + "listen); keep one of them."
+                "gateway.yaml:2: listeners.public.address: is the same setting as listen, which is also given "
+                    + "(gateway.yaml:1: listen); keep one of them."
             ])
         let mixed = "listen: 0.0.0.0:1\nlisteners: {public: {behindProxy: true}}\n" + Examples.least
         #expect(faults(in: mixed) == [])
@@ -211,13 +212,13 @@ struct ListenerTests {
         let tls = "listeners: {public: {address: \"0.0.0.0:1\", tls: {\(Self.files)}}}\n"
         #expect(
             faults(in: tls + local) == [
-                "gateway.yaml:2: anonymous: lets everybody have everything, and other machines can reach the public listener "
-                    + "(gateway.yaml:1: listeners.public.address); remove it and give clients, or listen on 127.0.0.1, [::1] or "
-                    + "a Unix socket."
+                "gateway.yaml:2: anonymous: allows every caller everything, and other machines can reach the public "
+                    + "listener (gateway.yaml:1: listeners.public.address); remove it and give clients, or listen on "
+                    + "127.0.0.1, [::1] or a Unix socket."
             ])
         #expect(
             faults(in: "listeners: {public: {behindProxy: true}}\n" + local) == [
-                "gateway.yaml:2: anonymous: lets everybody have everything, also those who come through the proxy "
+                "gateway.yaml:2: anonymous: allows every caller everything, including callers through the proxy "
                     + "(gateway.yaml:1: listeners.public.behindProxy); remove it and give clients, or remove behindProxy."
             ])
     }
@@ -229,9 +230,9 @@ struct ListenerTests {
         }
         #expect(
             error.description
-                == "gateway.yaml: clients: is missing; give at least one client, because without any the gateway would serve "
-                + "nobody: privyseal clients mint NAME makes a token and shows the lines to put here (anonymous: true instead "
-                + "lets everybody on this machine have everything).")
+                == "gateway.yaml: clients: is missing; give at least one client, because without one the gateway "
+                + "would serve no caller: privyseal clients mint NAME makes a token and shows the lines to put here "
+                + "(anonymous: true instead allows every caller on this machine everything).")
         try configuration("anonymous: true\n" + Examples.least).requireServable()
         try configuration(Examples.network).requireServable()
     }

@@ -99,7 +99,7 @@ struct SecretTests {
         #expect(
             error.faults.contains {
                 $0.description.hasSuffix(
-                    ": holds a token itself, which has leaked into a file by that; mint another with privyseal clients mint "
+                    ": holds the token itself, which has leaked into a file; mint another with privyseal clients mint "
                         + "NAME, and put the SHA-256 that it shows under the client's tokens.")
             })
         checkSilence(error)
@@ -110,7 +110,7 @@ struct SecretTests {
         let digest = "\"1a2b3c4d00000000000000000000000000000000000000000000000000000000\""
         #expect(
             faults(in: Examples.network(digest, Self.clientToken)) == [
-                "gateway.yaml:16: clients[0].tokens[0].sha256: holds a token itself, which has leaked into a file by that; "
+                "gateway.yaml:16: clients[0].tokens[0].sha256: holds the token itself, which has leaked into a file; "
                     + "mint another with privyseal clients mint NAME, and put the SHA-256 that it shows under the client's "
                     + "tokens."
             ])

@@ -105,11 +105,12 @@ struct ValidConfigurationTests {
             .replacing("2X9R4HXF34", with: "demo").replacing("com.example.app", with: "com.example.äpp")
         #expect(
             try configuration(text).warnings.map(\.description) == [
-                "gateway.yaml:2: accounts[0].issuerId: is not a UUID, as issuer IDs in App Store Connect are; check it.",
-                "gateway.yaml:4: accounts[0].apps[0].bundleId: has other characters than letters, digits, hyphens and periods; "
-                    + "check it.",
-                "gateway.yaml:7: accounts[0].keys[0].keyId: is not ten upper-case letters and digits, as key IDs in App Store "
-                    + "Connect are; check it.",
+                "gateway.yaml:2: accounts[0].issuerId: is not a UUID, but issuer IDs in App Store Connect are; check "
+                    + "it.",
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: has characters other than letters, digits, hyphens and "
+                    + "periods; check it.",
+                "gateway.yaml:7: accounts[0].keys[0].keyId: is not ten upper-case letters and digits, but key IDs in "
+                    + "App Store Connect are; check it.",
             ])
     }
 
@@ -119,10 +120,10 @@ struct ValidConfigurationTests {
             .replacing("69a6de70-03db-47e3-e053-5b8c7c11a4d1", with: "57246542-96fe-1a63-e053-0824d011072a")
         #expect(
             try configuration(text).warnings.map(\.description) == [
-                "gateway.yaml:26: accounts[1].issuerId: is the issuer ID of another account too "
-                    + "(gateway.yaml:12: accounts[0].issuerId), which may be a slip; check it.",
-                "gateway.yaml:28: accounts[1].keys[0].uri: is where another key lives too "
-                    + "(gateway.yaml:24: accounts[0].keys[1].uri); each key has one key ID.",
+                "gateway.yaml:26: accounts[1].issuerId: is also the issuer ID of another account "
+                    + "(gateway.yaml:12: accounts[0].issuerId), maybe by mistake; check it.",
+                "gateway.yaml:28: accounts[1].keys[0].uri: is also the location of another "
+                    + "key (gateway.yaml:24: accounts[0].keys[1].uri); each key has one key ID.",
             ])
     }
 }

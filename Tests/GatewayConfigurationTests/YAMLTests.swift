@@ -31,9 +31,9 @@ struct YAMLTests {
             ),
             Case(
                 Examples.least + "---\n" + Examples.least,
-                "gateway.yaml:12: begins a second document; the configuration is one, so remove the line \"---\"."),
+                "gateway.yaml:12: begins a second document; give only one, so remove the line \"---\"."),
             Case(
-                "accounts:\n\t- issuerId: a\n", "gateway.yaml:2: is indented with a tab; YAML takes spaces only."),
+                "accounts:\n\t- issuerId: a\n", "gateway.yaml:2: is indented with a tab; YAML allows only spaces."),
             Case(
                 "listen: 127.0.0.1:8080: x\n",
                 "gateway.yaml:1: is not YAML: mapping values are not allowed in this context; look at the indentation and the "
@@ -66,19 +66,20 @@ struct YAMLTests {
     func references() {
         #expect(
             faults(in: Examples.least("com.example.app", "&app com.example.app")) == [
-                "gateway.yaml:4: accounts[0].apps[0].bundleId: has an anchor; anchors are not taken here, so remove the word that "
-                    + "begins with &."
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: has an anchor; anchors are not supported, so remove "
+                    + "the word that begins with &."
             ])
         #expect(
             faults(in: "a: &x {b: c}\nd: *x\n") == [
-                "gateway.yaml:2: uses an alias; aliases are not taken here, so write the value out."
+                "gateway.yaml:2: uses an alias; aliases are not supported, so write the value out."
             ])
         #expect(
             faults(in: "<<: {listen: 127.0.0.1:1}\n" + Examples.least).first?.hasPrefix(
-                "gateway.yaml:1: …: is not a key that is known here") == true)
+                "gateway.yaml:1: …: is not a known key") == true)
         #expect(
             faults(in: Examples.least("com.example.app", "!!binary Y29t")) == [
-                "gateway.yaml:4: accounts[0].apps[0].bundleId: has a tag; tags are not taken here, so remove the word that begins with !."
+                "gateway.yaml:4: accounts[0].apps[0].bundleId: has a tag; tags are not supported, so remove the word "
+                    + "that begins with !."
             ])
     }
 
@@ -100,7 +101,7 @@ struct YAMLTests {
             ("audit: off", "audit: off\nlogging: !!map {level: info}", "gateway.yaml:11: logging"),
         ])
     func ownTags(_ text: String, _ replacement: String, _ place: String) {
-        let sentence = "has a tag; tags are not taken here, so remove the word that begins with !."
+        let sentence = "has a tag; tags are not supported, so remove the word that begins with !."
         #expect(faults(in: Examples.least(text, replacement)).contains("\(place): \(sentence)"))
     }
 
@@ -118,7 +119,7 @@ struct YAMLTests {
         for level in 1...40 { text += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
         text += "? *a40\n: x\n"
         #expect(
-            faults(in: text) == ["gateway.yaml:2: uses an alias; aliases are not taken here, so write the value out."])
+            faults(in: text) == ["gateway.yaml:2: uses an alias; aliases are not supported, so write the value out."])
     }
 
     @Test(

@@ -66,7 +66,7 @@ struct RecordTests {
         #expect(!html.contains("Ask <"))
         #expect(html.components(separatedBy: "<span>Signature</span>").count == 3)
         #expect(html.contains("<svg"))
-        #expect(html.contains("Beside the last one"))
+        #expect(html.contains("Comparison with the previous drill"))
         #expect(!html.contains("<script"))
     }
 }

@@ -21,7 +21,7 @@ struct KeyPackageTests {
         let info =
             [0x30, 0x56, 0x30, 0x10] + ecPublicKey + secp256k1 + [0x03, 0x42, 0x00] + Array(Self.key.x963Representation)
         let package = Self.package(publicKey: info)
-        #expect(throws: KeyTransportError("The package's public key and its fingerprints do not fit.")) {
+        #expect(throws: KeyTransportError("The package's public key and its fingerprints do not match.")) {
             try KeyPackage(parsing: package)
         }
     }

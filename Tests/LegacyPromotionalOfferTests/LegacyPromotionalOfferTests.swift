@@ -106,7 +106,7 @@ struct LegacyPromotionalOfferTests {
         FeatureRefusal(#"{"productId":"a\u200bb","offerIdentifier":"o"}"#, .invalid("productId", saying: "U+200B")),
         FeatureRefusal(
             #"{"productId":"p","productIdentifier":"p","offerIdentifier":"o"}"#,
-            .invalid("productIdentifier", saying: "one of the two")),
+            .invalid("productIdentifier", saying: "only one of them")),
         FeatureRefusal(
             #"{"productId":"p","offerIdentifier":"o","appAccountToken":" "}"#,
             .invalid("appAccountToken", saying: "UUID")),

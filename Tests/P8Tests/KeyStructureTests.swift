@@ -97,7 +97,7 @@ struct KeyStructureTests {
     @Test("5,000,000 PBKDF2 iterations are within the limit")
     func mostIterations() async throws {
         let content = KeyStructure.encrypted(function: Self.pbkdf2, KeyStructure.integer(0x4C, 0x4B, 0x40))
-        try await expect(content, fails: "say where its passphrase is")
+        try await expect(content, fails: "give the source of its passphrase")
     }
 
     @Test("scrypt is refused if N × r × p exceeds 4,194,304, for any of the factors")
@@ -111,7 +111,7 @@ struct KeyStructureTests {
         }
         let usual = KeyStructure.encrypted(
             function: Self.scrypt, KeyStructure.integer(0x40, 0), KeyStructure.integer(8), one)
-        try await expect(usual, fails: "say where its passphrase is")
+        try await expect(usual, fails: "give the source of its passphrase")
     }
 
     @Test("Unreadable encryption parameters are refused")

@@ -115,9 +115,9 @@ struct RefusedKeyFileTests {
     func passphrase() async throws {
         let encrypted = try OpenSSL.run(
             "pkcs8", "-topk8", "-v2", "aes-256-cbc", "-passout", "pass:right", input: OpenSSL.key())
-        try await expect(encrypted, fails: "say where its passphrase is")
+        try await expect(encrypted, fails: "give the source of its passphrase")
         let uri = try directory.write(encrypted) + "?passphrase-source=file:/x"
-        await expect(uri, fails: "the passphrase does not open it", secrets: OneSecret(text: "wrong-pass"))
+        await expect(uri, fails: "the passphrase does not decrypt it", secrets: OneSecret(text: "wrong-pass"))
     }
 
     @Test("Encryption older than PBES2 is refused by name")

@@ -53,7 +53,7 @@ struct ModuleNameTests {
     @Test("an unknown module name is refused with the searched directories")
     func unknownName() {
         let told = failure(name: "nothing")
-        #expect(told?.contains("\(directory.path) hold no file nothing.module") == true, "\(told ?? "")")
+        #expect(told?.contains("\(directory.path) contain no file nothing.module") == true, "\(told ?? "")")
         #expect(told?.contains("module-path") == true)
     }
 

@@ -32,7 +32,7 @@ struct AddressTests {
         "an unusable URI is refused with an explanation",
         arguments: [
             ("pkcs11:object=KEY?module-path=/m.so", "name the token"),
-            ("pkcs11:slot-id=3;object=KEY?module-path=/m.so", "a slot's number changes"),
+            ("pkcs11:slot-id=3;object=KEY?module-path=/m.so", "slot numbers change"),
             ("pkcs11:token=;object=KEY?module-path=/m.so", "name the token"),
             ("pkcs11:token=shop?module-path=/m.so&init-args=", "init-args must be 1 to 1024 bytes"),
             ("pkcs11:token=shop?module-path=/m.so&init-args=a%00b", "init-args holds a NUL"),

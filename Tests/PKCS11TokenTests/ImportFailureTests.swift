@@ -48,9 +48,9 @@ struct ImportFailureTests {
     @Test("an import reports a full token and a read-only token")
     func noRoom() async throws {
         try module.follow("C_UnwrapKey rv=0x31")
-        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("no room") == true)
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("is full") == true)
         try module.follow("C_GetTokenInfo flags=2")
-        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("no changes") == true)
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) }?.contains("is read-only") == true)
         try module.follow()
         #expect(try token.objectCount() == 0)
     }

@@ -174,12 +174,12 @@ struct ImportMechanismTests {
             "C_GetAttributeValue attribute=\(number) rv=0x12",
         ])
         let placed = try await importKey(.plain(material(key)), uri)
-        #expect(placed.warnings.contains { $0.contains("does not take") && $0.contains(name) })
+        #expect(placed.warnings.contains { $0.contains("does not accept") && $0.contains(name) })
         #expect(placed.attributes.contains { $0.name == "CKA_EXTRACTABLE" && $0.value == "false" })
         let made = try await withProvisioningSession(token.uri("object=MADE", modulePath: module.path)) {
             try await $0.generate(as: $1, isResumed: false, tell: { _ in })
         }
-        #expect(made.warnings.contains { $0.contains("does not take") && $0.contains(name) })
+        #expect(made.warnings.contains { $0.contains("does not accept") && $0.contains(name) })
         try await expectSignature()
     }
 

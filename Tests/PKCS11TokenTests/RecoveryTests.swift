@@ -301,7 +301,7 @@ struct RecoveryTests {
             try token.importKey(P256.Signing.PrivateKey(), label: "REPLACED", id: [3])
             try await eventually("another key is refused") {
                 guard case .unfit(let why) = await fault(key) else { return false }
-                return why.contains("another one than before")
+                return why.contains("not the same key as before")
             }
             try token.removeKey(label: "REPLACED")
             try token.importKey(first, label: "REPLACED", id: [3], .with { $0.isExtractable = true })

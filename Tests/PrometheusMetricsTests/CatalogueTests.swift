@@ -22,6 +22,6 @@ struct CatalogueTests {
     func help() {
         let registry = PrometheusRegistry()
         Counter(label: "privyseal_unauthenticated_total", factory: registry).increment()
-        #expect(text(registry).contains("# HELP privyseal_unauthenticated_total Requests of nobody who is known.\n"))
+        #expect(text(registry).contains("# HELP privyseal_unauthenticated_total Requests of unknown clients.\n"))
     }
 }

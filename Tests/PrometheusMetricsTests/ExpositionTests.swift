@@ -30,17 +30,17 @@ struct ExpositionTests {
         # HELP privyseal_metrics_dropped_series_total Times that a series was not kept.
         # TYPE privyseal_metrics_dropped_series_total counter
         privyseal_metrics_dropped_series_total 0
-        # HELP shop_batch Of swift-metrics, by the label shop.batch.
+        # HELP shop_batch From swift-metrics, by the label shop.batch.
         # TYPE shop_batch histogram
         shop_batch_bucket{le="1"} 0
         shop_batch_bucket{le="2.5"} 1
         shop_batch_bucket{le="+Inf"} 1
         shop_batch_sum 2
         shop_batch_count 1
-        # HELP shop_depth Of swift-metrics, by the label shop_depth.
+        # HELP shop_depth From swift-metrics, by the label shop_depth.
         # TYPE shop_depth gauge
         shop_depth 2.5
-        # HELP shop_duration_seconds Of swift-metrics, by the label shop_duration_seconds.
+        # HELP shop_duration_seconds From swift-metrics, by the label shop_duration_seconds.
         # TYPE shop_duration_seconds histogram
         shop_duration_seconds_bucket{token="t",le="5e-05"} 1
         shop_duration_seconds_bucket{token="t",le="0.001"} 2

@@ -166,7 +166,7 @@ struct ReaderTests {
         let all = try #require(try visit(.max))
         #expect(all.first == 128 && all.count == 4)
         #expect(all.sentence(beginningAt: 0).hasPrefix("4 entries are missing in the log, the first is 128:"))
-        #expect(all.sentence(beginningAt: 4096).contains("were archived while they were read: from 128 on"))
+        #expect(all.sentence(beginningAt: 4096).contains("were archived while they were read: from 128 on,"))
         // A search that stops before the gap does not report it.
         #expect(try visit(100) == nil)
         // Entries that the head covers are missing even at the end of the log.

@@ -110,7 +110,7 @@ struct ReadingTests {
     func sentences() {
         #expect(
             JSONReadError(.unknown(known: ["productId"]), at: "productID").description
-                == #""productID" is not a member that is known here; the members are productId."#)
+                == #""productID" is not a known member; the members are productId."#)
         #expect(JSONReadError(.missing, at: "a").description == #""a" is missing; it is required."#)
         #expect(
             JSONReadError(.wrongKind(expected: .object, found: .array)).description

@@ -7,12 +7,12 @@ extension AuditStoreError {
         switch error.code.primary {
         case .full: self = .full("No space is left for the audit log \(path): \(error).")
         case .readOnly where error.code == .databaseMoved:
-            self = .replaced("The audit log \(path) is not the file that was opened any more: \(error).")
+            self = .replaced("The audit log \(path) is no longer the file that was opened: \(error).")
         case .readOnly: self = .readOnly("The audit log \(path) cannot be written: \(error).")
         case .busy, .locked, .protocolFailed:
-            self = .busy("Another process holds the audit log \(path): \(error).")
+            self = .busy("Another process has locked the audit log \(path): \(error).")
         // The statements are correct, so the tables must be wrong.
-        case .error: self = .damaged("The audit log \(path) is not as it was made: \(error).")
+        case .error: self = .damaged("The audit log \(path) has a changed schema: \(error).")
         // No written value comes near the length limit of readers.
         case .corrupt, .notADatabase, .tooBig: self = .damaged("The audit log \(path) is damaged: \(error).")
         default: self = Self.refusal(error, at: path)
@@ -23,7 +23,7 @@ extension AuditStoreError {
     private static func refusal(_ error: SQLiteError, at path: String) -> AuditStoreError {
         switch error.systemError {
         case ENOSPC, EDQUOT: .full("No space is left for the audit log \(path): \(error).")
-        case EROFS: .readOnly("The audit log \(path) lies on a file system that is read-only: \(error).")
+        case EROFS: .readOnly("The audit log \(path) is on a read-only file system: \(error).")
         default: .failed("The audit log \(path) could not be used: \(error).")
         }
     }

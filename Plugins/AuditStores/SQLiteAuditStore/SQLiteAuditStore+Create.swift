@@ -11,10 +11,10 @@ extension SQLiteAuditStore {
     public static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError) {
         let location = try LogLocation(location)
         guard try FileIdentity(location.directory) != nil else {
-            throw .unfit("There is no directory \(location.directory) for the audit log: make it first.")
+            throw .unfit("The directory \(location.directory) for the audit log does not exist: create it first.")
         }
         guard try FileIdentity(location.path) == nil else {
-            throw .unfit("There is a file at \(location.path) already.")
+            throw .unfit("The file \(location.path) already exists.")
         }
         let draft = try emptyFile(beside: location)
         defer { unlink(draft) }
@@ -45,7 +45,7 @@ extension SQLiteAuditStore {
     private static func failure(_ verb: String, _ location: LogLocation) -> AuditStoreError {
         let error = errno
         let sentence =
-            "The audit log \(location.path) could not be \(verb == "make" ? "made" : "synchronized"): "
+            "The audit log \(location.path) could not be \(verb == "make" ? "created" : "synchronized"): "
             + "\(String(cString: strerror(error)))."
         return switch error {
         case ENOSPC, EDQUOT: .full(sentence)

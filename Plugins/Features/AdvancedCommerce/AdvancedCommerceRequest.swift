@@ -24,13 +24,13 @@ public struct AdvancedCommerceRequest: JSONReadable, Sendable {
             member = "requestData"
         case (nil, nil): throw JSONReadError(.missing, at: "request")
         case (.some, .some):
-            throw JSONReadError(.invalid("says the same as request; send one of the two"), at: "requestData")
+            throw JSONReadError(.invalid("means the same as request; send only one of them"), at: "requestData")
         }
     }
 
     private static func decode(_ value: JSONValue) throws(JSONReadError) -> [UInt8] {
         guard let bytes = Base64.standard.decode(try value.string().utf8) else {
-            throw JSONReadError(.invalid("is not Base64 as RFC 4648 §4 has it, with + and / and padded with ="))
+            throw JSONReadError(.invalid("is not Base64 as RFC 4648 §4 defines it, with + and / and padded with ="))
         }
         return bytes
     }

@@ -11,7 +11,7 @@ public struct LegacyPromotionalOffer: SigningFeature {
         fields: [
             FeatureField(
                 "productId", .string, isRequired: true,
-                "The subscription's product identifier; productIdentifier, as Apple's page has it, is understood too"),
+                "The subscription's product identifier; Apple's name, productIdentifier, is accepted too"),
             FeatureField("offerIdentifier", .string, isRequired: true, "The offer's identifier in App Store Connect"),
             FeatureField(
                 "appAccountToken", .string, isRequired: false, "A UUID, signed in lower case; empty if there is none"),

@@ -28,7 +28,7 @@ public struct LegacyPromotionalOfferRequest: JSONReadable, Sendable {
     private static func productMember(of object: JSONObject) throws(JSONReadError) -> String {
         guard object["productIdentifier"] != nil else { return "productId" }
         guard object["productId"] == nil else {
-            throw JSONReadError(.invalid("says the same as productId; send one of the two"), at: "productIdentifier")
+            throw JSONReadError(.invalid("means the same as productId; send only one of them"), at: "productIdentifier")
         }
         return "productIdentifier"
     }

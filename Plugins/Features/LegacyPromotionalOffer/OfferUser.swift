@@ -36,7 +36,7 @@ public enum OfferUser: Sendable {
         case (nil, let name?): self = .username(name)
         case (.some, .some):
             throw JSONReadError(
-                .invalid("does not go together with appAccountToken; send the one that the app gives to StoreKit"),
+                .invalid("cannot be sent together with appAccountToken; send the one that the app gives to StoreKit"),
                 at: "applicationUsername")
         }
     }

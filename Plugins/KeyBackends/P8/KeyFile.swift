@@ -32,7 +32,7 @@ struct KeyFile {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw .unfit(
                 "The key file \(path) can be read or changed by group or others (mode \(mode)). Run: chmod 600 \(path)"
-                    + " (or set allowSharedFiles where the file comes from a volume that cannot do it).")
+                    + " (or set allowSharedFiles if the volume of the file cannot set a mode).")
         }
         guard status.st_size <= Self.maximumSize else {
             throw .unfit("\(path) has \(status.st_size) bytes; a key file has at most \(Self.maximumSize).")
@@ -55,7 +55,7 @@ struct KeyFile {
     private func openError(_ code: Int32) -> KeyError {
         switch code {
         case ENOENT, ENOTDIR: .notFound("There is no key file at \(path).")
-        case EACCES, EPERM: .unfit("The key file \(path) may not be read by this user (uid \(getuid())).")
+        case EACCES, EPERM: .unfit("The key file \(path) cannot be read by this user (uid \(getuid())).")
         default: .unfit("The key file \(path) cannot be read: \(String(cString: strerror(code))).")
         }
     }

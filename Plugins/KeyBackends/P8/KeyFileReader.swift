@@ -86,14 +86,14 @@ struct KeyFileReader {
 
     private let notAKey = "is not a private key: it is neither PEM nor DER"
     private let rsa = "holds an RSA key; App Store keys are for ECDSA on P-256"
-    private let publicKey = "holds a public key; the private key is needed, as App Store Connect gives it (.p8)"
-    private let certificate = "holds a certificate; the private key is needed, as App Store Connect gives it (.p8)"
+    private let publicKey = "holds a public key; the private key from App Store Connect (.p8) is needed"
+    private let certificate = "holds a certificate; the private key from App Store Connect (.p8) is needed"
 
     private func unfit(_ predicate: String) -> KeyError { .unfit("The key file \(path) \(predicate).") }
 
     private func unreadable(_ error: EncryptedKey.Failure) -> KeyError {
         switch error {
-        case .wrongPassphrase: unfit("is encrypted, and the passphrase does not open it")
+        case .wrongPassphrase: unfit("is encrypted, and the passphrase does not decrypt it")
         case .unsupported:
             unfit(
                 "is encrypted with an algorithm that libcrypto does not offer. Convert it with:"
@@ -110,7 +110,7 @@ struct KeyFileReader {
     private func unreadable(_ error: PEMError) -> KeyError {
         switch error {
         case .truncated: unfit("is cut off: its PEM block has no end")
-        case .notBase64: unfit("is damaged or not a private key: it is not Base64 where it should be")
+        case .notBase64: unfit("is damaged or not a private key: its content is not Base64")
         case .noRoom: .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
         }
     }

@@ -8,7 +8,7 @@ public struct P8Backend: KeyBackend {
     public static let settings = [
         KeyBackendSetting(
             "allowSharedFiles", .boolean(default: false),
-            "Take key files that group or others can read, for volumes that cannot set a mode.")
+            "Accept key files that group or others can read, for volumes that cannot set a mode.")
     ]
 
     let key: P8Key

@@ -28,7 +28,7 @@ struct P8Location {
         for attribute in uri.query {
             let name = attribute.prefix { $0 != "=" }
             guard name == "passphrase-source" else {
-                throw .invalidURI("it has an attribute that is not known; a file: URI has passphrase-source only")
+                throw .invalidURI("it has an unknown attribute; a file: URI has passphrase-source only")
             }
             guard source == nil else { throw .invalidURI("it has passphrase-source twice; keep one of them") }
             let reference = try decode(attribute.dropFirst(name.count + 1))

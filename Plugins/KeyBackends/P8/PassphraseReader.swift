@@ -9,7 +9,8 @@ struct PassphraseReader {
     func read(for path: String) throws(KeyError) -> Secret {
         guard let reference else {
             throw .secretUnavailable(
-                "The key file \(path) is encrypted; say where its passphrase is with ?passphrase-source=file:/path.")
+                "The key file \(path) is encrypted; give the source of its passphrase with "
+                    + "?passphrase-source=file:/path.")
         }
         return try secrets.secret(reference)
     }

@@ -25,7 +25,7 @@ public struct KeyPackage: Sendable {
         } catch let error as KeyTransportError {
             throw error
         } catch {
-            throw KeyTransportError("The package is not one that keys wrap makes: \(error).")
+            throw KeyTransportError("The package was not made by keys wrap: \(error).")
         }
     }
 }
@@ -39,11 +39,11 @@ extension KeyPackage: JSONWritable {
         guard try Self.text(object, "format") == Self.format,
             try object.required("version", { value throws(JSONReadError) in try value.integer() }) == Self.version,
             let hash = try Self.hash(object)
-        else { throw KeyTransportError("The package is of a format that this version does not know.") }
+        else { throw KeyTransportError("The package has a format that this version does not support.") }
         guard let publicKey = P256.Signing.PublicKey(subjectPublicKeyInfo: try Self.bytes(object, "publicKey")),
             let wrappingKey = PublicKeyFingerprint(try Self.text(object, "wrappingKeyFingerprint")),
             try Self.text(object, "keyFingerprint") == PublicKeyFingerprint(of: publicKey).description
-        else { throw KeyTransportError("The package's public key and its fingerprints do not fit.") }
+        else { throw KeyTransportError("The package's public key and its fingerprints do not match.") }
         key = WrappedKey(
             wrappingKey: wrappingKey, publicKey: publicKey, hash: hash,
             encryptedAESKey: try Self.bytes(object, "encryptedAesKey"),

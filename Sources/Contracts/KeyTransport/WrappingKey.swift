@@ -23,7 +23,7 @@ public struct WrappingKey {
             return
         }
         guard let hash = WrappingHash(rawValue: String(stated.dropFirst(Self.hashLine.count))) else {
-            throw KeyTransportError("The wrapping key's file names a hash that is not known here: \(stated).")
+            throw KeyTransportError("The wrapping key's file names an unsupported hash: \(stated).")
         }
         self.hash = hash
     }

@@ -36,7 +36,7 @@ extension JSONReadError: CustomStringConvertible {
         case .missing: return "\(subject) is missing; it is required."
         case .unknown(let known):
             let cure = known.isEmpty ? "no member is allowed here" : "the members are \(known.joined(separator: ", "))"
-            return "\(subject) is not a member that is known here; \(cure)."
+            return "\(subject) is not a known member; \(cure)."
         case .wrongKind(let expected, let found):
             return "\(subject) is \(found.withArticle); it must be \(expected.withArticle)."
         case .invalid(let sentence): return "\(subject) \(sentence)."

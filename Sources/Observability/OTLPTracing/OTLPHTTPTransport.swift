@@ -28,7 +28,7 @@ public final class OTLPHTTPTransport: OTLPTransport {
     }
 
     public func post(_ body: [UInt8]) async throws(OTLPTransportError) -> OTLPAnswer {
-        guard let client = openClient() else { throw .unreachable("the program is about to end") }
+        guard let client = openClient() else { throw .unreachable("the program is shutting down") }
         var request = HTTPClientRequest(url: endpoint)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")

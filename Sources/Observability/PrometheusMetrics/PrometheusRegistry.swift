@@ -100,7 +100,7 @@ public final class PrometheusRegistry: Sendable {
         let (families, help) = state.withLock { ($0.families, $0.help) }
         var writer = ExpositionWriter()
         for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
-            writer.begin(name, family.kind, help: help[name] ?? "Of swift-metrics, by the label \(family.label).")
+            writer.begin(name, family.kind, help: help[name] ?? "From swift-metrics, by the label \(family.label).")
             for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
                 series.write(name, labels, to: &writer)
             }

@@ -13,10 +13,10 @@ struct AuditLogFill: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Fills an audit log with signatures of 30 days.")
 
-    @Option(help: "The database, which must not be there yet; the key is put beside it.")
+    @Option(help: "The database, which must not exist yet; the key is stored next to it.")
     var database: String
 
-    @Option(help: "Signatures.")
+    @Option(help: "The number of signatures.")
     var count: Int
 
     @Option(help: "A file for checkpoints over every second entry.")

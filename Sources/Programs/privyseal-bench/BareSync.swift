@@ -7,16 +7,16 @@ import Synchronization
 struct BareSync: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Writes and synchronizes a file so many times a second.",
-        discussion: "Prints a line when it begins, goes on until its input ends, and prints the rate that it had.")
+        abstract: "Writes and synchronizes a file at a fixed rate.",
+        discussion: "Prints a line when it begins, continues until its input ends, and prints the measured rate.")
 
-    @Option(help: "The file, which is made, and should be where the audit log is.")
+    @Option(help: "The file, which is created; it should be on the audit log's file system.")
     var file: String
 
-    @Option(help: "Times a second; fewer where the disk cannot.")
+    @Option(help: "Times per second; fewer if the disk is slower.")
     var rate: Double
 
-    @Option(help: "Bytes each time.")
+    @Option(help: "Bytes per write.")
     var bytes: Int
 
     /// In bytes, as `keptLogSize` of the write-ahead log. A file that does not grow synchronizes in half the time.

@@ -10,7 +10,7 @@ struct Memory: AsyncParsableCommand {
 
     @OptionGroup var key: KeyOptions
 
-    @Option(help: "When to look, in signatures.")
+    @Option(help: "The numbers of signatures at which memory is measured.")
     var marks: [Int] = [100_000, 1_000_000]
 
     func run() async throws {

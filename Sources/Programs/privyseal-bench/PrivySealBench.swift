@@ -4,7 +4,7 @@ import ArgumentParser
 struct PrivySealBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "privyseal-bench",
-        abstract: "Measures PrivySeal against the limits of what it stands on; scripts/bench runs it.",
+        abstract: "Measures PrivySeal against the limits of its libraries; scripts/bench runs it.",
         subcommands: [
             FilePaths.self, TokenPaths.self, Raw.self, Serve.self, AuditLogFill.self, BareSync.self, Memory.self,
         ]

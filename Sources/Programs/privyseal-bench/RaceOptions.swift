@@ -1,10 +1,10 @@
 import ArgumentParser
 
 struct RaceOptions: ParsableArguments {
-    @Option(help: "How many rounds to race.")
+    @Option(help: "The number of rounds.")
     var rounds = 11
 
-    @Option(help: "How many operations of each contestant make a round.")
+    @Option(help: "The number of operations of each contestant in a round.")
     var operations = 10_000
 }
 

@@ -5,10 +5,10 @@ import StrictJSON
 /// Measures only the limits, for benchmarks that run outside this process.
 struct Raw: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints raw signatures a second: libcrypto on all cores, and the token at its best.")
+        abstract: "Prints raw signatures per second: libcrypto on all cores, and the token's best rate.")
 
     @OptionGroup var token: RawTokenOptions
-    @Option(help: "How many operations each.")
+    @Option(help: "The number of operations of each.")
     var operations = 20_000
 
     func run() async throws {

@@ -10,7 +10,7 @@ import UnixSignals
 /// The real server with one more route as the limit for HTTP: it reads the same body and answers a fixed text.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves a key as privyseal does, with POST /bench/empty/{length} beside it.")
+        abstract: "Serves a key as privyseal does, and also POST /bench/empty/{length}.")
 
     @OptionGroup var key: KeyOptions
 

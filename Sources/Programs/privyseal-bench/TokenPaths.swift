@@ -15,7 +15,7 @@ struct TokenPaths: AsyncParsableCommand {
     @Option(help: "The pool sizes, and numbers of threads of the raw loop.")
     var sizes = [1, 2, 3, 4]
 
-    @Option(help: "How many callers sign at the same time.")
+    @Option(help: "The number of callers that sign at the same time.")
     var callers = 128
 
     func run() async throws {

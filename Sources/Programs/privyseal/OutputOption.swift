@@ -5,6 +5,6 @@ struct OutputOption: ParsableArguments {
         case text, json
     }
 
-    @Option(help: "How to print the answer.")
+    @Option(help: "The output format.")
     var format = Format.text
 }

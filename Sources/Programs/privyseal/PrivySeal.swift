@@ -8,17 +8,17 @@ struct PrivySeal: AsyncParsableCommand {
         commandName: "privyseal",
         abstract: "Signs App Store offers with keys in PKCS #11 tokens and .p8 files.",
         discussion: """
-            The configuration says which apps are served and where their keys live; see docs/configuration.md.
+            The configuration lists the apps and the locations of their keys; see docs/configuration.md.
 
-              privyseal check --config gateway.yaml        every key signs a proof
-              privyseal clients mint shop                  a token for a client
-              privyseal serve --config gateway.yaml        the HTTP service
-              privyseal status --config gateway.yaml       how the running service fares
+              privyseal check --config gateway.yaml        test every key with a signature
+              privyseal clients mint shop                  make a token for a client
+              privyseal serve --config gateway.yaml        run the HTTP service
+              privyseal status --config gateway.yaml       show the state of the running service
               privyseal sign promotional-offer --config gateway.yaml \\
                 --app com.example.app productId=monthly offerIdentifier=winback
-              privyseal verify --explain …                 what is wrong with a signature
-              privyseal audit verify --config gateway.yaml whether the record of signatures is whole
-              privyseal compliance report --config …       how the keys are kept, for auditors
+              privyseal verify --explain …                 find the mistake in a signature
+              privyseal audit verify --config gateway.yaml verify the record of signatures
+              privyseal compliance report --config …       report the custody of keys to auditors
 
             Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
             """,

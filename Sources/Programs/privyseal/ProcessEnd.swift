@@ -15,8 +15,8 @@ enum ProcessEnd {
 
     private static func report(_ call: String) -> Never {
         StandardError.print(
-            "privyseal: a library ended the process by calling \(call); what was asked for is not done. The PKCS #11 "
-                + "module is the likely one: try it with its vendor's own tool.")
+            "privyseal: a library ended the process by calling \(call), so the command is not done. The library is "
+                + "probably the PKCS #11 module: try it with its vendor's own tool.")
         leave(brokenByLibrary)
     }
 

@@ -22,7 +22,8 @@ struct KeyRanking: Sendable {
             return [
                 Finding(
                     .keyIDUnchecked, .note, field: field,
-                    "The key from \(key.label) comes without an ID: whether \(keyID) is its ID in App Store Connect cannot be seen from here."
+                    "The key from \(key.label) has no ID, so it is not known whether \(keyID) is its ID in App Store "
+                        + "Connect."
                 )
             ]
         }
@@ -32,7 +33,7 @@ struct KeyRanking: Sendable {
             Finding(
                 .keyOther, .error, .proven, field: field,
                 "The key \(key.name) made the signature, but the signature names \(keyID)"
-                    + (isThere ? ", which is another of the keys." : ", which is none of the keys."))
+                    + (isThere ? ", which is another one of the keys." : ", which is not one of the keys."))
         ]
     }
 }

@@ -59,7 +59,7 @@ enum TimestampCheck {
         return [
             Finding(
                 .issuedInFuture, .warning, field: field,
-                "\(field) lies \(duration(lead)) in the future (\(date(milliseconds))).")
+                "\(field) is \(duration(lead)) in the future (\(date(milliseconds))).")
         ]
     }
 

@@ -10,7 +10,7 @@ enum UnexplainedSignature {
             let ids = keys.compactMap(\.keyID)
             sentences.append(
                 ids.isEmpty
-                    ? "Whether \(keyID) is among them cannot be seen: no ID came with the key."
+                    ? "Whether \(keyID) is among them is not known: the key has no ID."
                     : "No key with the ID \(keyID) was given, only \(ids.joined(separator: ", ")).")
         }
         return Finding(.unexplained, sentences.joined(separator: " "))

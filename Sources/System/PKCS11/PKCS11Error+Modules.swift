@@ -28,15 +28,15 @@ extension PKCS11Error {
     static func withoutFunctionList(_ path: String, _ answer: ReturnValue) -> PKCS11Error {
         let list = answer == .ok ? "CKR_OK, and its function list is NULL" : "\(answer)"
         return load(
-            "the module \(path) gives no function list (C_GetFunctionList answered \(list)). Try it with its vendor's own "
+            "the module \(path) gives no function list (C_GetFunctionList answered \(list)). Test it with its vendor's "
                 + "tool, or install another version of it")
     }
 
     static func unknownModule(_ name: String, _ directories: [String]) -> PKCS11Error {
         let message = p11_kit_message().map { " (\(String(cString: $0)))" } ?? ""
         return load(
-            "no module has the name \(name): \(directories.joined(separator: " and ")) hold no file \(name).module, and "
-                + "p11-kit's module directory holds no \(name).so and no lib\(name).so\(message). See p11-kit "
+            "no module has the name \(name): \(directories.joined(separator: " and ")) contain no file \(name).module, "
+                + "and p11-kit's module directory contains no \(name).so and no lib\(name).so\(message). See p11-kit "
                 + "list-modules, or give the file with module-path")
     }
 
@@ -60,7 +60,7 @@ extension PKCS11Error {
                     + "has several. Use a build of the library that locks with the system's threads (CKF_OS_LOCKING_OK)"
             case .argumentsBad:
                 "the module \(path) does not start with these arguments (C_Initialize answered \(answer)). Give the ones "
-                    + "that its manual names with init-args=… in the key's URI; NSS wants configdir='…'"
+                    + "that its manual names with init-args=… in the key's URI; NSS needs configdir='…'"
             default: nil
             }
         return PKCS11Error(.initialize, answer, detail: detail)

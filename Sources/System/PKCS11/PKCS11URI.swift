@@ -9,7 +9,7 @@ public final class PKCS11URI: @unchecked Sendable {
     public init(_ text: String) throws(PKCS11URIError) {
         // p11-kit reads a C string, which ends at a NUL.
         guard !text.utf8.contains(0) else { throw PKCS11URIError(reason: "it holds a NUL") }
-        guard let uri = p11_kit_uri_new() else { throw PKCS11URIError(reason: "there is no memory for it") }
+        guard let uri = p11_kit_uri_new() else { throw PKCS11URIError(reason: "there is not enough memory for it") }
         let code = p11_kit_uri_parse(text, P11_KIT_URI_FOR_ANY, uri)
         guard code == 0 else {
             p11_kit_uri_free(uri)

@@ -10,7 +10,7 @@ public final class Statement {
         var handle: OpaquePointer?
         try connection.check(
             sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
-        guard let handle else { throw SQLiteError(.misuse, message: "there is no statement in the text") }
+        guard let handle else { throw SQLiteError(.misuse, message: "the text contains no statement") }
         self.handle = handle
         self.connection = connection
     }

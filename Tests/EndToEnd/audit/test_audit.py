@@ -438,7 +438,7 @@ def test_a_hanging_checkpoint_destination_does_not_delay_the_others(place):
         with service:
             witness.goes_on.clear()
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
-            assert "has not taken the checkpoint before" in complaint
+            assert "has not accepted the previous checkpoint" in complaint
             asked, filed = len(witness.notes), len(notes_in(service.checkpoints))
             # Less than half of the time for which a POST may hang.
             await_(lambda: len(notes_in(service.checkpoints)) >= filed + 3, "checkpoints in the file", seconds=7)
@@ -481,7 +481,7 @@ def test_the_gateway_complains_while_nothing_listens_at_the_system_log_socket(pl
     output: syslog""")
         with service:
             complaint = await_(lambda: destination(service, "syslog").get("complaint"), "a complaint")
-            assert "Nobody listens at /dev/log" in complaint
+            assert "No process listens at /dev/log" in complaint
             log.listen()
             await_(lambda: "complaint" not in destination(service, "syslog"), "the end of the complaint")
             note = log.take()
@@ -604,8 +604,8 @@ def without_a_head(service):
         ("an older copy", older_copy, "older copy"),
         ("no key", lambda s: pathlib.Path(f"{used(s).database}.key").unlink(), "but not its key"),
         ("a key for others", lambda s: pathlib.Path(f"{used(s).database}.key").chmod(0o640), "chmod 600"),
-        ("no database", lambda s: used(s).database.unlink(), "is not there"),
-        ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "no audit log"),
+        ("no database", lambda s: used(s).database.unlink(), "is missing, but"),
+        ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "not an audit log"),
         ("a changed head", with_a_changed_head, "audit"),
         ("an older copy, and junk behind the checkpoints", lambda s: junk_behind(older_copy(s)), "older copy"),
         ("an older copy, and old checkpoints once more", lambda s: old_again(older_copy(s)), "older copy"),
@@ -705,7 +705,9 @@ def test_the_gateway_writes_no_user_identifier_no_signature_and_no_secret(place,
     searched |= {log_key.encode(), *shapes_of_bytes(base64.b64decode(log_key)[1:])}
     assert {"audit.db-wal", "audit.index.db", "audit.db.key.pub"} <= files.keys() and len(signatures) > 10
     # An allowed text is found, so the search would also find a forbidden one.
-    assert b"com.example.monthly" in files["audit.db, later"]
+    # A gateway that stops on a busy machine leaves its last entries in the write-ahead log.
+    stored = files["audit.db, later"] + files.get("audit.db-wal, later", b"")
+    assert b"com.example.monthly" in stored
     found = [(name, shape) for name, content in files.items() for shape in searched if shape in content]
     assert found == []
 

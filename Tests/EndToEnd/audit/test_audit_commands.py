@@ -238,15 +238,15 @@ def test_verify_reports_an_intact_log(gateway):
     answer = json.loads(gateway.run("verify", "--format", "json"))
     assert answer["intact"] and answer["origin"] == ORIGIN and answer["faults"] == []
     assert answer["checkpoints"]["given"] > 0, "the configured file of checkpoints is used"
-    assert "lie beside the log" in answer["caution"]
+    assert "stored next to the log" in answer["caution"]
 
 
 def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
     copy = gateway.copy()
     on = ("--database", copy, "--key", gateway.key)
-    assert "kept elsewhere" in gateway.run("verify", on=on)
+    assert "another place" in gateway.run("verify", on=on)
     text = gateway.run("verify", on=(*on, "--checkpoints", gateway.checkpoints_then))
-    assert "kept elsewhere" not in text and f"{ORIGIN}: intact" in text
+    assert "another place" not in text and f"{ORIGIN}: intact" in text
     assert not list(gateway.place.glob("copy.db-*")), "nothing is written beside a copy"
 
 
@@ -291,7 +291,7 @@ def test_verify_finds_an_older_copy_with_an_external_checkpoint(gateway):
     checkpoint.write_text(gateway.run("checkpoint"))
     on = ("--database", old, "--key", gateway.key)
     gateway.run("verify", on=on)
-    assert "older copy was put back" in gateway.run("verify", on=(*on, "--checkpoints", checkpoint), status=1)
+    assert "older copy was restored" in gateway.run("verify", on=(*on, "--checkpoints", checkpoint), status=1)
 
 
 def test_verify_requires_a_public_key_and_an_existing_log(gateway, tmp_path):
@@ -443,8 +443,8 @@ def test_a_log_with_archived_segments_still_verifies(tmp_path):
     with edited(tmp_path / "audit.db") as database:
         (value,) = database.execute("SELECT value FROM register WHERE name LIKE 'key/%'").fetchone()
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value.replace(b"active", b"staged"),))
-    assert "registers are not those that the head was signed for" in gateway.run("verify", status=1)
-    with pytest.raises(AssertionError, match="The registers are not those"):
+    assert "registers do not match the signed head" in gateway.run("verify", status=1)
+    with pytest.raises(AssertionError, match="The registers do not match its signed head"):
         gateway.service.start()
     with edited(tmp_path / "audit.db") as database:
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value,))
@@ -514,20 +514,20 @@ def test_verify_with_the_cosigner_key_refuses_a_log_without_co_signatures(gatewa
         database.execute("DELETE FROM checkpoint")
     gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
     text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
-    assert "No checkpoint that could be compared bears a signature of a cosigner" in text
+    assert "No checkpoint that could be compared has a signature of a cosigner" in text
     # Without any checkpoint to compare, it fails too.
     gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
 
 
 def test_verify_does_not_count_checkpoints_beside_the_log_as_a_second_place(gateway):
     text = gateway.run("verify")
-    assert ": intact" in text and "lie beside the log" in text and "its key was not given" in text
+    assert ": intact" in text and "stored next to the log" in text and "its key was not given" in text
     elsewhere, keys = gateway.place / "elsewhere", gateway.place / "all-keys"
     elsewhere.mkdir()
     file = shutil.copy(gateway.checkpoints, elsewhere)
     keys.write_text(gateway.run("keys", "--open-cosigner"))
     text = gateway.run("verify", "--checkpoints", file, "--key", keys)
-    assert "lie beside the log" not in text and "its key was not given" not in text
+    assert "stored next to the log" not in text and "its key was not given" not in text
 
 
 def test_commands_report_impossible_values_in_a_log_without_a_crash(gateway):
@@ -578,10 +578,10 @@ def test_archive_refuses_to_run_twice_at_once(gateway):
     fcntl.flock(held, fcntl.LOCK_EX)
     arguments = ("archive", "--segments", 1, "--to", gateway.place, "--config", gateway.service.configuration)
     result = run("audit", *arguments)
-    assert result.returncode == 1 and "another one is at work" in result.stderr
+    assert result.returncode == 1 and "another such command is running" in result.stderr
     os.close(held)
     result = run("audit", *arguments)
-    assert result.returncode == 0 and "no segment that is full" in result.stdout
+    assert result.returncode == 0 and "no segment is full" in result.stdout
 
 
 def test_search_quotes_a_value_that_looks_like_columns(gateway):
@@ -616,7 +616,7 @@ def test_verify_uses_checkpoints_from_a_pipe_like_those_from_a_file(gateway):
     known = run(*on, input=gateway.checkpoints_then.read_text())
     assert known.returncode == 0 and ": intact" in known.stdout, known.stdout + known.stderr
     newer = run(*on, input=gateway.checkpoints_then.read_text() + gateway.run("checkpoint"))
-    assert newer.returncode == 1 and "older copy was put back" in newer.stdout, newer.stdout + newer.stderr
+    assert newer.returncode == 1 and "older copy was restored" in newer.stdout, newer.stdout + newer.stderr
 
 
 def with_checkpoints(gateway, file):
@@ -710,7 +710,7 @@ def test_a_full_export_fails_on_an_invalid_entry(gateway):
     with edited(copy) as database:
         database.execute("UPDATE entry SET body = ? WHERE idx = 1", (b"garbage",))
     result = run("audit", "export", "--database", copy)
-    assert result.returncode == 1 and "entry 1 is no entry" in result.stderr
+    assert result.returncode == 1 and "The bytes of entry 1 are not an entry" in result.stderr
     assert run("audit", "tail", "-n", 100_000, "--database", copy).returncode == 0
 
 
@@ -718,14 +718,14 @@ def test_verify_refuses_a_rollback_journal_beside_a_log(gateway):
     copy = gateway.copy("journal.db")
     copy.with_name("journal.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(1000))
     result = run("audit", "verify", "--database", copy, "--key", gateway.key)
-    assert result.returncode == 1 and "somebody put it there" in result.stderr
+    assert result.returncode == 1 and "is not a file of the audit log" in result.stderr
 
 
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
         (["verify", "--archive", "/nowhere"], "No such file or directory"),
-        (["search", "--kind", "signatur"], "is no kind of entry: give one of signature, refusal"),
+        (["search", "--kind", "signatur"], "is not a kind of entry: give one of signature, refusal"),
     ],
 )
 def test_a_command_refuses_an_invalid_argument_with_an_explanation(gateway, arguments, sentence):

@@ -85,7 +85,7 @@ def test_the_gateway_stops_signing_after_the_write_ahead_log_is_truncated(place,
         assert {status for _, status, asked in load.answers if asked > refused} == {503}
         status, _, body = service.ask("GET", "/readyz")
         assert status == 503 and b"audit" in body
-    assert "audit.db-wal was cut off while it was in use" in service.log.read_text()
+    assert "audit.db-wal was truncated while it was in use" in service.log.read_text()
     # The gateway copied nothing of the remaining file into the database.
     assert sqlite3.connect(f"file:{service.database}?immutable=1", uri=True).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -127,7 +127,7 @@ def test_a_second_gateway_with_the_same_log_does_not_start(place):
         load = KeepingLoad(first, 2)
         load.wait_for(50)
         status, said = second.refuses_to_start()
-        assert status == 78 and "Another process holds the register of keys" in said, said
+        assert status == 78 and "Another process locks the register of keys" in said, said
         load.wait_for(len(load.signed) + 50)
         load.stop()
     assert load.surprises == []

@@ -270,7 +270,7 @@ def test_compare_shows_a_drill_beside_the_previous_one(tmp_path):
     assert comparison["later"]["id"] == second.record["id"]
     lines = {line["name"]: line for line in comparison["lines"]}
     assert lines["Recovery"]["later"] == second.record["timings"]["recovery"]
-    assert "Beside the last one" in (directory / f"{second.record['id']}.html").read_text()
+    assert "Comparison with the previous drill" in (directory / f"{second.record['id']}.html").read_text()
 
 
 def test_an_interrupted_drill_leaves_no_gateway(tmp_path):
@@ -288,7 +288,7 @@ def test_an_interrupted_drill_leaves_no_gateway(tmp_path):
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 1, said
-    assert "ended before it was over" in said
+    assert "stopped before its end" in said
     end = time.monotonic() + 10
     while set(temporary.glob("privyseal-drill-*")) - before and time.monotonic() < end:
         time.sleep(0.05)
@@ -391,7 +391,7 @@ def test_a_slow_return_of_the_token_is_not_a_deviation(tmp_path):
         write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
         command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
         command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
-        command += ["--client-token-file", tmp_path / "load.token", "--patience", "60s"]
+        command += ["--client-token-file", tmp_path / "load.token", "--timeout", "60s"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             if "Take the token away now" in line:

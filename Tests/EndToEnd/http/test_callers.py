@@ -485,7 +485,7 @@ def test_the_gateway_refuses_a_configuration_without_clients(tmp_path):
 @pytest.mark.parametrize("more", ["", ", behindProxy: true"])
 def test_the_gateway_refuses_anonymous_access_on_a_remotely_reachable_listener(tmp_path, more):
     said = refused(tmp_path, f"listeners: {{public: {{address: 0.0.0.0:0{more}}}}}", "anonymous: true")
-    assert "lets everybody have everything" in said
+    assert "allows every caller everything" in said
     assert "127.0.0.1" in said or "clients" in said
 
 

@@ -84,15 +84,15 @@ ACTIVATION = {"retiring": OLD, "overlap": 3600}
 REFUSALS = {
     "an unknown key": ([], ("suspend", "0A0A0A0A0A"), {}, "There is no key 0A0A0A0A0A."),
     "the active key": ([], ("activate", OLD), {"retiring": OLD, "overlap": 60}, f"{OLD} is active already."),
-    "activation that names no old key": ([], ("activate", NEW), {}, f"{OLD} is active. Say that it makes room"),
+    "activation that names no old key": ([], ("activate", NEW), {}, f"{OLD} is active. Replace it"),
     "activation that names another old key": (
         [],
         ("activate", NEW),
         {"retiring": THIRD, "overlap": 60},
         f"The key {THIRD} is not active; {OLD} is.",
     ),
-    "an overlap of zero": ([], ("activate", NEW), {"retiring": OLD, "overlap": 0}, "An overlap of zero"),
-    "no overlap": ([], ("activate", NEW), {"retiring": OLD}, "An overlap of zero"),
+    "an overlap of zero": ([], ("activate", NEW), {"retiring": OLD, "overlap": 0}, "Without an overlap"),
+    "no overlap": ([], ("activate", NEW), {"retiring": OLD}, "Without an overlap"),
     "activation of a suspended key": (
         [("suspend", NEW)],
         ("activate", NEW),
@@ -109,7 +109,7 @@ REFUSALS = {
         [("retire", NEW)],
         ("activate", NEW),
         ACTIVATION,
-        f"The key {NEW} is retired, which is for good",
+        f"The key {NEW} is retired, which is final",
     ),
     "a key to retire while none is active": (
         [("suspend", OLD)],
@@ -193,7 +193,7 @@ def test_another_key_under_a_known_id_is_not_activated(service):
     service.start()
     status, answer = service.change("activate", NEW, retiring=OLD, overlap=60)
     assert status == 409, answer
-    assert "is another one than the register knows" in answer["detail"]
+    assert "is not the one in the register" in answer["detail"]
 
 
 def test_one_of_two_concurrent_activations_is_refused(service):
@@ -324,7 +324,7 @@ def test_an_order_cannot_generate_or_destroy_a_key_in_a_file(two):
         work = order(action, "5A8U7LAJ67" if action == "generate" else NEW, uri=two.keys.uri(KEY_IDS.index(NEW)))
         del work["fingerprint"]
         status, refused = two.admin("POST", "/v1/ceremonies", work, by="ann")
-        assert (status, "Keys of file: are not" in refused["detail"]) == (409, True), refused
+        assert (status, "An order cannot" in refused["detail"]) == (409, True), refused
     _, overview = two.admin("GET", "/v1/keys")
     assert (overview["ceremonies"], overview["proposals"]) == ([], [])
 
@@ -352,7 +352,7 @@ def test_a_proposal_of_root_does_not_count_after_the_account_excludes_root(two):
     two.configure(keys=KEY_IDS)
     assert two.reload()[0]
     status, refused = two.approve(proposal, by="ann")
-    assert (status, "does not count as an administrator of the account any more" in refused["detail"]) == (409, True)
+    assert (status, "no longer counts as an administrator of the account" in refused["detail"]) == (409, True)
     assert two.signer() == OLD
 
 
@@ -416,7 +416,7 @@ def test_activate_on_the_command_line_prints_the_result_and_the_next_step(servic
         "By operator.",
         "stops answering at 20",
         "Revoke it in App Store Connect after that",
-        f"Should {NEW} fail within 5m, {OLD} becomes active again",
+        f"If {NEW} fails within 5m, {OLD} becomes active again",
         "privyseal audit search --kind life --since 20",
     ):
         assert part in output, output
@@ -479,7 +479,7 @@ def test_the_command_line_lists_approves_and_rejects_proposals(two):
     status, output, errors = two.keys_command("reject", proposal)
     assert status == 0, errors
     assert f"The proposal {proposal} is rejected" in output
-    assert two.keys_command("proposals")[1] == "Nothing is proposed.\n"
+    assert two.keys_command("proposals")[1] == "There are no proposals.\n"
 
 
 def test_the_command_line_uses_the_register_directly_while_no_gateway_runs(service):
@@ -506,8 +506,8 @@ def test_the_command_line_refuses_an_invalid_overlap(service, span):
 def test_the_command_line_refuses_incomplete_arguments(service):
     for arguments, sentence in [
         (["suspend", NEW], "--reason"),
-        (["suspend", NEW, "--reason", " "], "--reason must say something"),
-        (["activate", NEW, "--retire", OLD, "--reason", "a try", "--yes"], "--retire and --overlap belong together"),
+        (["suspend", NEW, "--reason", " "], "--reason must not be blank"),
+        (["activate", NEW, "--retire", OLD, "--reason", "a try", "--yes"], "Give --retire and --overlap together"),
         (["retire", NEW, "--reason", "a try"], "add --yes"),
         (["compromise", NEW, "--reason", "a try"], "add --yes"),
     ]:
@@ -524,7 +524,7 @@ def test_the_command_line_distinguishes_a_stopped_gateway_from_a_refusal(service
     service.stop()
     status, _, errors = service.keys_command("states", by="ann")
     assert status == 1
-    assert f"unix:{service.directory}/admin.sock: nobody listens there, so the gateway does not run." in errors
+    assert f"unix:{service.directory}/admin.sock: no process listens there, so the gateway is not running." in errors
 
 
 # Precedence of the register

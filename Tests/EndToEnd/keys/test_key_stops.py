@@ -37,7 +37,7 @@ def test_unrecorded_stops_are_recorded_after_the_outage(service, disk, actions):
     disk.begin()
     for action in actions:
         status, answer = service.change(action, OLD)
-        assert status == 503 and f"The key {OLD} is stopped, but that could not be recorded yet" in answer["detail"]
+        assert status == 503 and f"The key {OLD} is stopped, but the stop could not be recorded yet" in answer["detail"]
     assert key(service, OLD)["state"] == "compromised"
     assert key(service, OLD)["recorded"] is False
     assert "compromised, not recorded" in service.keys_command("states")[1]

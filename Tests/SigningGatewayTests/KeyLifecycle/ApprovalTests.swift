@@ -142,7 +142,7 @@ struct ApprovalTests {
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         }
-        #expect(error?.description.contains("does not count as an administrator of the account any more") == true)
+        #expect(error?.description.contains("no longer counts as an administrator of the account") == true)
         #expect(house.state("OTHER") == .retiring)
         await house.close()
     }

@@ -312,7 +312,7 @@ struct KeyLifecycleServiceTests {
         #expect(error?.kind == .unrecorded)
         #expect(house.state("ACTIVE") == .active)
         let stop = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
-        #expect(stop?.description.contains("The key ACTIVE is stopped, but that could not be recorded yet") == true)
+        #expect(stop?.description.contains("The key ACTIVE is stopped, but the stop could not be recorded yet") == true)
         house.gateway.store.fault = nil
         await house.gateway.until { house.gateway.audit.state.isWritable }
         // The process does not use the key, although the register has no record of the stop.

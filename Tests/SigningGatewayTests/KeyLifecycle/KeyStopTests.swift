@@ -142,7 +142,7 @@ struct KeyStopTests {
             let error = await #expect(throws: KeyLifecycleRefusal.self) {
                 try await house.lifecycle.change(order, by: "alice")
             }
-            let isKept = error?.description.contains("this order is not kept") == false
+            let isKept = error?.description.contains("does not keep this order") == false
             #expect(isKept == (number < UnrecordedStops.limit))
         }
         try await house.recover()

@@ -123,7 +123,7 @@ struct RefusedChange: Sendable, CustomTestStringConvertible {
         RefusedChange(
             testDescription: "activate a key with an overlap of zero",
             order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 0),
-            sentence: "An overlap of zero"),
+            sentence: "Without an overlap"),
         RefusedChange(
             testDescription: "activate a key without a key to retire",
             order: KeyChangeOrder(.activate, "OTHER", reason: "x"),
@@ -153,7 +153,7 @@ struct RefusedChange: Sendable, CustomTestStringConvertible {
         RefusedChange(
             testDescription: "activate a retired key",
             order: KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: 60),
-            sentence: "is retired, which is for good", prepare: { _ = try await $0.change(.retire, "OTHER") }),
+            sentence: "is retired, which is final", prepare: { _ = try await $0.change(.retire, "OTHER") }),
         RefusedChange(
             testDescription: "resume a key that is not suspended", order: KeyChangeOrder(.resume, "OTHER", reason: "x"),
             sentence: "not suspended"),

@@ -151,7 +151,7 @@ struct LostKeyTests {
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await house.lifecycle.finish(job.id, Self.success, by: "alice")
         }
-        #expect(error?.description.contains("COPY still signs with it") == true)
+        #expect(error?.description.contains("COPY still signs with the key") == true)
         await house.close()
     }
 

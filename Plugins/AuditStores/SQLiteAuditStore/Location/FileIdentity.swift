@@ -15,7 +15,7 @@ struct FileIdentity: Sendable {
         var mark = privyseal_file_mark()
         let error = privyseal_mark_file(path, &mark)
         if error == ENOENT || error == ENOTDIR { return nil }
-        guard error == 0 else { throw .failed("\(path) cannot be looked at: \(String(cString: strerror(error))).") }
+        guard error == 0 else { throw .failed("\(path) cannot be examined: \(String(cString: strerror(error))).") }
         device = mark.device
         inode = mark.inode
         mode = mark.mode

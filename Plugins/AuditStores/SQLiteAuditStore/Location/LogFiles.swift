@@ -54,9 +54,9 @@ struct LogFiles: Sendable {
         switch try change() {
         case .none, .readOnly: return
         case .databaseGone: throw Self.gone(path)
-        case .databaseReplaced: throw .replaced("There is another file at \(path) than the audit log that was opened.")
+        case .databaseReplaced: throw .replaced("The file at \(path) is not the audit log that was opened.")
         case .companionReplaced:
-            throw .replaced("The -wal or -shm file beside the audit log \(path) was removed or replaced.")
+            throw .replaced("The -wal or -shm file of the audit log \(path) was removed or replaced.")
         case .logCutOff: throw cutOff
         }
     }
@@ -68,14 +68,14 @@ struct LogFiles: Sendable {
             let log = try FileIdentity(LogLocation.resolved(path) + "-wal"), log.isSameFile(as: self.log), log.size > 0
         else { return }
         throw .replaced(
-            "There is another file at \(path) than the audit log that was opened, and the -wal file beside it belongs to the one "
-                + "before: put back both files of one moment.")
+            "The file at \(path) is not the audit log that was opened, and the -wal file belongs to the earlier one: "
+                + "restore both files from the same backup.")
     }
 
     var cutOff: AuditStoreError {
         .damaged(
-            "\(logPath) was cut off while it was in use: entries that stood only there are lost. Stop the gateway, and put back a "
-                + "copy of the audit log or begin a new one.")
+            "\(logPath) was truncated while it was in use: entries that were only in this file are lost. Stop the "
+                + "gateway, and restore a copy of the audit log or begin a new one.")
     }
 
     /// A log never has a rollback journal. SQLite would copy such a file's content into the database when it opens it.
@@ -83,13 +83,13 @@ struct LogFiles: Sendable {
         let target = LogLocation.resolved(path)
         guard try FileIdentity(target + "-journal") != nil else { return }
         throw .damaged(
-            "\(target)-journal lies beside the audit log, which never has one: somebody put it there, and SQLite would write "
-                + "what is in it into the log. Move it away, and see what privyseal audit verify says.")
+            "\(target)-journal is not a file of the audit log, which never has a journal. SQLite would write its "
+                + "content into the log. Move the file away, and run privyseal audit verify.")
     }
 
     static func gone(_ path: String) -> AuditStoreError { .missing("There is no audit log at \(path).") }
 
     static func readOnly(_ path: String) -> AuditStoreError {
-        .readOnly("The audit log's file \(path) is read-only: give its owner the right to write again.")
+        .readOnly("The audit log's file \(path) is read-only: give its owner write permission.")
     }
 }

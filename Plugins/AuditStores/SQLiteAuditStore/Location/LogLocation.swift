@@ -11,7 +11,8 @@ struct LogLocation: Hashable, Sendable {
         let path = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw .unfit(
-                "'\(text)' is no path of an audit log: give the path of a file, such as /var/lib/privyseal/audit.db.")
+                "'\(text)' is not the path of an audit log: give the path of a file, such as "
+                    + "/var/lib/privyseal/audit.db.")
         }
         self.path = path.hasPrefix("/") ? path : try Self.workingDirectory() + "/" + path
     }
@@ -38,7 +39,8 @@ struct LogLocation: Hashable, Sendable {
     private static func workingDirectory() throws(AuditStoreError) -> String {
         guard let buffer = getcwd(nil, 0) else {
             throw .failed(
-                "There is no working directory to find the audit log from: \(String(cString: strerror(errno))).")
+                "The working directory, which the path of the audit log needs, cannot be read: "
+                    + "\(String(cString: strerror(errno))).")
         }
         defer { free(buffer) }
         return String(cString: buffer)

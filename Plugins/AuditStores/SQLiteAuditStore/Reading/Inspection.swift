@@ -41,7 +41,7 @@ struct Inspection {
 
     private func bookkeeping() throws(AuditStoreError) -> [String] {
         var sentences: [String] = []
-        if try count("SELECT count(*) FROM log") != 1 { sentences.append("The log does not say once which it is.") }
+        if try count("SELECT count(*) FROM log") != 1 { sentences.append("The log must state its identity once.") }
         let first = try tables.firstSegment()
         let segments = try tables.segmentRoots().count
         if first > segments {
@@ -49,7 +49,7 @@ struct Inspection {
         }
         let early = try count("SELECT count(*) FROM entry WHERE idx < \(first * AuditSegment.size)")
         if early > 0 {
-            let count = early == 1 ? "1 entry stands" : "\(early) entries stand"
+            let count = early == 1 ? "1 entry is" : "\(early) entries are"
             sentences.append("\(count) before index \(first * AuditSegment.size), where the log begins.")
         }
         let heads = try count("SELECT count(*) FROM head")
@@ -57,7 +57,7 @@ struct Inspection {
         if heads > 1 { sentences.append("The log has \(heads) heads.") }
         if heads == 0 && entries > 0 { sentences.append("The log has entries and no head.") }
         let roots = try count("SELECT count(*) FROM segment WHERE length(root) <> 32")
-        if roots > 0 { sentences.append("\(roots) roots of segments are no hashes.") }
+        if roots > 0 { sentences.append("\(roots) roots of segments are not hashes.") }
         return sentences + (try files())
     }
 

@@ -103,7 +103,7 @@ final class LogTables {
     func head() throws(AuditStoreError) -> SignedTreeHead? {
         let head = try first("SELECT size, note FROM head") { SignedTreeHead(size: $0.integer(0), note: $0.text(1)) }
         guard let head, !(0..<Int.max).contains(head.size) else { return head }
-        throw .damaged("The audit log \(path) has a head over \(head.size) entries, which no log can have.")
+        throw .damaged("The audit log \(path) has a head over \(head.size) entries, which is impossible.")
     }
 
     /// The index after the last entry.
@@ -111,7 +111,7 @@ final class LogTables {
         let last = try first("SELECT max(idx) FROM entry") { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
         guard let last else { return try firstIndex() }
         guard (0..<Int.max).contains(last) else {
-            throw .damaged("The audit log \(path) holds an entry \(last), which no log can have.")
+            throw .damaged("The audit log \(path) has an entry \(last), which is impossible.")
         }
         return last + 1
     }
@@ -120,7 +120,7 @@ final class LogTables {
     func firstSegment() throws(AuditStoreError) -> Int {
         let number = try first("SELECT first_segment FROM log") { $0.integer(0) }
         guard let number, (0...Int.max / AuditSegment.size).contains(number) else {
-            throw .damaged("The audit log \(path) does not say where it begins.")
+            throw .damaged("The audit log \(path) does not state its first segment.")
         }
         return number
     }
@@ -130,7 +130,7 @@ final class LogTables {
     func segmentRoots() throws(AuditStoreError) -> [[UInt8]] {
         let rows = try all("SELECT number, root FROM segment ORDER BY number") { ($0.integer(0), $0.bytes(1)) }
         for (position, row) in rows.enumerated() where row.0 != position {
-            throw .damaged("The audit log \(path) lacks the root of segment \(position).")
+            throw .damaged("The audit log \(path) has no root of segment \(position).")
         }
         return rows.map(\.1)
     }
@@ -150,7 +150,7 @@ final class LogTables {
         }
         for register in registers where !(0..<Int.max).contains(register.entry) {
             throw .damaged(
-                "The audit log \(path) says that the register \(register.name) is told of by an entry that no log has.")
+                "The audit log \(path) names an impossible entry for the register \(register.name).")
         }
         return registers
     }

@@ -16,7 +16,7 @@ struct ReadingSource {
 
     init(at path: String) throws(AuditStoreError) {
         guard let database = try FileIdentity(path) else { throw LogFiles.gone(path) }
-        guard database.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
+        guard database.isRegular else { throw .unfit("\(path) is not a regular file, so it is not an audit log.") }
         try LogFiles.refuseJournal(beside: path)
         self.path = path
         self.database = database
@@ -58,8 +58,8 @@ struct ReadingSource {
         switch error {
         case .failed, .readOnly, .missing:
             return .failed(
-                "The audit log \(path) has a -wal file beside it, which can be read only where a -shm file can be made: "
-                    + "copy both files to a directory that can be written to.")
+                "The audit log \(path) has a -wal file, and reading it needs a -shm file, which cannot be created "
+                    + "here: copy both files to a writable directory.")
         case .full, .busy, .replaced, .damaged, .unfit, .closed: return error
         }
     }

@@ -31,7 +31,7 @@ final class SQLiteAuditReader: AuditReader {
         if let source, try source.isCurrent() { return source.tables }
         let opened = try ReadingSource(at: location.path)
         guard opened.identity == identity else {
-            throw .replaced("At \(location.path) there is another audit log now: of \(opened.identity.origin).")
+            throw .replaced("\(location.path) is another audit log now, of \(opened.identity.origin).")
         }
         source = opened
         return opened.tables

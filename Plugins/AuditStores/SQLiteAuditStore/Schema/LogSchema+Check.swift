@@ -11,12 +11,13 @@ extension LogSchema {
             kind = (try connection.number("application_id"), try connection.number("user_version"))
         } catch {
             guard error.code.primary == .notADatabase else { throw AuditStoreError(error, at: path) }
-            throw .unfit("\(path) is no audit log: \(error).")
+            throw .unfit("\(path) is not an audit log: \(error).")
         }
-        guard kind.application == applicationID else { throw .unfit("\(path) is a database, but no audit log.") }
+        guard kind.application == applicationID else { throw .unfit("\(path) is a database, but not an audit log.") }
         guard let found = kind.version, [version, versionWithoutRegisters].contains(found) else {
             throw .unfit(
-                "The audit log \(path) has version \(kind.version ?? 0) of the store; this program knows \(version).")
+                "The audit log \(path) has version \(kind.version ?? 0) of the store; this program supports "
+                    + "\(version).")
         }
         return found
     }
@@ -40,7 +41,8 @@ extension LogSchema {
                 continue
             }
             throw .damaged(
-                "The table '\(object.name)' of the audit log \(path) is not as it was made: somebody changed it.")
+                "The table '\(object.name)' of the audit log \(path) does not have its original definition: it was "
+                    + "changed.")
         }
     }
 
@@ -50,10 +52,10 @@ extension LogSchema {
                 AuditIdentity(origin: $0.text(0), formatVersion: $0.integer(1))
             }
         }
-        guard let identity else { throw .damaged("The audit log \(path) does not say which log it is.") }
+        guard let identity else { throw .damaged("The audit log \(path) does not state its identity.") }
         guard identity.formatVersion == AuditIdentity.currentFormat else {
             throw .unfit(
-                "The entries of the audit log \(path) have format \(identity.formatVersion); this program knows "
+                "The entries of the audit log \(path) have format \(identity.formatVersion); this program supports "
                     + "\(AuditIdentity.currentFormat).")
         }
         return identity
@@ -71,10 +73,10 @@ extension LogSchema {
         for (name, text) in expected.sorted(by: { $0.key < $1.key }) where found[name] != text {
             sentences.append(
                 found[name] == nil
-                    ? "The \(name) is missing." : "The \(name) is not as it was made: somebody changed it.")
+                    ? "The \(name) is missing." : "The \(name) does not have its original definition: it was changed.")
         }
         for name in found.keys.sorted() where expected[name] == nil {
-            sentences.append("The \(name) does not belong into an audit log.")
+            sentences.append("The \(name) does not belong in an audit log.")
         }
         return sentences
     }

@@ -52,7 +52,7 @@ final class SQLiteTransaction: AuditTransaction {
     func append(_ entry: StoredEntry) throws(AuditStoreError) {
         let next = try following()
         guard entry.index == next else {
-            throw .failed("Entry \(entry.index) does not follow: the next one of the audit log is \(next).")
+            throw .failed("Entry \(entry.index) is out of order: the next entry of the audit log is \(next).")
         }
         try write { (statements) throws(SQLiteError) in
             try statements.entry.bind(entry.index, at: 1)

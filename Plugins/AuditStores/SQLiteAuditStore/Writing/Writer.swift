@@ -26,7 +26,7 @@ final class Writer {
         let differences = try AuditStoreError.at(path) { () throws(SQLiteError) in
             try LogSchema.differences(in: connection)
         }
-        if let first = differences.first { throw .damaged("The audit log \(path) is not as it was made. \(first)") }
+        if let first = differences.first { throw .damaged("The audit log \(path) has a changed schema. \(first)") }
         tables = try LogTables(connection, at: path)
         statements = try AuditStoreError.at(path) { () throws(SQLiteError) in try WritingStatements(on: connection) }
         files = try LogFiles(at: path, of: connection)
@@ -37,7 +37,7 @@ final class Writer {
 
     static func connect(to path: String, timeout: Duration) throws(AuditStoreError) -> Connection {
         guard let file = try FileIdentity(path) else { throw LogFiles.gone(path) }
-        guard file.isRegular else { throw .unfit("\(path) is no file, and so no audit log.") }
+        guard file.isRegular else { throw .unfit("\(path) is not a regular file, so it is not an audit log.") }
         guard file.isWritable else { throw LogFiles.readOnly(path) }
         try LogFiles.refuseJournal(beside: path)
         let connection = try AuditStoreError.at(path) { () throws(SQLiteError) in
@@ -128,8 +128,8 @@ final class Writer {
         let first = try tables.firstIndex()
         guard verdict == "ok", count == (head?.size ?? 0) - first else {
             throw .replaced(
-                "The audit log \(files.path) was put back, and its -wal file does not belong to it or entries are missing: "
-                    + "put back both files of one moment.")
+                "The audit log \(files.path) was replaced, and its -wal file does not belong to it or entries are "
+                    + "missing: restore both files from the same backup.")
         }
     }
 }

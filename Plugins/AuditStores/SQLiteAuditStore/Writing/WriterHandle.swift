@@ -88,7 +88,7 @@ struct WriterHandle {
         }
         guard opened.identity == identity else {
             throw .replaced(
-                "At \(path) there is the audit log of \(opened.identity.origin) instead of \(identity.origin).")
+                "\(path) is the audit log of \(opened.identity.origin), not of \(identity.origin).")
         }
         shared.replace(with: opened)
         writer = opened

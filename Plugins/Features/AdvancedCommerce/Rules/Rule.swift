@@ -55,7 +55,7 @@ extension Rule {
     /// A price in thousandths of the currency's unit: USD 1.99 is 1990.
     static let amount = Rule { value, currency throws(JSONReadError) in
         let amount = try value.integer()
-        guard amount >= 0 else { throw JSONReadError(.invalid("is \(amount); a price is not negative")) }
+        guard amount >= 0 else { throw JSONReadError(.invalid("is \(amount); a price must not be negative")) }
         // A modification may omit the currency, and no App Store currency has more than two decimals.
         let step = currency?.step ?? Currency.finestStep
         guard amount.isMultiple(of: step) else {

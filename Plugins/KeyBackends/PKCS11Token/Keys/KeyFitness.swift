@@ -39,7 +39,7 @@ enum KeyFitness {
             throw error.whileOpening(key.name)
         }
         guard signs == true else {
-            throw .unfit("\(key.sentence) may not sign: CKA_SIGN is \(text(signs)). Import it again with that right.")
+            throw .unfit("\(key.sentence) cannot sign: CKA_SIGN is \(text(signs)). Import it again with CKA_SIGN.")
         }
     }
 

@@ -19,7 +19,7 @@ enum KeySearch {
         let asked = selector.uri.path
         guard found.isEmpty else {
             throw .ambiguous(
-                "\(found.count) private keys on the token \(token.name) answer to \(asked): \(list(found)). Name one "
+                "\(found.count) private keys on the token \(token.name) match \(asked): \(list(found)). Name one "
                     + "of them by object and id.")
         }
         let all: [FoundKey]
@@ -29,8 +29,8 @@ enum KeySearch {
             throw error.whileOpening(token.name)
         }
         throw .notFound(
-            "No private key on the token \(token.name) answers to \(asked). "
-                + (all.isEmpty ? "It shows none at all." : "It has \(list(all))."))
+            "No private key on the token \(token.name) matches \(asked). "
+                + (all.isEmpty ? "It has none." : "It has \(list(all))."))
     }
 
     private static func keys(_ attributes: [Attribute], _ session: Session) throws(PKCS11Error) -> [FoundKey] {

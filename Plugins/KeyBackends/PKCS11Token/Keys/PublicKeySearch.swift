@@ -15,7 +15,7 @@ enum PublicKeySearch {
             throw error.whileOpening(key.name)
         }
         if let shown, let configured = selector.publicKey, shown != configured {
-            throw .unfit("\(key.sentence) has another public key on its token than in the configuration.")
+            throw .unfit("\(key.sentence) has a public key on its token that differs from the configured one.")
         }
         guard let point = shown ?? selector.publicKey else {
             throw .unfit(

@@ -26,7 +26,7 @@ enum AESKeyUnwrapping {
         }
         // A session object: it would also end with the session.
         defer { try? session.session.destroy(aes) }
-        tell("An AES-256 key was made in the token for this import.")
+        tell("The token generated an AES-256 key for this import.")
         let wrapped = try session.attempt("encrypt under that AES key") { session throws(PKCS11Error) in
             try material.pkcs8.withBytes { plain throws(PKCS11Error) in
                 try PaddedKeyWrap.wrap(plain) { block throws(PKCS11Error) in
@@ -34,13 +34,13 @@ enum AESKeyUnwrapping {
                 }
             }
         }
-        guard let wrapped else { throw .unfit("The key has a size that no P-256 key has.") }
+        guard let wrapped else { throw .unfit("The size of the key is not that of a P-256 key.") }
         let mechanisms = try session.paddedWraps()
         let unwrapped = try session.attempt("unwrap the key") { _ throws(PKCS11Error) in
             try session.unwrap(wrapped, with: aes, by: mechanisms, KeyTemplate.privateKey(name))
         }
         guard let unwrapped else { return nil }
-        tell("The key went in by C_UnwrapKey under it.")
+        tell("The token unwrapped the key with it (C_UnwrapKey).")
         return NewPrivateKey(object: unwrapped.object, method: .unwrapped, warnings: unwrapped.warnings)
     }
 }
@@ -62,7 +62,7 @@ enum RSAPairUnwrapping {
     ) throws(KeyError) -> NewPrivateKey? {
         let pair = try WrappingKeyPair.generate(.transient, isLasting: false, on: session)
         defer { pair.destroy(on: session) }
-        tell("An RSA pair was made in the token for this import.")
+        tell("The token generated an RSA key pair for this import.")
         let package: WrappedKey
         do throws(KeyTransportError) { package = try pair.publicHalf.wrap(material, pair.hash(on: session)) } catch {
             throw .unfit("\(error)")
@@ -81,7 +81,7 @@ enum ClearObjectCreation {
     {
         var scalar = material.pkcs8.withBytes(scalar(of:))
         defer { scalar.withUnsafeMutableBytes { Secret.wipe($0) } }
-        guard scalar.count == 32 else { throw .unfit("The key has a form that no P-256 key has.") }
+        guard scalar.count == 32 else { throw .unfit("The form of the key is not that of a P-256 key.") }
         return try create(scalar, name, on: session)
     }
 

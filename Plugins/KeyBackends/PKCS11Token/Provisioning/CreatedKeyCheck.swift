@@ -45,7 +45,7 @@ struct CreatedKeyCheck {
         if request.isNeeded {
             faults.append(sentence)
         } else {
-            warnings.append("The token did as it likes: \(sentence).")
+            warnings.append("The token ignored the template: \(sentence).")
         }
     }
 

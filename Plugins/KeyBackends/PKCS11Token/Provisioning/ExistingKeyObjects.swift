@@ -15,7 +15,7 @@ struct ExistingKeyObjects {
     private var hasPublicKey = false
 
     init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, on session: TokenWorkSession) throws(KeyError) {
-        self = try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+        self = try session.attempt("list its keys") { session throws(PKCS11Error) in
             try ExistingKeyObjects(name, publicKey, in: session)
         }
     }
@@ -39,10 +39,10 @@ struct ExistingKeyObjects {
 
     /// Why the token must not get the new key, or nil.
     func refusal(_ name: KeyName, _ token: TokenInfo) -> String? {
-        let cure = "Take another label, or destroy that key first with privyseal keys destroy."
-        if hasPublicKey { return "This very key is on the token \(token.name) already. Nothing was changed." }
-        if hasLabel { return "The token \(token.name) has a key with the label \"\(name.label)\" already. \(cure)" }
-        if hasID { return "The token \(token.name) has a key with this CKA_ID already. Take another id." }
+        let cure = "Choose another label, or destroy that key first with privyseal keys destroy."
+        if hasPublicKey { return "The token \(token.name) already has this key. Nothing was changed." }
+        if hasLabel { return "The token \(token.name) already has a key with the label \"\(name.label)\". \(cure)" }
+        if hasID { return "The token \(token.name) already has a key with this CKA_ID. Choose another id." }
         return nil
     }
 

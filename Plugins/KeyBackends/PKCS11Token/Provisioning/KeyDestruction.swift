@@ -17,15 +17,15 @@ struct KeyDestruction {
         let privates = try objects([Attribute(.privateKey)] + wanted)
         guard privates.count <= 1 else {
             throw .ambiguous(
-                "\(privates.count) private keys answer to \(selector.uri.path). Name one by object and id.")
+                "\(privates.count) private keys match \(selector.uri.path). Name one by object and id.")
         }
         var attributes = wanted
         if let key = privates.first { attributes = try identity(of: key) }
         let publics = try objects([Attribute(.publicKey)] + attributes)
         guard isResumed || !(privates.isEmpty && publics.isEmpty) else {
             throw .notFound(
-                "The token \(session.info.name) has no key that answers to \(selector.uri.path). Nothing was destroyed: see "
-                    + "whether it is the right token, and the right object.")
+                "The token \(session.info.name) has no key that matches \(selector.uri.path). Nothing was destroyed: "
+                    + "check that the token and the object are the right ones.")
         }
         let publicKey = publicKey(among: publics)
         try check(publicKey)
@@ -34,8 +34,8 @@ struct KeyDestruction {
             !wanted.contains(where: { $0.kind == .id })
         {
             throw .unfit(
-                "The token \(session.info.name) does not show the key's public half, so nobody can tell whether it is the one to "
-                    + "destroy. Name it by its id=…, too. Nothing was changed.")
+                "The token \(session.info.name) does not show the public key of this key, so the fingerprint cannot be "
+                    + "checked. Name the key by its id=…, too. Nothing was changed.")
         }
         try session.attempt("destroy the key") { session throws(PKCS11Error) in
             for object in privates { try session.destroy(object) }
@@ -44,9 +44,9 @@ struct KeyDestruction {
         try session.attempt("destroy the public key") { session throws(PKCS11Error) in
             for object in publics { try session.destroy(object) }
         }
-        if !publics.isEmpty { tell("The public key beside it was destroyed.") }
+        if !publics.isEmpty { tell("Its public key was destroyed.") }
         try look(for: [wanted, attributes] + attributes.map { [$0] }, publicKey)
-        tell("Looked for again, by label, by ID and by public key: it is gone.")
+        tell("A search by label, ID and public key found no object of the key.")
         return DestroyedKey(
             fingerprint: publicKey.map { PublicKeyFingerprint(of: $0) },
             label: text(attributes, .label), id: attributes.first { $0.kind == .id }?.value ?? [],
@@ -54,7 +54,7 @@ struct KeyDestruction {
     }
 
     private func objects(_ attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
-        try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+        try session.attempt("list its keys") { session throws(PKCS11Error) in
             try session.objects(with: attributes)
         }
     }
@@ -78,14 +78,14 @@ struct KeyDestruction {
     private func check(_ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         guard let fingerprint, let publicKey, PublicKeyFingerprint(of: publicKey) != fingerprint else { return }
         throw .unfit(
-            "The key on the token \(session.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), and the "
-                + "one to destroy has \(fingerprint). Nothing was changed.")
+            "The key on the token \(session.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), but "
+                + "the key to destroy has \(fingerprint). Nothing was changed.")
     }
 
     /// Searches in a new session, which has no cached objects. Another key may share the ID or the label, so only
     /// objects of the private key's class count there.
     private func look(for places: [[Attribute]], _ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
-        let left = try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+        let left = try session.attempt("list its keys") { session throws(PKCS11Error) in
             let fresh = try Session(on: session.slot, of: session.module, writable: true)
             defer { _ = Session.close([fresh], within: 1000) }
             var count = 0
@@ -95,7 +95,7 @@ struct KeyDestruction {
         }
         guard left == 0 else {
             throw .failed(
-                "The token \(session.info.name) still shows \(left) objects of the key after it was destroyed.")
+                "The token \(session.info.name) still has \(left) objects of the key after its destruction.")
         }
     }
 

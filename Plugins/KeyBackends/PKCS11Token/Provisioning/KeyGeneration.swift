@@ -18,7 +18,7 @@ struct KeyGeneration {
             template.filter { $0.kind != .objectClass && $0.kind != .keyType }
         }
         let publicTemplate = KeyTemplate.publicKey(name).filter { $0.kind != .objectClass && $0.kind != .keyType }
-        let (pair, template) = try session.attempt("make a P-256 pair") { session throws(PKCS11Error) in
+        let (pair, template) = try session.attempt("generate a P-256 key pair") { session throws(PKCS11Error) in
             try KeyTemplate.mostCompleteAccepted(templates) { template throws(PKCS11Error) in
                 let isTrial = template.contains(Attribute(.isToken, false))
                 let publicTemplate = isTrial ? KeyTemplate.trial(publicTemplate) : publicTemplate
@@ -29,7 +29,7 @@ struct KeyGeneration {
                 try? session.destroy(pair.publicKey)
             }
         }
-        tell("The token made a P-256 pair.")
+        tell("The token generated a P-256 key pair.")
         do throws(KeyError) {
             var placed = try placed(pair.privateKey, name, .generated)
             placed.warnings = KeyTemplate.warnings(template) + placed.warnings
@@ -44,7 +44,7 @@ struct KeyGeneration {
     /// Uses the complete pair of an interrupted generation, or destroys half a pair.
     private func finish(_ name: KeyName) throws(KeyError) -> ProvisionedKey? {
         let label = Attribute(.label, text: name.label)
-        let (privates, publics) = try session.attempt("say which keys it has") { session throws(PKCS11Error) in
+        let (privates, publics) = try session.attempt("list its keys") { session throws(PKCS11Error) in
             (
                 try session.objects(with: [Attribute(.privateKey), label]),
                 try session.objects(with: [Attribute(.publicKey), label])
@@ -53,7 +53,7 @@ struct KeyGeneration {
         if privates.isEmpty, publics.isEmpty { return nil }
         if privates.count == 1, publics.count == 1, let whole = try? placed(privates[0], name, .found) { return whole }
         guard privates.count <= 1, publics.count <= 1, privates.isEmpty || publics.isEmpty else { return nil }
-        tell("Half a pair was left by a generation that was interrupted; it is removed.")
+        tell("An interrupted generation left half a key pair; it is removed.")
         try session.attempt("destroy half a pair") { session throws(PKCS11Error) in
             for object in privates + publics { try session.destroy(object) }
         }
@@ -69,15 +69,15 @@ struct KeyGeneration {
         }
         guard readback.faults.isEmpty else {
             throw .unfit(
-                "The token \(session.info.name) made something else than was asked: "
+                "The token \(session.info.name) did not generate the key as requested: "
                     + "\(readback.faults.joined(separator: ", ")).")
         }
         let (found, publicKey) = try publicKey(of: object)
         let holds = try session.attempt("sign a proof of possession") { session throws(PKCS11Error) in
             try PossessionProof.holds(object, publicKey, in: session)
         }
-        guard holds else { throw .unfit("The key that the token made does not sign for its public key.") }
-        tell("Read back: made in the token, sensitive, never extractable, good for signing only; it has proven itself.")
+        guard holds else { throw .unfit("The signature of the new key does not verify with its public key.") }
+        tell("Checked: generated in the token, sensitive, never extractable, for signing only; its proof is valid.")
         return ProvisionedKey(
             publicKey: publicKey, method: method, label: found.label, id: found.id, attributes: readback.attributes,
             warnings: readback.warnings)

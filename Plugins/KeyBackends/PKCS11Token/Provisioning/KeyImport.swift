@@ -33,15 +33,15 @@ struct KeyImport {
         let holds = (try? PossessionProof.holds(object, key.publicKey, in: session.session)) ?? false
         let readback = try? CreatedKeyCheck(object, on: session)
         if holds, let readback, readback.faults.isEmpty {
-            tell("The key is there from an import that did not end; it is as it should be, and has proven itself.")
+            tell("The token has the key from an interrupted import; its attributes and its proof are correct.")
             return try placed(.found, readback, hasPublicKey: hasPublicKey)
         }
         guard name.isDerived, !holds else {
             throw .unfit(
-                "The token \(session.info.name) holds a key under this label and ID already, and it is not as this import "
-                    + "would have made it. Look at it, and destroy it with privyseal keys destroy before you go on.")
+                "The token \(session.info.name) already has a key with this label and ID, and its attributes are not "
+                    + "those of this import. Check it, and destroy it with privyseal keys destroy before you go on.")
         }
-        tell("The remains of an import that was interrupted are removed.")
+        tell("The remains of an interrupted import are removed.")
         try session.attempt("destroy what an interrupted import left") { session throws(PKCS11Error) in
             try session.destroy(object)
         }
@@ -64,17 +64,17 @@ struct KeyImport {
             var readback = try CreatedKeyCheck(newKey.object, on: session)
             guard readback.faults.isEmpty else {
                 throw .unfit(
-                    "The token \(session.info.name) made something else of the key than was asked: "
+                    "The token \(session.info.name) did not store the key as requested: "
                         + "\(readback.faults.joined(separator: ", ")).")
             }
-            tell("Read back: sensitive, not extractable, private, good for signing only.")
+            tell("Checked: sensitive, not extractable, private, for signing only.")
             let holds = try session.attempt("sign a proof of possession") { session throws(PKCS11Error) in
                 try PossessionProof.holds(newKey.object, key.publicKey, in: session)
             }
             guard holds else {
-                throw .unfit("The key on the token does not sign for the public key that it should: it is another one.")
+                throw .unfit("The signature does not verify with the expected public key: the token has another key.")
             }
-            tell("The key has proven that it belongs to its public key.")
+            tell("The key matches its public key: its proof of possession is valid.")
             readback.warnings = newKey.warnings + readback.warnings
             return try placed(newKey.method, readback, hasPublicKey: false)
         } catch {
@@ -109,8 +109,8 @@ struct KeyImport {
                 // Any other error concerns the public key alone; the private key has proven itself.
                 guard !Self.losses.contains(error.returnValue.recovery) else { throw error }
                 return
-                    "The token stores no public key object (\(error)). The private key is in its place; put the public "
-                    + "key into a file, and name that with publicKeyFile in the configuration."
+                    "The token stores no public key object (\(error)). The private key is stored; put the public key "
+                    + "into a file, and name the file with publicKeyFile in the configuration."
             }
         }
     }
@@ -124,7 +124,7 @@ struct KeyImport {
             return error
         } catch let second {
             return .failed(
-                "\(error) What was made could not be removed (\(second)): run privyseal keys destroy, or this import "
+                "\(error) The new key could not be removed (\(second)): run privyseal keys destroy, or this import "
                     + "again.")
         }
     }
@@ -140,7 +140,7 @@ struct KeyImport {
         }
     }
 
-    private static let deniedMechanisms = "the mechanisms for C_UnwrapKey that it lists and denies"
+    private static let deniedMechanisms = "working mechanisms for C_UnwrapKey (it denies those that it lists)"
 
     private func importPrivateKey(_ material: KeyMaterial) throws(KeyError) -> NewPrivateKey {
         var obstacle = try AESKeyUnwrapping.missing(on: session)
@@ -156,14 +156,14 @@ struct KeyImport {
         let lacks = "it lacks \(obstacle ?? ""), and for an RSA pair \(other ?? "")"
         guard allowsClear else {
             throw .unfit(
-                "The token \(session.info.name) cannot take the key wrapped: \(lacks). Nothing was sent to it. To send the key "
-                    + "in the clear through the module and whatever lies between, by C_CreateObject, give "
-                    + "--allow-clear-import.")
+                "The token \(session.info.name) cannot import the key in wrapped form: \(lacks). Nothing was sent to "
+                    + "it. To send the key in the clear through the module and all software between, by "
+                    + "C_CreateObject, give --allow-clear-import.")
         }
         var newKey = try ClearObjectCreation.run(material, name, on: session)
         let warning =
             "The token cannot unwrap (\(lacks)), so the key went to it in the clear by C_CreateObject: it passed through "
-            + "the module's memory and whatever lies between."
+            + "the module's memory and all software between."
         tell(warning)
         newKey.warnings.insert(warning, at: 0)
         return newKey

@@ -13,7 +13,7 @@ struct KeyName: Sendable {
     init(_ selector: KeySelector, publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         let attributes = try TokenAddress.parse(selector.uri).objectAttributes
         guard let label = attributes.first(where: { $0.kind == .label }), !label.value.isEmpty else {
-            throw .invalidURI("it must give the key that is to be a label with object=…")
+            throw .invalidURI("it must give the new key a label with object=…")
         }
         self.label = String(decoding: label.value, as: UTF8.self)
         if let id = attributes.first(where: { $0.kind == .id })?.value, !id.isEmpty {

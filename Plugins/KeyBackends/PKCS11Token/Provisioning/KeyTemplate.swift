@@ -57,7 +57,7 @@ enum KeyTemplate {
         let omitted = requests.filter { request in request.isNeeded && !template.contains { $0.kind == request.kind } }
         guard !omitted.isEmpty else { return [] }
         let names = omitted.map(\.name).joined(separator: ", ")
-        return ["The token does not take \(names) in a template, so the key was made without."]
+        return ["The token does not accept \(names) in a template, so the key was made without them."]
     }
 
     static func publicKey(_ name: KeyName) -> [Attribute] {

@@ -30,7 +30,7 @@ struct PackageUnwrapping {
         case .denied(let sentence): return .denied(sentence)
         }
         defer { try? session.session.destroy(aes) }
-        tell("The package's AES key was unwrapped in the token.")
+        tell("The token unwrapped the package's AES key.")
         // Some tokens do not list all mechanisms that they have.
         let listed = try session.paddedWraps()
         let mechanisms = listed.isEmpty ? [.aesKeyWrapKWP, .aesKeyWrapPadded] : listed
@@ -45,7 +45,7 @@ struct PackageUnwrapping {
                 "The token \(session.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so it "
                     + "cannot open a package.")
         }
-        tell("The key went in by C_UnwrapKey under it.")
+        tell("The token unwrapped the key with it (C_UnwrapKey).")
         return .newKey(
             NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings))
     }
@@ -63,7 +63,7 @@ struct PackageUnwrapping {
             throw refusal(error, "unwrap the package")
         }
         guard let unwrapped else { return nil }
-        tell("The key went in by C_UnwrapKey under the wrapping key (CKM_RSA_AES_KEY_WRAP).")
+        tell("The token unwrapped the key with the wrapping key (C_UnwrapKey, CKM_RSA_AES_KEY_WRAP).")
         return NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
     }
 
@@ -89,8 +89,8 @@ struct PackageUnwrapping {
             }
             return .denied(
                 "The token \(session.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
-                    + "wrapping key (privyseal keys wrapping-key), whose file says which hash the token takes, and wrap the "
-                    + "key again.")
+                    + "wrapping key (privyseal keys wrapping-key), whose file names a hash that the token supports, "
+                    + "and wrap the key again.")
         }
     }
 

@@ -5,7 +5,7 @@ internal import SigningKit
 extension TokenWorkSession {
     /// Whether the token has the mechanism for this use. Without `C_GetMechanismInfo`, its mechanism list decides.
     func has(_ mechanism: Mechanism, for use: MechanismUse) throws(KeyError) -> Bool {
-        try attempt("say what it can do") { session throws(PKCS11Error) in
+        try attempt("list its mechanisms") { session throws(PKCS11Error) in
             do throws(PKCS11Error) {
                 return try session.module.uses(of: mechanism, on: session.slot).contains(use)
             } catch {

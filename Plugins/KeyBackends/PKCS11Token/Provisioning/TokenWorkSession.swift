@@ -44,7 +44,7 @@ struct TokenWorkSession: Sendable {
 
     private static func open(_ slot: SlotID, _ module: Module, _ info: TokenInfo) throws(KeyError) -> Session {
         do throws(PKCS11Error) { return try Session(on: slot, of: module, writable: true) } catch {
-            throw error.whileProvisioning(info, "open a session that may change it")
+            throw error.whileProvisioning(info, "open a read-write session")
         }
     }
 }
@@ -55,8 +55,7 @@ extension PKCS11Error {
         switch returnValue {
         case .deviceMemory:
             return .unfit(
-                "The token \(token.name) has no room (\(self)). Destroy a key on it that is retired, or use another "
-                    + "token.")
+                "The token \(token.name) is full (\(self)). Destroy a retired key on it, or use another token.")
         case .tokenWriteProtected, .sessionReadOnly:
             return token.readOnly("\(self)")
         default:
@@ -68,6 +67,6 @@ extension PKCS11Error {
 
 extension TokenInfo {
     func readOnly(_ evidence: String) -> KeyError {
-        .unfit("The token \(name) takes no changes (\(evidence)). Take off its write protection, or use another token.")
+        .unfit("The token \(name) is read-only (\(evidence)). Remove its write protection, or use another token.")
     }
 }

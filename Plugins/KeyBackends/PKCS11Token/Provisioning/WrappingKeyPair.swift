@@ -40,7 +40,7 @@ struct WrappingKeyPair {
                 try publicKey(pair.publicKey, in: session)
             }
             guard isFit, let key else {
-                throw .unfit("The token \(session.info.name) made a wrapping key that it does not protect.")
+                throw .unfit("The token \(session.info.name) generated a wrapping key without protecting it.")
             }
             return WrappingKeyPair(privateKey: pair.privateKey, publicHalf: key, publicKey: pair.publicKey)
         } catch {

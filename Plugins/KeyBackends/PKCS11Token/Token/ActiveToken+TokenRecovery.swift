@@ -20,7 +20,7 @@ extension ActiveToken {
     }
 
     func keyLost(_ name: String) {
-        log.warning("The token \(connection.name) does not know \(name) any more")
+        log.warning("The token \(connection.name) no longer has \(name)")
         schedule()
     }
 

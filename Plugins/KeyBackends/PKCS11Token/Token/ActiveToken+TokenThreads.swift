@@ -51,7 +51,7 @@ extension ActiveToken {
         let count = threads.withLock { $0.replaced }
         guard count < TokenThreads.limit, !recovery.withLock({ $0.isOver }) else { return }
         log.error(
-            "A call that mends the token \(connection.name) took longer than \(settings.timeout / 1000) s",
+            "A call to restore the token \(connection.name) took longer than \(settings.timeout / 1000) s",
             metadata: ["hanging": "\(count + 1)", "limit": "\(TokenThreads.limit)"])
         let successor = Worker()
         guard successor.start("privyseal-maint") else { return }

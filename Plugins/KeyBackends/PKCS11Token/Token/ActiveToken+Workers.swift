@@ -61,7 +61,7 @@ extension ActiveToken {
         let pause = recovery.withLock { $0.settle(for: count) }
         pool.dropLostWorkers(because: "The token has no more sessions now.")
         guard let pause else { return }
-        log.warning("The token \(connection.info.name) has only \(count) sessions to sign; it is asked for more later")
+        log.warning("The token \(connection.info.name) has only \(count) sessions to sign; more are requested later")
         keep(after: pause) { [self] in
             recovery.withLock { $0.grow() }
             schedule()

@@ -36,19 +36,19 @@ enum Login {
     static func check(_ credentials: Credentials, _ token: TokenInfo) throws(KeyError) {
         if credentials.pin == nil, !token.flags.contains(.protectedAuthenticationPath) {
             throw .secretUnavailable(
-                "The token \(token.name) wants a PIN; say where it is with pin-source=file:/… or "
+                "The token \(token.name) needs a PIN; give its source with pin-source=file:/… or "
                     + "pin-source=credential:NAME in the key's URI.")
         }
         if let refusal = refusedBefore(credentials, token) { throw refusal }
         if token.flags.contains(.userPINLocked) {
             throw .loginBlocked(
-                "The PIN of the token \(token.name) is locked, so no login is tried. Unlock it with the security "
-                    + "officer's PIN, then reload or restart the gateway.")
+                "The PIN of the token \(token.name) is locked, so the gateway does not log in. Unlock it with the "
+                    + "security officer's PIN, then reload or restart the gateway.")
         }
         if token.flags.contains(.userPINFinalTry) {
             throw .loginBlocked(
-                "One more wrong PIN would lock the token \(token.name), so no login is tried. Log in once with another "
-                    + "tool to reset its counter, then reload or restart the gateway.")
+                "One more wrong PIN would lock the token \(token.name), so the gateway does not log in. Log in once "
+                    + "with another tool to reset its counter, then reload or restart the gateway.")
         }
     }
 
@@ -66,15 +66,16 @@ enum Login {
         if isWrong, pin != nil {
             RefusedPINs.insert(pin, .wrong, for: token)
             return .loginRefused(
-                "The token \(token.name) refused the PIN (\(error.returnValue)). It is not tried again: put the right PIN "
-                    + "in its place and reload. If the token has been changed so that this PIN is right, restart the "
-                    + "gateway.")
+                "The token \(token.name) refused the PIN (\(error.returnValue)). The gateway does not try it again: "
+                    + "correct the PIN and reload. If this PIN is correct now because the token was changed, restart "
+                    + "the gateway.")
         }
         RefusedPINs.insert(pin, .unclear, for: token)
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
         return .loginBlocked(
-            "The token \(token.name) did not take \(what): \(error). That may have cost a try, so it is not tried "
-                + "again. Look at the token, then reload or restart the gateway for one more attempt.")
+            "The token \(token.name) did not accept \(what): \(error). That may have counted as a failed attempt, so "
+                + "the gateway does not try again. Check the token, then reload or restart the gateway for one more "
+                + "attempt.")
     }
 
     /// Nil if the PIN may be sent.
@@ -82,16 +83,16 @@ enum Login {
         switch RefusedPINs.verdict(credentials, for: token) {
         case .unchecked:
             .unavailable(
-                "The token \(token.name) did not take a login, and did not look at the PIN. It is tried again after a "
-                    + "pause.")
+                "The token \(token.name) did not accept a login, and did not check the PIN. The gateway tries again "
+                    + "after a pause.")
         case .wrong:
             .loginRefused(
-                "The token \(token.name) refused this PIN before, so it is not tried again: put the right PIN in its "
-                    + "place and reload. If the token has been changed so that this PIN is right, restart the gateway.")
+                "The token \(token.name) refused this PIN before, so the gateway does not try it again: correct the "
+                    + "PIN and reload. If this PIN is correct now because the token was changed, restart the gateway.")
         case .unclear:
             .loginBlocked(
-                "The token \(token.name) did not take a login before, so it is not tried again. Look at the token, then "
-                    + "reload or restart the gateway for one more attempt.")
+                "The token \(token.name) did not accept an earlier login, so the gateway does not try again. Check the "
+                    + "token, then reload or restart the gateway for one more attempt.")
         case nil: nil
         }
     }

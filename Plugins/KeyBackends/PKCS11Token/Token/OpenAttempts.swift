@@ -26,7 +26,7 @@ enum OpenAttempts {
             return false
         }
         guard !isHung else {
-            throw .unavailable("A call that opens \(locator.uri) still hangs. It is tried again when that is back.")
+            throw .unavailable("A call that opens \(locator.uri) still hangs. The next attempt waits for its return.")
         }
         return openAttempt
     }

@@ -38,14 +38,15 @@ enum TokenAddress {
         // Check this first: a URI with a PIN must cause no other message.
         if (path + query).contains(where: { $0.name == "pin-value" }) {
             throw .invalidURI(
-                "pin-value puts the PIN into the configuration; put it into a file and name that with pin-source=file:/…"
+                "pin-value puts the PIN into the configuration; put it into a file and give that with "
+                    + "pin-source=file:/…"
             )
         }
         let known = tokenAttributes.union(keyAttributes).union(["slot-id"])
         for (attributes, names, place) in [(path, known, "path"), (query, queryAttributes, "query")] {
             if let unknown = attributes.first(where: { !names.contains($0.name) }) {
                 throw .invalidURI(
-                    "\(shown(unknown.name)) is not an attribute of its \(place) that is used here; those are "
+                    "\(shown(unknown.name)) is not a supported attribute of its \(place); the supported ones are "
                         + names.sorted().joined(separator: ", "))
             }
         }
@@ -53,14 +54,14 @@ enum TokenAddress {
         guard path.contains(where: { tokenAttributes.contains($0.name) && !$0.value.isEmpty }) else {
             throw .invalidURI(
                 "it must name the token by token, serial, manufacturer or model"
-                    + (path.contains { $0.name == "slot-id" } ? ": a slot's number changes" : ""))
+                    + (path.contains { $0.name == "slot-id" } ? ": slot numbers change" : ""))
         }
     }
 
     /// p11-kit and the system calls end a string at a NUL, and p11-kit truncates a slot number to 64 bits.
     private static func checkValues(_ attributes: [URIAttribute]) throws(KeyError) {
         for attribute in attributes where attribute.name != "id" && attribute.value.contains(0) {
-            throw .invalidURI("its \(attribute.name) holds a NUL (%00), which ends a text; remove it")
+            throw .invalidURI("its \(attribute.name) holds a NUL (%00), which ends a string; remove it")
         }
         guard let slot = attributes.first(where: { $0.name == "slot-id" }) else { return }
         let digits = String(decoding: slot.value, as: UTF8.self)
@@ -82,7 +83,7 @@ enum TokenAddress {
 
     private static func check(_ uri: PKCS11URI, _ path: [URIAttribute]) throws(KeyError) {
         if let type = path.first(where: { $0.name == "type" }), type.value != Array("private".utf8) {
-            throw .invalidURI("its type must be private: a key that signs is wanted")
+            throw .invalidURI("its type must be private: signing needs a private key")
         }
         try checkModule(uri)
         guard let source = uri.pinSource else { return }
@@ -122,7 +123,7 @@ enum TokenAddress {
         for part in parts {
             let name = String(part.prefix { $0 != "=" })
             guard part.utf8.count > name.utf8.count, let value = unescape(part.dropFirst(name.count + 1)) else {
-                throw .invalidURI("it must be pkcs11:name=value;…?name=value&…, with %XX for what is not plain text")
+                throw .invalidURI("it must be pkcs11:name=value;…?name=value&…, with %XX for special characters")
             }
             guard !found.contains(where: { $0.name == name }) else {
                 throw .invalidURI("it names \(shown(name)) twice")
@@ -178,6 +179,6 @@ enum TokenAddress {
 
 extension PKCS11URIError {
     static var unknownAttribute: PKCS11URIError {
-        PKCS11URIError(reason: "it has an attribute that p11-kit does not know")
+        PKCS11URIError(reason: "it has an attribute that p11-kit does not support")
     }
 }

@@ -161,7 +161,7 @@ final class TokenConnection: Sendable {
     private func findAgain(_ key: TokenKey) throws(KeyError) -> ObjectHandle {
         let (found, publicKey) = try find(key.selector)
         guard publicKey.rawRepresentation == key.publicKey.rawRepresentation else {
-            throw .unfit("\(found.sentence) is another one than before. Start the gateway again if that is meant.")
+            throw .unfit("\(found.sentence) is not the same key as before. Restart the gateway if that is intended.")
         }
         return found.handle
     }
@@ -311,7 +311,7 @@ final class TokenConnection: Sendable {
             if let path = uri.modulePath { return try Module.open(path: path, arguments: arguments) }
             return try Module.open(name: uri.moduleName ?? "", arguments: arguments)
         } catch {
-            throw error.whileOpening("behind the module")
+            throw error.whileOpening("of the module")
         }
     }
 

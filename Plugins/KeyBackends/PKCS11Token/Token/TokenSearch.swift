@@ -25,20 +25,20 @@ enum TokenSearch {
         if found.count == 1 { return found[0] }
         guard found.isEmpty else {
             throw .ambiguous(
-                "\(found.count) tokens answer to \(place): \(list(found.map(\.info))). Add serial to the key's URI.")
+                "\(found.count) tokens match \(place): \(list(found.map(\.info))). Add serial to the key's URI.")
         }
-        throw .notFound("No token answers to \(place). \(alternatives(to: tokens, slots.count))")
+        throw .notFound("No token matches \(place). \(alternatives(to: tokens, slots.count))")
     }
 
     private static func alternatives(to tokens: [(slot: SlotID, info: TokenInfo)], _ slots: Int) -> String {
         guard tokens.isEmpty else { return "There is \(list(tokens.map(\.info)))." }
         guard slots == 0 else {
             return
-                "None of the module's \(slots) slots holds a token that is initialized. Initialize the token first, or "
-                + "see whether the module reads another configuration than the tool that initialized it."
+                "None of the module's \(slots) slots holds an initialized token. Initialize the token first, or check "
+                + "whether the module reads the same configuration as the tool that initialized it."
         }
-        return "The module shows no slot with a token. Plug in the device, or start the service behind the module; for "
-            + "p11-kit-client.so, P11_KIT_SERVER_ADDRESS must name a p11-kit server that runs."
+        return "The module has no slot with a token. Plug in the device, or start the service that the module uses; "
+            + "for p11-kit-client.so, P11_KIT_SERVER_ADDRESS must name a running p11-kit server."
     }
 
     private static func present(_ slots: [SlotID], in module: Module) -> [(slot: SlotID, info: TokenInfo)] {

@@ -26,16 +26,16 @@ struct TokenSettings: Sendable {
     static let declared: [KeyBackendSetting] = [
         KeyBackendSetting(
             "sessions", .integer(default: defaultSessions, allowed: 1...64),
-            "Sessions that sign at the same time, each on a thread of its own."),
+            "Sessions that sign in parallel, each on its own thread."),
         KeyBackendSetting(
             "queueLimit", .integer(default: 512, allowed: 1...65_536),
-            "Signatures that may wait for a session; over it the answer is busy."),
+            "Signatures that may wait for a session; beyond this limit, the answer is busy."),
         KeyBackendSetting(
             "operationTimeout", .integer(default: 10, allowed: 1...600),
-            "Seconds that a call into the token may take before its caller is told that the token is unavailable."),
+            "Seconds that a call into the token may take before the token counts as unavailable for the caller."),
         KeyBackendSetting(
             "allowUnprotectedKeys", .boolean(default: false),
-            "Accept keys that the token would give out. For tests only."),
+            "Accept keys that can be extracted from the token. For tests only."),
         KeyBackendSetting(
             // CKU_SO is 0; it may not use private keys. CKU_CONTEXT_SPECIFIC is 2, for single operations.
             "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF, except: [2]),

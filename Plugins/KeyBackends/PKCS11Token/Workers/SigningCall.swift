@@ -14,7 +14,7 @@ enum SigningCall {
         do throws(SigningFault) {
             let signature = try job.key.sign(job.digest, with: signer)
             guard let signature else {
-                let sentence = "The token gave a signature that is not 64 bytes long, as one over P-256 is."
+                let sentence = "The token returned a signature that is not 64 bytes long, as P-256 requires."
                 return WorkerPool.Outcome(job: job, answer: .failure(.failed(sentence)))
             }
             return WorkerPool.Outcome(job: job, answer: .success(signature))

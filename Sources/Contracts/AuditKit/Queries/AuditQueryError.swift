@@ -25,16 +25,17 @@ extension AuditQueryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notMoment(let parameter, let text):
-            "\"\(PlainText.of(text))\" is no moment for \(parameter): give a time such as 2026-11-21T13:27:00Z, a date "
-                + "such as 2026-11-21, or how long ago, such as 24h or 7d."
+            "\"\(PlainText.of(text))\" is not a time for \(parameter): give a time such as 2026-11-21T13:27:00Z, a "
+                + "date such as 2026-11-21, or how long ago, such as 24h or 7d."
         case .notDay(let text):
-            "\"\(PlainText.of(text))\" is no day: give a date of the calendar in UTC, such as 2026-11-21."
-        case .dayAndPeriod: "A day is a period itself: give either day, or since and until."
+            "\"\(PlainText.of(text))\" is not a day: give a calendar date in UTC, such as 2026-11-21."
+        case .dayAndPeriod: "A day is already a period: give either day, or since and until."
         case .emptyPeriod(let since, let until):
-            "Nothing lies between since (\(since)) and until (\(until)): until must be later, and is not included itself."
+            "The period from since (\(since)) to until (\(until)) is empty: until must be later, and is not included "
+                + "itself."
         case .unknownKind(let text):
-            "\"\(PlainText.of(text))\" is no kind of entry: give one of \(AuditEvent.kinds.joined(separator: ", "))."
-        case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all."
+            "\"\(PlainText.of(text))\" is not a kind of entry: give one of \(AuditEvent.kinds.joined(separator: ", "))."
+        case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all entries."
         }
     }
 }

@@ -21,8 +21,8 @@ public struct MissingEntries: Hashable, Sendable {
     /// - Parameter begin: the log's first index now.
     public func sentence(beginningAt begin: Int) -> String {
         if first < begin {
-            return "Entries before \(begin) were archived while they were read: from \(first) on some are left out. "
-                + "Run it again to have all that the log has now."
+            return "Entries before \(begin) were archived while they were read: from \(first) on, some are left out. "
+                + "Run it again to get all entries that the log has now."
         }
         return count == 1
             ? "Entry \(first) is missing in the log: run privyseal audit verify."

@@ -28,10 +28,10 @@ public struct SearchCoverage: Hashable, Sendable {
     public var countSentence: String? {
         guard byIndex > 0 else { return nil }
         return
-            "The search index answered for \(byIndex) of \(byIndex + byReading) entries; an entry that it leaves out is not "
+            "The search index answered for \(byIndex) of \(byIndex + byReading) entries; an entry that it omits is not "
             + "counted. \(Self.cure)"
     }
 
     /// The remedy is a copy, because a running gateway rebuilds its index.
-    private static let cure = "To have every entry read, search a copy of the log without its index."
+    private static let cure = "To read every entry, search a copy of the log without its index."
 }

@@ -7,12 +7,12 @@ public enum EntryDetail {
         let leaf = MerkleHash.leaf(entry.body)
         var lines = [("Entry", String(entry.index)), ("Leaf hash", Hexadecimal.encode(leaf.bytes))]
         if StoredEntry.mark(of: leaf, at: entry.index) != entry.mark {
-            lines.append(("Attention", "the entry does not fit its mark: run privyseal audit verify"))
+            lines.append(("Attention", "the entry does not match its mark: run privyseal audit verify"))
         }
         if let members = EntryMembers(entry.body) {
             lines += members.all.flatMap { rows(of: $0.name, $0.value) }
         } else {
-            lines.append(("Attention", "these \(entry.body.count) bytes are no entry: run privyseal audit verify"))
+            lines.append(("Attention", "these \(entry.body.count) bytes are not an entry: run privyseal audit verify"))
         }
         let width = lines.map(\.0.count).max() ?? 0
         return lines.map { label, text in

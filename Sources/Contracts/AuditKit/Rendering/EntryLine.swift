@@ -8,7 +8,7 @@ import StrictJSON
 public enum EntryLine {
     public static func text(_ entry: StoredEntry) -> String {
         guard let fields = EntryFields(entry.body), let members = EntryMembers(entry.body) else {
-            return "\(entry.index)  (\(entry.body.count) bytes that are no entry; see privyseal audit verify)"
+            return "\(entry.index)  (\(entry.body.count) bytes that are not an entry; run privyseal audit verify)"
         }
         let kind = fields.kind ?? "-"
         let cells: [String] =

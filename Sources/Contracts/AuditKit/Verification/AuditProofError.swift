@@ -26,8 +26,8 @@ public enum AuditProofError: Error, Hashable, Sendable {
 /// The format error in a proof's text.
 public enum ProofFormatError: String, Hashable, Sendable {
     case notText = "it is not UTF-8"
-    case header = "its first line does not say what it is"
-    case parts = "parts of it, which empty lines divide, are missing or too many"
+    case header = "its first line is not the header of a proof"
+    case parts = "it has too few or too many parts (empty lines separate the parts)"
     case entry = "it has no line `extra` with the entry in Base64"
     case index = "it has no line `index` with a number in decimal digits"
     case hash = "one of its hashes is not the Base64 of 32 bytes"

@@ -78,7 +78,7 @@ struct CheckpointSchedule {
         guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
             return faults.add(
                 .checkpoint(
-                    size: checkpoint.size, source, "It is of another log, \(checkpoint.origin), and not of \(origin)."))
+                    size: checkpoint.size, source, "It belongs to the log \(checkpoint.origin), not to \(origin)."))
         }
         if checkpoint.size != size {
             faults.add(

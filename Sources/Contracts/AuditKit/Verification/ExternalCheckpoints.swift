@@ -62,7 +62,7 @@ public struct ExternalCheckpoints {
             visit(note)
         }
         guard now.finalize() == hash.finalize() else {
-            throw .damaged("The checkpoints that were kept elsewhere changed while they were read; verify again.")
+            throw .damaged("The external checkpoints changed during the verification; verify again.")
         }
     }
 

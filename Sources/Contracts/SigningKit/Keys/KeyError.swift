@@ -65,7 +65,7 @@ extension KeyError: CustomStringConvertible {
             .failed(let sentence):
             sentence
         case .busy: "The queue in front of the key is full; try again in a moment."
-        case .cancelled: "The signature was no longer wanted."
+        case .cancelled: "The request for the signature was cancelled."
         case .closed: "The key's backend has been closed."
         }
     }

@@ -61,7 +61,7 @@ extension JSONObject {
         _ value: JSONValue
     ) throws(JSONReadError) -> Choice {
         guard let choice = Choice(exactly: try value.string()) else {
-            throw JSONReadError(.invalid("is not one of the values that are known here"))
+            throw JSONReadError(.invalid("is not a known value"))
         }
         return choice
     }

@@ -41,11 +41,11 @@ extension NoteError: CustomStringConvertible {
             "The note is too long: at most \(SignedNote.maximumSize) bytes and "
                 + "\(SignedNote.maximumSignatures) signatures are read."
         case .notText: "The note is not plain UTF-8 text: it holds other bytes, or control characters."
-        case .unsigned: "The note has no signatures: they stand behind an empty line."
+        case .unsigned: "The note has no signatures, which must follow an empty line."
         case .missingNewline: "The note's text and its last signature must each end with a newline."
         case .malformedSignature(let number):
             "Signature \(number) of the note is not an em dash, a name and Base64, with a space between each."
-        case .invalidName: "A key's name must not be empty, and holds no white space, no control character and no plus."
+        case .invalidName: "A key's name must not be empty or contain white space, a control character or a plus."
         case .malformedKey:
             "The key is not a name, 8 hexadecimal digits in lower case and Base64, with a plus between each."
         case .otherKeyID(let name): "The key ID of \(name) does not belong to its key: a character was changed."
@@ -57,7 +57,7 @@ extension NoteError: CustomStringConvertible {
         case .notSignedByLog(let origin):
             "The checkpoint of \(origin) has no signature by a known key of that name."
         case .cannotSign: "The log key could not sign."
-        case .notCheckpoint(let flaw): "The note is no checkpoint: \(flaw.description)."
+        case .notCheckpoint(let flaw): "The note is not a checkpoint: \(flaw.description)."
         }
     }
 }

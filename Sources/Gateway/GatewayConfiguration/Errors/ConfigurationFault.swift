@@ -31,7 +31,7 @@ extension ConfigurationFault: CustomStringConvertible {
         switch reason {
         case .unreadable(let sentence), .syntax(let sentence), .notAllowed(let sentence): sentence
         case .unknownKey(let known, let suggestion):
-            "is not a key that is known here; " + (suggestion.map { "did you mean \($0)? The" } ?? "the")
+            "is not a known key; " + (suggestion.map { "did you mean \($0)? The" } ?? "the")
                 + " keys are " + known.joined(separator: ", ")
         case .duplicateKey(let line): "is given twice, first on line \(line); keep one of them"
         case .missing(let what): "is missing; give \(what)"
@@ -39,7 +39,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .wrongKind(let expected, let found):
             "must be \(expected.article), but is \(found.article)\(hint(expected))"
         case .alreadyTaken(let what, let first):
-            "gives \(what) that is already given at \(first); each may be there once"
+            "gives \(what) that is already given at \(first); give it only once"
         }
     }
 

@@ -49,7 +49,7 @@ struct AccountReader {
             return node.boolean(findings).map { (isWanted: $0, countsOperator: true) }
         }
         guard let mapping = MappingReader(node, keys: ["operator"], findings) else { return nil }
-        return mapping.required("operator", "whether root and the gateway's own user count as an administrator")?
+        return mapping.required("operator", "true or false: are root and the gateway's own user an administrator")?
             .boolean(findings).map { (isWanted: true, countsOperator: $0) }
     }
 
@@ -59,10 +59,10 @@ struct AccountReader {
             return nil
         }
         if !IdentifierShape.isUUID(issuerID) {
-            findings.warn("is not a UUID, as issuer IDs in App Store Connect are; check it", at: node.origin)
+            findings.warn("is not a UUID, but issuer IDs in App Store Connect are; check it", at: node.origin)
         }
         if let first = issuerIDs[issuerID] {
-            let sentence = "is the issuer ID of another account too (\(first)), which may be a slip; check it"
+            let sentence = "is also the issuer ID of another account (\(first)), maybe by mistake; check it"
             findings.warn(sentence, at: node.origin)
         }
         issuerIDs[issuerID] = issuerIDs[issuerID] ?? node.origin
@@ -90,7 +90,7 @@ struct AccountReader {
         }
         bundleIDs[ExactText(bundleID)] = node.origin
         if !IdentifierShape.isBundleID(bundleID) {
-            findings.warn("has other characters than letters, digits, hyphens and periods; check it", at: node.origin)
+            findings.warn("has characters other than letters, digits, hyphens and periods; check it", at: node.origin)
         }
         return bundleID
     }

@@ -7,7 +7,7 @@ enum BoundedFile {
     /// - Throws: A text that continues a sentence after the file's name.
     static func read(_ path: String, limit: Int, mayBePipe: Bool = false) throws(InvalidValue) -> [UInt8] {
         // A C string ends at the zero byte, so open(2) would open another file.
-        guard !path.utf8.contains(0) else { throw InvalidValue("has a name that no file can have") }
+        guard !path.utf8.contains(0) else { throw InvalidValue("has a NUL byte in its path") }
         // O_NONBLOCK: without it, opening a FIFO waits until another process opens it for writing (fifo(7)).
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (mayBePipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw InvalidValue(sentence(for: errno)) }
@@ -43,11 +43,11 @@ enum BoundedFile {
 
     private static func sentence(for code: Int32) -> String {
         switch code {
-        case ENOENT, ENOTDIR: "is not there; check the path"
+        case ENOENT, ENOTDIR: "does not exist; check the path"
         case EACCES, EPERM: "cannot be read by the user that the gateway runs as; check its permissions"
         case EISDIR: "is a directory; give a file"
         // open(2) returns ENXIO for a socket.
-        case ENXIO: "is not a regular file; give a file, and no FIFO, socket or device"
+        case ENXIO: "is not a regular file; give a file, not a FIFO, socket or device"
         default: "cannot be read (errno \(code))"
         }
     }

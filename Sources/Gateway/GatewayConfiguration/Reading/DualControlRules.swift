@@ -10,7 +10,7 @@ struct DualControlRules {
     func requireLog(for accounts: [GatewayConfiguration.Account]) {
         for account in accounts where account.hasDualControl {
             let sentence =
-                "needs the audit log, where proposals and approvals are kept; give audit.database, or remove it"
+                "needs the audit log, which stores proposals and approvals; give audit.database, or remove it"
             findings.fault(.notAllowed(sentence), at: account.origin.child("dualControl"))
         }
     }
@@ -26,7 +26,7 @@ struct DualControlRules {
                 ? "give listeners.admin, and another client administrator: true"
                 : "give another client administrator: true"
             findings.warn(
-                "wants two administrators, but \(found), so nobody could approve; \(cure)",
+                "requires two administrators, but \(found), so no proposal could be approved; \(cure)",
                 at: account.origin.child("dualControl"))
         }
     }

@@ -59,7 +59,7 @@ struct EnvironmentReader {
         let known = Variable.allCases.map(\.rawValue)
         let suggestion = Suggestion.nearest(to: name, among: known).map { "did you mean \($0)? The" } ?? "the"
         findings.warn(
-            "is not a variable that is known; \(suggestion) variables are \(known.joined(separator: ", "))",
+            "is not a known variable; \(suggestion) variables are \(known.joined(separator: ", "))",
             at: ConfigurationOrigin(source: Excerpt.name(name)))
     }
 }

@@ -32,7 +32,7 @@ struct KeyReader {
         let provenance = mapping.optional("provenance").flatMap {
             $0.choice(GatewayConfiguration.Key.Provenance.self, findings)
         }
-        let uri = mapping.required("uri", "where the key lives: a URI with the scheme \(schemes)")
+        let uri = mapping.required("uri", "the location of the key: a URI with the scheme \(schemes)")
             .flatMap { KeyURIReader(vocabulary, findings).read($0) }
         guard let uri else { return (keyID, nil) }
         noteAddress(uri.address, mapping.optional("uri")?.origin ?? node.origin)
@@ -61,7 +61,7 @@ struct KeyReader {
         }
         keyIDs[keyID] = node.origin
         if !IdentifierShape.isKeyID(keyID) {
-            let shape = "is not ten upper-case letters and digits, as key IDs in App Store Connect are; check it"
+            let shape = "is not ten upper-case letters and digits, but key IDs in App Store Connect are; check it"
             findings.warn(shape, at: node.origin)
         }
         return keyID
@@ -70,7 +70,7 @@ struct KeyReader {
     /// Warns about a key with two IDs. Apple gives each key one ID, and refuses signatures that name another.
     private mutating func noteAddress(_ address: KeyAddress, _ origin: ConfigurationOrigin) {
         if let first = addresses[address] {
-            findings.warn("is where another key lives too (\(first)); each key has one key ID", at: origin)
+            findings.warn("is also the location of another key (\(first)); each key has one key ID", at: origin)
         }
         addresses[address] = addresses[address] ?? origin
     }
@@ -103,7 +103,7 @@ struct KeyReader {
         guard fingerprint != found else { return }
         findings.fault(
             .notAllowed(
-                "is not the fingerprint of the key in publicKeyFile, which is \(found); mend or remove one of them"),
+                "is not the fingerprint of the key in publicKeyFile, which is \(found); correct or remove one of them"),
             at: origin)
     }
 }

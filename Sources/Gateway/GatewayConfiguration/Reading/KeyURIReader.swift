@@ -33,7 +33,7 @@ struct KeyURIReader {
     private func checkCharacters(_ text: String) throws(InvalidValue) {
         let position = text.unicodeScalars.enumerated().first { !(0x21...0x7E).contains($0.element.value) }?.offset
         if let position {
-            throw InvalidValue("holds a character that no URI has, at position \(position + 1); percent-encode it")
+            throw InvalidValue("holds a character invalid in URIs, at position \(position + 1); percent-encode it")
         }
     }
 

@@ -33,11 +33,11 @@ struct MisplacedSecrets {
     private static func fault(of text: String) -> String? {
         // PEM (RFC 7468 §10), and the format of a log's key (Go note).
         if text.contains("PRIVATE KEY-----") || text.contains("PRIVATE+KEY+") {
-            return "holds a private key; put it into a file that only the gateway reads, and take it out here"
+            return "holds a private key; put it into a file that only the gateway reads, and remove it here"
         }
         guard holdsToken(text) else { return nil }
         return
-            "holds a token itself, which has leaked into a file by that; mint another with privyseal clients mint NAME, "
+            "holds the token itself, which has leaked into a file; mint another with privyseal clients mint NAME, "
             + "and put the SHA-256 that it shows under the client's tokens"
     }
 

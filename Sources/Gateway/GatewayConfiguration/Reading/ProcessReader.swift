@@ -28,7 +28,7 @@ struct ProcessReader {
 
     private func sampling(_ node: SettingNode) -> GatewayConfiguration.Verification? {
         guard let mapping = MappingReader(node, keys: ["sampled"], findings),
-            let interval = mapping.required("sampled", "of how many signatures one is verified, such as 100"),
+            let interval = mapping.required("sampled", "N, to verify one of N signatures, such as 100"),
             let number = interval.wholeNumber(findings)
         else { return nil }
         do {

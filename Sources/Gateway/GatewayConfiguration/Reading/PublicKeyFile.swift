@@ -21,7 +21,7 @@ enum PublicKeyFile {
                     + "openssl pkey -pubout")
         }
         if text.contains("BEGIN CERTIFICATE-----") {
-            throw InvalidValue("names a certificate; take the public key out of it with openssl x509 -pubkey -noout")
+            throw InvalidValue("names a certificate; extract its public key with openssl x509 -pubkey -noout")
         }
         guard let key = key(in: text) else {
             throw InvalidValue(

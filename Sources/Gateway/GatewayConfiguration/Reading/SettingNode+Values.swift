@@ -123,7 +123,7 @@ extension SettingNode {
             return refuse(.notAllowed("is an empty list; give at least one \(what)"), findings)
         }
         guard elements.count <= Self.longestList else {
-            let sentence = "is a list of \(elements.count) elements; at most \(Self.longestList) are taken"
+            let sentence = "is a list of \(elements.count) elements; at most \(Self.longestList) are allowed"
             return refuse(.notAllowed(sentence), findings)
         }
         return elements

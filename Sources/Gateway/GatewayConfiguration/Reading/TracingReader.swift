@@ -9,7 +9,7 @@ struct TracingReader {
         guard let mapping = MappingReader(node, keys: ["endpoint", "sampling", "serviceName"], findings) else {
             return nil
         }
-        let what = "where a collector takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces"
+        let what = "the URL of a collector that accepts OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces"
         let endpoint = mapping.required("endpoint", what)?.parsed(findings) { text throws(InvalidValue) in
             try GatewayConfiguration.Endpoint(text, for: .traces)
         }

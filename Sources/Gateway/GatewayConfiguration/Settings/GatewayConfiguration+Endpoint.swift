@@ -29,8 +29,8 @@ extension GatewayConfiguration.Endpoint {
 
         fileprivate var missingPath: String {
             switch self {
-            case .traces: "has no path; collectors take traces at /v1/traces, as in \(example)"
-            case .checkpoints: "has no path; say where checkpoints are taken, as in \(example)"
+            case .traces: "has no path; collectors accept traces at /v1/traces, as in \(example)"
+            case .checkpoints: "has no path; give the one that accepts checkpoints, as in \(example)"
             }
         }
     }
@@ -39,7 +39,7 @@ extension GatewayConfiguration.Endpoint {
     init(_ text: String, for use: Use) throws(InvalidValue) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw InvalidValue(
-                "holds a character that no URL has, or more than 2048 of them; give one such as \(use.example)")
+                "holds a character invalid in URLs, or is longer than 2048 bytes; give one such as \(use.example)")
         }
         let schemes = ["http://": false, "https://": true]
         guard let (scheme, usesTLS) = schemes.first(where: { text.hasPrefix($0.key) }) else {

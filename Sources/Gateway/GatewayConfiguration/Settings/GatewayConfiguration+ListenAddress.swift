@@ -46,7 +46,7 @@ extension GatewayConfiguration.ListenAddress {
         // The last byte of the address is a zero (unix(7)).
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count <= limit else {
-            throw InvalidValue("has a path of \(path.utf8.count) bytes; this system allows a socket \(limit)")
+            throw InvalidValue("has a path of \(path.utf8.count) bytes; this system allows \(limit) for a socket")
         }
         return path
     }
@@ -67,7 +67,7 @@ extension GatewayConfiguration.ListenAddress {
         if text.hasPrefix("["), text.hasSuffix("]") {
             let host = String(text.dropFirst().dropLast())
             guard bytes(ofIPv6: host) != nil else {
-                throw InvalidValue("has brackets around what is not an IPv6 address; write one such as [::1]:8080")
+                throw InvalidValue("has brackets, but no IPv6 address in them; write one such as [::1]:8080")
             }
             return host
         }

@@ -20,10 +20,10 @@ extension GatewayConfiguration.SocketMode {
         guard text.utf8.count == 4, text.hasPrefix("0"), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
             let bits = UInt16(text, radix: 8)
         else {
-            throw InvalidValue("must be four octal digits of which the first is 0, such as \"0660\"")
+            throw InvalidValue("must be four octal digits and begin with 0, such as \"0660\"")
         }
         guard bits & 0o222 != 0 else {
-            throw InvalidValue("lets nobody connect, which takes the right to write; give one such as \"0660\"")
+            throw InvalidValue("allows no user to connect, which requires write permission; give one such as \"0660\"")
         }
         self.bits = bits
     }

@@ -53,8 +53,9 @@ extension GatewayConfiguration {
     public func requireServable() throws(ConfigurationError) {
         guard clients.isEmpty, !allowsAnonymous else { return }
         let what =
-            "at least one client, because without any the gateway would serve nobody: privyseal clients mint NAME makes a "
-            + "token and shows the lines to put here (anonymous: true instead lets everybody on this machine have everything)"
+            "at least one client, because without one the gateway would serve no caller: privyseal clients mint NAME "
+            + "makes a token and shows the lines to put here (anonymous: true instead allows every caller on this "
+            + "machine everything)"
         throw ConfigurationError([ConfigurationFault(origin: file.child("clients"), reason: .missing(what))])
     }
 }

@@ -6,7 +6,7 @@ extension Timestamp {
     init(configured text: String) throws(InvalidValue) {
         guard let milliseconds = Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)) else {
             throw InvalidValue(
-                "is not a moment; write its date, time and zone, such as 2027-01-01T00:00:00Z")
+                "is not a time; write the date, time and zone, such as 2027-01-01T00:00:00Z")
         }
         self.init(milliseconds: milliseconds)
     }

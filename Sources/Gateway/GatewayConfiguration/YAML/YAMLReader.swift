@@ -55,7 +55,7 @@ struct YAMLReader {
                 guard let root = try parser.nextRoot() else { return nil }
                 if let second = try parser.nextRoot() {
                     findings.fault(
-                        .syntax("begins a second document; the configuration is one, so remove the line \"---\""),
+                        .syntax("begins a second document; give only one, so remove the line \"---\""),
                         at: path(second.mark, ""))
                     return nil
                 }
@@ -75,7 +75,7 @@ struct YAMLReader {
     private func content(of node: Node, at origin: ConfigurationOrigin, _ depth: Int) -> SettingNode.Content {
         guard depth < Self.maximumDepth else { return refuse("nests deeper than any setting does", at: origin) }
         guard node.anchor == nil else {
-            let cure = "anchors are not taken here, so remove the word that begins with &"
+            let cure = "anchors are not supported, so remove the word that begins with &"
             return refuse("has an anchor; \(cure)", at: origin)
         }
         guard !hasTag(node) else { return refuse(Self.tagFault, at: origin) }
@@ -91,7 +91,7 @@ struct YAMLReader {
             return .mapping(entries(of: mapping, at: origin, depth))
         case .alias:
             // Yams itself replaces an alias with the anchor's node.
-            return refuse("is an alias; aliases are not taken here, so write the value out", at: origin)
+            return refuse("is an alias; aliases are not supported, so write the value out", at: origin)
         }
     }
 
@@ -125,7 +125,7 @@ struct YAMLReader {
         return .faulty
     }
 
-    private static let tagFault = "has a tag; tags are not taken here, so remove the word that begins with !"
+    private static let tagFault = "has a tag; tags are not supported, so remove the word that begins with !"
 
     /// Whether the text has a tag before the value, or Yams reports one. Yams gives quoted text the tag `str` (YAML
     /// 1.2.2 §10.1), so that tag does not count. libyaml's mark of a value with a tag is the position of the tag.

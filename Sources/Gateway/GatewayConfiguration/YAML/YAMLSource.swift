@@ -41,7 +41,7 @@ struct YAMLSource {
     {
         let indentation = line.prefix { $0 == " " || $0 == "\t" }
         if indentation.contains("\t"), let first = line.dropFirst(indentation.count).first, first != "#" {
-            findings.fault(.syntax("is indented with a tab; YAML takes spaces only"), at: origin)
+            findings.fault(.syntax("is indented with a tab; YAML allows only spaces"), at: origin)
         }
         for (index, scalar) in line.enumerated() {
             // Invisible, or a line break in YAML 1.1 only (U+0085, U+2028, U+2029).
@@ -67,7 +67,7 @@ struct YAMLSource {
         for (index, line) in lines.enumerated() {
             for word in Self.words(in: line, after: "*") where anchors.contains(word) {
                 findings.fault(
-                    .syntax("uses an alias; aliases are not taken here, so write the value out"),
+                    .syntax("uses an alias; aliases are not supported, so write the value out"),
                     at: file.at(line: index + 1, column: 1))
                 return
             }

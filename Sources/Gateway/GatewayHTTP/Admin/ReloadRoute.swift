@@ -11,7 +11,7 @@ struct ReloadRoute {
         let query = try QueryString(request.uri.query)
         for name in query.names where name != "dryRun" {
             throw Problem(
-                .invalidParameter, "The parameter \"\(name)\" is not known here; there is dryRun.", field: name)
+                .invalidParameter, "The parameter \"\(name)\" is not known here; the only one is dryRun.", field: name)
         }
         let isTrial = query.names.isEmpty ? false : try flag(query)
         switch await administration.reload(isTrial: isTrial, by: context.scope.known.client ?? "") {

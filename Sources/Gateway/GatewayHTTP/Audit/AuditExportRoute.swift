@@ -54,7 +54,7 @@ struct AuditExportRoute {
             next += 1
             guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
             guard EntryJSON.line(entry) != nil else {
-                throw .damaged("What is stored as entry \(entry.index) is no entry: run privyseal audit verify.")
+                throw .damaged("The data stored as entry \(entry.index) is not an entry: run privyseal audit verify.")
             }
             lines += entry.body
             lines.append(UInt8(ascii: "\n"))

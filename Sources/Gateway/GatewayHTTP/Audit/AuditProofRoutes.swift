@@ -51,7 +51,7 @@ struct AuditProofRoutes {
         let sizes = try sizes(request, ["old", "new"])
         guard let old = sizes["old"] else {
             throw Problem(
-                .missingParameter, "The parameter \"old\" is missing: the size of a checkpoint.", field: "old")
+                .missingParameter, "The parameter \"old\", the size of a checkpoint, is missing.", field: "old")
         }
         return try await prove { prover in
             let later = try heads(sizes["new"], prover)
@@ -93,11 +93,11 @@ struct AuditProofRoutes {
             guard names.contains(name) else {
                 throw Problem(
                     .invalidParameter,
-                    "The parameter \"\(name)\" is not known here; there are \(names.joined(separator: ", ")).",
+                    "The parameter \"\(name)\" is not known here; the parameters are \(names.joined(separator: ", ")).",
                     field: name)
             }
             guard let size = Int(try parameters.required(name)), size >= 0 else {
-                throw Problem(.invalidParameter, "The parameter \"\(name)\" is the size of a checkpoint.", field: name)
+                throw Problem(.invalidParameter, "The parameter \"\(name)\" must be a checkpoint size.", field: name)
             }
             sizes[name] = size
         }

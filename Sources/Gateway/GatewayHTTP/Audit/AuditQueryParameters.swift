@@ -19,7 +19,8 @@ struct AuditQueryParameters {
         if let unknown = parameters.names.first(where: { !known.contains($0) }) {
             throw Problem(
                 .invalidParameter,
-                "The parameter \"\(unknown)\" is not known here; there are \(known.sorted().joined(separator: ", ")).",
+                "The parameter \"\(unknown)\" is not known here; the parameters are "
+                    + "\(known.sorted().joined(separator: ", ")).",
                 field: unknown)
         }
         func value(_ name: String) throws(Problem) -> String? {
@@ -43,7 +44,7 @@ struct AuditQueryParameters {
         func index(_ text: String?, _ name: String) throws(Problem) -> Int? {
             guard let text else { return nil }
             if let index = number(text) { return index }
-            throw Problem(.invalidParameter, "The parameter \"\(name)\" is the index of an entry.", field: name)
+            throw Problem(.invalidParameter, "The parameter \"\(name)\" must be the index of an entry.", field: name)
         }
         let begin = try index(after, "after").map { $0 + 1 } ?? 0
         return begin..<max(begin, try index(before, "before") ?? .max)
@@ -65,7 +66,7 @@ struct AuditQueryParameters {
         switch text {
         case nil, "latest": return true
         case "oldest": return false
-        default: throw Problem(.invalidParameter, "The parameter \"order\" is latest or oldest.", field: "order")
+        default: throw Problem(.invalidParameter, "The parameter \"order\" must be latest or oldest.", field: "order")
         }
     }
 
@@ -74,7 +75,7 @@ struct AuditQueryParameters {
         guard let limit = Int(text), limits.contains(limit) else {
             throw Problem(
                 .invalidParameter,
-                "The parameter \"limit\" is a number from \(limits.lowerBound) to \(limits.upperBound).",
+                "The parameter \"limit\" must be a number from \(limits.lowerBound) to \(limits.upperBound).",
                 field: "limit")
         }
         return limit
@@ -84,7 +85,7 @@ struct AuditQueryParameters {
         guard let text else { return .day }
         guard let interval = AuditInterval(exactly: text) else {
             let names = AuditInterval.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Problem(.invalidParameter, "The parameter \"by\" is one of \(names).", field: "by")
+            throw Problem(.invalidParameter, "The parameter \"by\" must be one of \(names).", field: "by")
         }
         return interval
     }

@@ -139,7 +139,7 @@ struct AuditRoutes {
     static func index(_ context: GatewayContext) throws -> Int {
         let text = try context.parameters.require("index")
         guard let index = AuditQueryParameters.number(text) else {
-            throw Problem(.notFound, "\"\(text)\" is not the index of an entry; they are whole numbers from 0.")
+            throw Problem(.notFound, "\"\(text)\" is not the index of an entry; indexes are whole numbers from 0.")
         }
         return index
     }
@@ -148,7 +148,7 @@ struct AuditRoutes {
     static func refuseParameters(_ request: Request) throws {
         guard let name = try QueryString(request.uri.query).names.first else { return }
         throw Problem(
-            .invalidParameter, "The parameter \"\(name)\" is not known here; there are none.", field: name)
+            .invalidParameter, "The parameter \"\(name)\" is not known here; this path has no parameters.", field: name)
     }
 
     static func text(_ text: String) -> Response {

@@ -63,7 +63,7 @@ public struct Listener: Service {
             throw ListenerError.occupied("another process listens on \(settings.address)")
         } catch let error as IOError {
             let reason = String(cString: strerror(error.errnoCode))
-            throw ListenerError.unusable("\(settings.address) cannot be listened on: \(reason)")
+            throw ListenerError.unusable("\(settings.address) cannot be opened: \(reason)")
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

@@ -8,7 +8,7 @@ public enum ListenerError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .occupied(let what):
-            "The gateway cannot listen: \(what). Stop what is there, or choose another address."
+            "The gateway cannot listen: \(what). Free the address, or choose another one."
         case .unusable(let what): "The gateway cannot listen: \(what)."
         }
     }

@@ -6,7 +6,7 @@ enum UnixSocket {
     static func requireFree(_ path: String) throws(ListenerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .occupied("\(path) is there, and is not a socket") }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .occupied("\(path) exists, and is not a socket") }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -27,13 +27,13 @@ enum UnixSocket {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
-            throw .unusable("\(path) is not the socket that the gateway has made; check who may write to its directory")
+            throw .unusable("\(path) is not the socket that the gateway created; check who may write to its directory")
         }
         if permissions.uid != nil || permissions.gid != nil {
             // -1 leaves the ID unchanged (chown(2)).
             let (uid, gid) = (permissions.uid ?? uid_t.max, permissions.gid ?? gid_t.max)
             guard fchownat(descriptor, "", uid, gid, emptyPath) == 0 else {
-                throw .unusable("\(path) cannot be given to its owner: \(reason())")
+                throw .unusable("the owner of \(path) cannot be set: \(reason())")
             }
         }
         // fchmod(2) refuses an O_PATH descriptor; its path in /proc leads to the same inode (proc_pid_fd(5)).

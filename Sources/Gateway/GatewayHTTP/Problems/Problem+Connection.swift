@@ -9,9 +9,9 @@ extension Problem {
     init?(overdue phase: RequestTimeouts.Phase) {
         switch phase {
         case .handshake, .idle: return nil
-        case .arriving: self.init(.requestTimeout, "The request did not arrive whole in time; send it again, at once.")
+        case .arriving: self.init(.requestTimeout, "The request did not arrive in time; send it again, without pauses.")
         case .answering:
-            self.init(.deadlineExceeded, "The answer took too long; ask again in a moment.")
+            self.init(.deadlineExceeded, "The answer took too long; try again in a moment.")
             retryAfter = 1
         }
     }
@@ -19,10 +19,10 @@ extension Problem {
     init(_ error: HTTPParserError, isLineTooLong: Bool) {
         switch error {
         case .headerOverflow where isLineTooLong:
-            self.init(.uriTooLong, "The request's path and query are longer than may be.")
+            self.init(.uriTooLong, "The request's path and query are longer than allowed.")
         case .headerOverflow:
-            self.init(.headerFieldsTooLarge, "The request's header fields are longer than may be.")
-        default: self.init(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it; the connection ends.")
+            self.init(.headerFieldsTooLarge, "The request's header fields are longer than allowed.")
+        default: self.init(.malformedRequest, "The request is not valid HTTP/1.1 (RFC 9112); the connection closes.")
         }
     }
 
@@ -38,23 +38,23 @@ extension Problem {
         case .ambiguousLength:
             self.init(
                 .malformedRequest,
-                "Where the body ends is ambiguous: send either one Content-Length or, in HTTP/1.1, one"
+                "The end of the body is ambiguous: send either one Content-Length or, in HTTP/1.1, one"
                     + " \"Transfer-Encoding: chunked\" (RFC 9112 §6.1).")
         case .unknownTransferCoding:
-            self.init(.notImplemented, "The only transfer coding here is chunked; send the body as it is.")
+            self.init(.notImplemented, "The only supported transfer coding is chunked; send the body as it is.")
         case .contentLength:
-            self.init(.bodyTooLarge, "The Content-Length is larger than any body that is accepted here.")
-        case .connect: self.init(.notImplemented, "The gateway is no proxy: CONNECT is not implemented.")
+            self.init(.bodyTooLarge, "The Content-Length is larger than any body that the gateway accepts.")
+        case .connect: self.init(.notImplemented, "The gateway is not a proxy: CONNECT is not implemented.")
         case .unknownMethod:
             self.init(
-                .notImplemented, "The gateway does not know this method; docs/http-api.md lists those of each path.")
+                .notImplemented, "The gateway does not know this method; docs/http-api.md lists each path's methods.")
         }
     }
 
-    static let incompleteBody = Problem(.malformedBody, "The body did not arrive whole.")
+    static let incompleteBody = Problem(.malformedBody, "The body is incomplete.")
 
     static var tooManyConnections: Problem {
-        var problem = Problem(.tooManyConnections, "As many connections as may be are open; try again in a moment.")
+        var problem = Problem(.tooManyConnections, "Too many connections are open; try again in a moment.")
         problem.retryAfter = 1
         return problem
     }

@@ -28,7 +28,7 @@ extension Problem {
     /// Details of the failure are for the operator, not for callers.
     static var auditUnavailable: Problem {
         var problem = Problem(
-            .auditUnavailable, "Nothing is signed that cannot be recorded, and the record cannot be written now.")
+            .auditUnavailable, "The gateway signs only what it can record, and cannot write the audit log now.")
         problem.retryAfter = 2
         return problem
     }
@@ -44,7 +44,7 @@ extension Problem {
     private init(_ error: KeyError, keyID: String) {
         switch error {
         case .busy:
-            self.init(.busy, "The queue in front of the key \(keyID) is full; try again in a moment.")
+            self.init(.busy, "The queue of the key \(keyID) is full; try again in a moment.")
             retryAfter = 1
         case .unavailable, .notFound, .cancelled, .closed:
             self.init(.keyUnavailable, "The key \(keyID) does not answer now; try again in a moment.")
@@ -54,7 +54,7 @@ extension Problem {
             self.init(.keyUnavailable, "The key \(keyID) cannot be used as it is configured.")
             retryAfter = 60
         case .failed:
-            self.init(.signingFailed, "The key \(keyID) gave no valid signature; none was released.")
+            self.init(.signingFailed, "The key \(keyID) returned no valid signature; none was released.")
         }
     }
 }

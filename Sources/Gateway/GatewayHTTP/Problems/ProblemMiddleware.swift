@@ -35,7 +35,7 @@ struct ProblemMiddleware: RouterMiddleware {
             return Problem(error)
         case let error as any HTTPResponseError: return problem(for: error, request)
         default:
-            context.logger.error("A request failed for a reason that nobody foresaw: \(error)")
+            context.logger.error("A request failed with an unexpected error: \(error)")
             return Problem(.internalError, "The gateway's log says more.")
         }
     }
@@ -46,12 +46,12 @@ struct ProblemMiddleware: RouterMiddleware {
             let allowed = Self.hasEmptySegment(request.uri.path) ? [] : methods.methods(for: request.uri.path)
             guard allowed.isEmpty || allowed.contains(request.method) else {
                 let names = allowed.map(\.rawValue).joined(separator: ", ")
-                var problem = Problem(.methodNotAllowed, "\(request.uri.path) has \(names), not \(request.method).")
+                var problem = Problem(.methodNotAllowed, "\(request.uri.path) allows \(names), not \(request.method).")
                 problem.allowed = allowed
                 return problem
             }
-            return Problem(.notFound, "There is nothing at \(request.uri.path); docs/http-api.md lists what there is.")
-        default: return Problem(.malformedBody, "The request cannot be used as it came.")
+            return Problem(.notFound, "There is nothing at \(request.uri.path); docs/http-api.md lists the paths.")
+        default: return Problem(.malformedBody, "The gateway cannot process the request as it was sent.")
         }
     }
 

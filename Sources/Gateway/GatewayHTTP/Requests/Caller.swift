@@ -25,14 +25,14 @@ enum Caller {
         } catch {
             guard case .unauthenticated(let reason) = error else { throw unauthenticated }
             context.scope.noteUnauthenticated(context.connection.listener)
-            context.logger.debug("A request was not let in: \(reason)")
+            context.logger.debug("A caller was not authenticated: \(reason)")
             throw unauthenticated
         }
     }
 
     static let unauthenticated = Problem(
         .unauthenticated,
-        "Send a valid token in the header Authorization: Bearer …, or show a client certificate that is known here.")
+        "Send a valid token in the header Authorization: Bearer …, or use a client certificate that the gateway knows.")
 
     /// The text after `Bearer` (RFC 6750 §2.1), in any case (RFC 9110 §11.1). For another scheme it returns an empty
     /// token, which is never valid. Nil would count as no proof at all.

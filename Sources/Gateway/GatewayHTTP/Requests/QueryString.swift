@@ -17,7 +17,7 @@ struct QueryString {
                     .invalidParameter, "The parameter \"\(name)\" is not percent-encoded UTF-8.", field: "\(name)")
             }
             guard values.updateValue(value, forKey: ExactText(name)) == nil else {
-                throw Problem(.invalidParameter, "The parameter \"\(name)\" stands twice; send it once.", field: name)
+                throw Problem(.invalidParameter, "The parameter \"\(name)\" occurs twice; send it once.", field: name)
             }
             names.append(name)
         }

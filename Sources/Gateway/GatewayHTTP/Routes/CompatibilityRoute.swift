@@ -46,7 +46,7 @@ struct CompatibilityRoute {
                 ? "when there is no user, send it empty: \(name)=" : "send the value, and look for it in the app"
             throw Problem(
                 .invalidRequest,
-                "The parameter \"\(name)\" is the text \"\(value)\", which a program writes for a value that it does not have; "
+                "The parameter \"\(name)\" is the text \"\(value)\", which a program writes if it has no value; "
                     + "\(cure).",
                 field: name)
         }

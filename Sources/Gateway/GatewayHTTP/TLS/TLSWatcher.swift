@@ -31,13 +31,13 @@ public final class TLSWatcher: Service {
         do throws(TLSError) {
             let hasNewTrust = try identity.renewal().commit(name, registry)
             logger.info(
-                "The listener's TLS files were taken up",
+                "The listener uses its new TLS files",
                 metadata: ["listener": "\(name.rawValue)", "newTrustRoots": "\(hasNewTrust)"])
             return nil
         } catch {
             if error == known, !identity.hasComplained(of: error) {
                 logger.error(
-                    "The listener's TLS files have changed and cannot be used; those from before go on: \(error)",
+                    "The listener's TLS files have changed but cannot be used; the previous ones stay in use: \(error)",
                     metadata: ["listener": "\(name.rawValue)"])
             }
             return error

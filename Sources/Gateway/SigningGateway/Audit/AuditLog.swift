@@ -215,7 +215,7 @@ public final class AuditLog: Service {
                 _ = try await queue.enter([], checkpoint: checkpoint)
             } catch {
                 keeping.withLock { $0 = CheckpointRetention() }
-                return logger.error("A checkpoint could not be kept, and does not go out. \(error)")
+                return logger.error("A checkpoint could not be stored, so it is not published. \(error)")
             }
         }
         await publisher.publish(checkpoint, isLast: isLast, timeout: timeout)

@@ -24,7 +24,7 @@ struct AuditSigner: Sendable {
         do throws(NoteError) {
             return try Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: [signer.verifier])
         } catch {
-            throw .damaged("A checkpoint over \(head.size) entries is not one that the log's key signed. \(error)")
+            throw .damaged("The log's key did not sign the checkpoint over \(head.size) entries. \(error)")
         }
     }
 }

@@ -94,7 +94,7 @@ public final class CheckpointPublisher: Sendable {
         for index in destinations.indices {
             let before = sending.withLock { $0[index] }
             guard before == nil || isLast else {
-                complain("It still has not taken the checkpoint before.", of: index, checkpoint)
+                complain("It has not accepted the previous checkpoint yet.", of: index, checkpoint)
                 arrivals.arrive()
                 continue
             }
@@ -125,7 +125,7 @@ public final class CheckpointPublisher: Sendable {
             }
             Self.lastSuccess(of: destination).record(Double(time.milliseconds) / 1000)
             guard complaint != nil else { return }
-            logger.notice("Checkpoints go out to \(destination.name) again", metadata: ["size": "\(checkpoint.size)"])
+            logger.notice("Checkpoints reach \(destination.name) again", metadata: ["size": "\(checkpoint.size)"])
         } catch {
             complain("\(error)", of: index, checkpoint)
         }
@@ -134,7 +134,7 @@ public final class CheckpointPublisher: Sendable {
     private func complain(_ reason: String, of index: Int, _ checkpoint: SignedTreeHead) {
         state.withLock { $0.destinations[index].complaint = reason }
         logger.error(
-            "A checkpoint did not go out to \(destinations[index].name): \(reason)",
+            "A checkpoint was not delivered to \(destinations[index].name): \(reason)",
             metadata: ["size": "\(checkpoint.size)"])
     }
 }

@@ -92,8 +92,7 @@ struct LogAppender {
         guard size != tree.size || size > 0 else { return }
         guard let stored, size >= tree.size else {
             throw .replaced(
-                "It holds \(size) entries, but had \(tree.size): an older copy was put in its place. Put the right one back."
-            )
+                "It holds \(size) entries, but had \(tree.size): an older copy replaced it. Restore the right one.")
         }
         if size > tree.size {
             var followed = tree
@@ -104,7 +103,7 @@ struct LogAppender {
             tree = followed
         }
         guard try signer.checkpoint(in: stored).root == tree.root, size == tree.size else {
-            throw .replaced("It holds another log than the one that was written until now. Put the right one back.")
+            throw .replaced("It holds another log than before. Restore the right one.")
         }
     }
 }

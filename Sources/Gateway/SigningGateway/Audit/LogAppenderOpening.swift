@@ -32,7 +32,7 @@ struct LogAppenderOpening {
         tree = try self.tree(of: head.size, roots)
         try requireNothing(behind: head.size)
         guard tree.root == checkpoint.root else {
-            throw .damaged("Its entries are not those that its head was signed for. privyseal audit verify says more.")
+            throw .damaged("Its entries do not match its signed head. Run privyseal audit verify for details.")
         }
         if let last = known.max(by: { $0.size < $1.size }) { try compare(with: last, head.size, roots) }
     }
@@ -40,8 +40,8 @@ struct LogAppenderOpening {
     private func requireNothing(behind size: Int) throws(AuditStoreError) {
         try transaction.entries(in: size..<Int.max) { entry throws(AuditStoreError) in
             throw .damaged(
-                "It holds the entry \(entry.index), but its head was signed for \(size) entries: somebody put it there, or changed "
-                    + "the head. privyseal audit verify says more.")
+                "It holds the entry \(entry.index), but its head was signed for \(size) entries: the entry was "
+                    + "inserted, or the head was changed. Run privyseal audit verify for details.")
         }
     }
 
@@ -53,8 +53,8 @@ struct LogAppenderOpening {
         for register in try transaction.registers() {
             guard register.entry < size else {
                 throw .damaged(
-                    "The register \(register.name) is said to come from entry \(register.entry), which there is not: somebody "
-                        + "changed it.")
+                    "The register \(register.name) refers to entry \(register.entry), which does not exist: the "
+                        + "register was changed.")
             }
             try transaction.entries(in: register.entry..<register.entry + 1) { entry throws(AuditStoreError) in
                 let digest = Base64.url.encode(Array(AuditRegister.digest(of: register.value)))
@@ -63,8 +63,8 @@ struct LogAppenderOpening {
                     fields?.text("digest")?.utf8.elementsEqual(digest) == true
                 else {
                     throw .damaged(
-                        "The register \(register.name) is not what entry \(register.entry) says: somebody changed it. "
-                            + "privyseal audit verify says more.")
+                        "The register \(register.name) does not match entry \(register.entry): the register was "
+                            + "changed. Run privyseal audit verify for details.")
                 }
                 return false
             }
@@ -75,8 +75,8 @@ struct LogAppenderOpening {
         }
         guard seal == nil || seal == RegistersLine.line(over: registers.values) else {
             throw .damaged(
-                "The registers are not those that its head was signed for: somebody changed one, put an older one back, or "
-                    + "took one out. privyseal audit verify says more.")
+                "The registers do not match its signed head: one was changed, removed, or replaced by an older one. "
+                    + "Run privyseal audit verify for details.")
         }
         return registers
     }
@@ -97,7 +97,7 @@ struct LogAppenderOpening {
         guard try !isArchived(known.size, roots) else { return }
         guard try tree(of: known.size, roots).root == checkpoint.root else {
             throw .replaced(
-                "It is another log than the one that the checkpoint over \(known.size) entries was given out for.")
+                "The checkpoint over \(known.size) entries was issued for another log.")
         }
     }
 
@@ -115,8 +115,8 @@ struct LogAppenderOpening {
 
     private func older(than known: Int, size: Int) -> AuditStoreError {
         .replaced(
-            "It holds \(size) entries, but a checkpoint was given out for \(known): it was truncated, or an older copy was "
-                + "put in its place. Put the right one back.")
+            "It holds \(size) entries, but a checkpoint was issued for \(known): it was truncated, or an older copy "
+                + "replaced it. Restore the right one.")
     }
 
     private func tree(of size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) -> LogTree {

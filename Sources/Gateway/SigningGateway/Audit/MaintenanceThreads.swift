@@ -63,7 +63,7 @@ final class MaintenanceThreads: Sendable {
     private func attempt(isKeeping: Bool, _ work: (any AuditStore) throws(AuditStoreError) -> Void) {
         guard let store = storeHandle.store else { return }
         do throws(AuditStoreError) { try work(store) } catch {
-            logger.debug("The audit log could not be looked after: \(error)")
+            logger.debug("The maintenance of the audit log failed: \(error)")
             // Let the writer thread test whether the log is writable, even if no client requests a signature.
             if isKeeping { queue.probe() }
         }
@@ -76,10 +76,10 @@ final class MaintenanceThreads: Sendable {
         guard isShortOfSpace != wasShort, let free = storeHandle.freeBytes else { return }
         if isShortOfSpace {
             logger.critical(
-                "Only \(free >> 20) MiB are free where the audit log is; when none are left, nothing is signed any more"
+                "Only \(free >> 20) MiB are free on the file system of the audit log; when it is full, nothing is signed"
             )
         } else {
-            logger.notice("\(free >> 20) MiB are free where the audit log is")
+            logger.notice("\(free >> 20) MiB are free on the file system of the audit log")
         }
     }
 }

@@ -6,7 +6,7 @@ public enum AccessError: Error, Equatable, Sendable {
 
 extension AccessError: CustomStringConvertible {
     /// The text for the caller.
-    public var description: String { "The caller is not known here." }
+    public var description: String { "The caller is unknown." }
 }
 
 /// What was wrong with the credentials. It contains no part of a token.
@@ -27,12 +27,12 @@ public enum UnauthenticatedReason: Error, Equatable, Sendable {
 extension UnauthenticatedReason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .nobody: "No token was shown, and neither a certificate nor a uid that is a client's."
-        case .malformedToken(let error): "The token cannot be one: \(error)."
-        case .unknownToken: "The token is well-formed, but no client's."
+        case .nobody: "The request has no token, and no certificate or uid of a client."
+        case .malformedToken(let error): "The token is malformed: \(error)."
+        case .unknownToken: "The token is well-formed, but belongs to no client."
         case .expiredToken(let client): "The token of the client \(client) has expired."
         case .certificateOutOfDate: "The client's certificate is outside its period of validity."
-        case .twoClients(let first, let second): "The request proves two clients, \(first) and \(second)."
+        case .twoClients(let first, let second): "The credentials belong to two clients, \(first) and \(second)."
         }
     }
 }

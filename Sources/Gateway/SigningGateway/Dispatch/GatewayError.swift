@@ -33,12 +33,12 @@ extension GatewayError: CustomStringConvertible {
         case .forbidden(let denial): denial.description
         case .limited(let refusal): refusal.description
         case .request(let error): error.description
-        case .key(let error, let keyID): "The key \(keyID) gave no signature. \(error)"
+        case .key(let error, let keyID): "The key \(keyID) returned no signature. \(error)"
         case .keyNotInUse(let keyID, let state):
             "The key \(keyID) is \(state.rawValue), and signs nothing. Leave the key out of the request, and the account's "
                 + "active key signs."
         case .noKeyInUse(let app): "No key of the account of \(app) is active: an administrator stopped it."
-        case .unrecorded(let error): "Nothing is signed that cannot be recorded. \(error)"
+        case .unrecorded(let error): "The gateway signs only what it can record. \(error)"
         }
     }
 }

@@ -39,9 +39,9 @@ extension KeyLifecycleOverview {
             guard record.state == .retiring, let retireAt = record.retireAt else { return false }
             return retireAt <= time
         }.map { record in
-            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since its "
-                + "retirement was ordered, so it still answers until the ordered time has gone by. If the clock is right now, retire "
-                + "the key, or restart the gateway."
+            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since "
+                + "its retirement was ordered, so it still signs until the ordered time has passed. If the clock is "
+                + "right now, retire the key, or restart the gateway."
         }
     }
 
@@ -52,8 +52,8 @@ extension KeyLifecycleOverview {
         var sentences: [String] = []
         if !stateCache.isLoaded {
             sentences.append(
-                "The states of keys are not known yet, because the audit log has not been opened: every request is refused until it "
-                    + "is. See the log of the gateway for the cause.")
+                "The states of keys are not known yet, because the audit log has not been opened. Until then, the "
+                    + "gateway refuses every request. See the log of the gateway for the cause.")
         }
         for account in stateCache.accounts where stateCache.isLoaded {
             let active = records.first { $0.issuerID == account.issuerID && $0.state == .active }
@@ -62,7 +62,7 @@ extension KeyLifecycleOverview {
             {
                 sentences.append(
                     "The configuration says that \(account.activeKeyID) is the active key of \(account.issuerID); the register "
-                        + "says \(active.keyID), and that holds. Write activeKey: \(active.keyID).")
+                        + "says \(active.keyID), and the register decides. Write activeKey: \(active.keyID).")
             }
             if active == nil {
                 sentences.append(
@@ -72,8 +72,9 @@ extension KeyLifecycleOverview {
         }
         for (keyID, state) in held.sorted(by: { $0.key < $1.key }) {
             sentences.append(
-                "The key \(keyID) is stopped in this process (\(state.rawValue)), but that is not recorded yet. The gateway records it "
-                    + "as soon as the audit log can be written; order it again after a restart before that.")
+                "The key \(keyID) is stopped in this process (\(state.rawValue)), but the stop is not recorded yet. "
+                    + "The gateway records it as soon as it can write the audit log; if it restarts before that, order "
+                    + "the stop again.")
         }
         for account in stateCache.accounts {
             for key in account.keys {
@@ -83,7 +84,7 @@ extension KeyLifecycleOverview {
                 }
                 sentences.append(
                     "The key \(key.keyID) belongs to the account \(record.issuerID) in the register, but the configuration names it "
-                        + "for \(account.issuerID): it signs nothing. Put the issuer ID right.")
+                        + "for \(account.issuerID): it signs nothing. Correct the issuer ID.")
             }
         }
         for record in records where !stateCache.isDeclared(record.keyID) {
@@ -100,9 +101,10 @@ extension KeyLifecycleOverview {
             let signs = handles[record.keyID]?.state.canSign == true
             sentences.append(
                 signs
-                    ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it is there. Destroy it on its token, "
-                        + "take it out of the configuration and reload."
-                    : "The key \(record.keyID) is destroyed, and the configuration still names it. Take it out and reload."
+                    ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it exists. "
+                        + "Destroy it on its token, remove it from the configuration and reload."
+                    : "The key \(record.keyID) is destroyed, and the configuration still names it. Remove it and "
+                        + "reload."
             )
         }
         return sentences

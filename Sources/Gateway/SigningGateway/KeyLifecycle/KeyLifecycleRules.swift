@@ -10,7 +10,7 @@ struct KeyLifecycleRules {
     func record(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         guard let record = records[keyID], record.keyID.hasSameBytes(as: keyID) else {
             throw KeyLifecycleRefusal(
-                .unknown, "There is no key \(keyID). privyseal keys states shows those that there are.")
+                .unknown, "There is no key \(keyID). privyseal keys states lists the keys.")
         }
         return record
     }
@@ -19,7 +19,7 @@ struct KeyLifecycleRules {
     private func requireNoDestruction(of keyID: String) throws(KeyLifecycleRefusal) {
         guard !jobs.contains(where: { $0.keyID == keyID && $0.action == .destroy }) else {
             throw KeyLifecycleRefusal(
-                "The destruction of \(keyID) has begun and not ended. End it first: privyseal keys destroy \(keyID).")
+                "The destruction of \(keyID) has begun but not ended. End it first: privyseal keys destroy \(keyID).")
         }
     }
 
@@ -40,37 +40,37 @@ struct KeyLifecycleRules {
             throw KeyLifecycleRefusal("The key \(new.keyID) is suspended; resume it first, with privyseal keys resume.")
         case .compromised:
             throw KeyLifecycleRefusal(
-                "The key \(new.keyID) is compromised. If it is not, privyseal keys restore undoes that first.")
+                "The key \(new.keyID) is compromised. If it is not, undo that first, with privyseal keys restore.")
         case .retired:
-            throw KeyLifecycleRefusal("The key \(new.keyID) is retired, which is for good; import another one.")
+            throw KeyLifecycleRefusal("The key \(new.keyID) is retired, which is final; import another one.")
         case .destroyed: throw KeyLifecycleRefusal("The key \(new.keyID) is destroyed; import another one.")
         }
         if new.isCompromised, let compromisedAt = new.compromisedAt {
             throw KeyLifecycleRefusal(
-                "The key \(new.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)), and nothing "
-                    + "undid that; import another one.")
+                "The key \(new.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)), "
+                    + "and that was not undone; import another one.")
         }
         guard let old = active(of: new.issuerID) else {
             if let named = order.retiring {
                 throw KeyLifecycleRefusal(
-                    "The key \(named) is not active: no key of the account is. Leave --retire out.")
+                    "The key \(named) is not active: no key of the account is. Omit --retire.")
             }
             return (new, nil)
         }
         guard let named = order.retiring else {
             throw KeyLifecycleRefusal(
-                "The key \(old.keyID) is active. Say that it makes room: --retire \(old.keyID) --overlap 24h.")
+                "The key \(old.keyID) is active. Replace it: --retire \(old.keyID) --overlap 24h.")
         }
         guard named.hasSameBytes(as: old.keyID) else {
             throw KeyLifecycleRefusal("The key \(named) is not active; \(old.keyID) is. Name that one with --retire.")
         }
         guard let overlap = order.overlap, overlap > 0 else {
             throw KeyLifecycleRefusal(
-                "An overlap of zero would refuse requests that name \(old.keyID) and are on their way; give one, such as "
-                    + "--overlap 24h.")
+                "Without an overlap, the gateway would refuse requests in flight that name \(old.keyID); give one, "
+                    + "such as --overlap 24h.")
         }
         guard order.watch ?? 0 <= Self.longestWatch else {
-            throw KeyLifecycleRefusal("The new key is watched for a day at most; give a shorter --watch.")
+            throw KeyLifecycleRefusal("The gateway monitors the new key for at most a day; give a shorter --watch.")
         }
         return (new, old)
     }
@@ -98,7 +98,7 @@ struct KeyLifecycleRules {
         switch record.state {
         case .staged, .active, .retiring: return record
         case .suspended, .retired, .destroyed: throw already(record)
-        case .compromised: throw KeyLifecycleRefusal("The key \(keyID) is compromised, and signs nothing as it is.")
+        case .compromised: throw KeyLifecycleRefusal("The key \(keyID) is compromised, and signs nothing now.")
         }
     }
 
@@ -115,7 +115,7 @@ struct KeyLifecycleRules {
                     + "\(active.keyID) first.")
         }
         if state == .retiring, overdue.contains(keyID) {
-            throw KeyLifecycleRefusal("The time at which the key \(keyID) was to retire has passed. Retire it.")
+            throw KeyLifecycleRefusal("The retirement time of the key \(keyID) has passed. Retire it.")
         }
         // The key may be compromised or destroyed under another ID.
         if state.signs, let fingerprint = record.fingerprint {
@@ -155,7 +155,7 @@ struct KeyLifecycleRules {
         throw KeyLifecycleRefusal(
             "The key \(fingerprint) is \(other.keyID) in the register, which is \(other.state.rawValue)"
                 + (other.isCompromised && other.state != .compromised ? " and was compromised" : "")
-                + ". A key ID is Apple's name for one key: take another key for \(keyID).")
+                + ". A key ID is Apple's name for one key: use another key for \(keyID).")
     }
 
     /// Throws if an order or proposal cannot be carried out now. The change itself uses the same functions.
@@ -168,7 +168,7 @@ struct KeyLifecycleRules {
         case .compromise: _ = try compromise(order.keyID)
         case .restore: _ = try restoration(order.keyID)
         case .adopt, .import, .generate, .expire, .revert, .destroy:
-            throw KeyLifecycleRefusal("\(order.action.rawValue) is nothing that can be asked for here.")
+            throw KeyLifecycleRefusal("\(order.action.rawValue) cannot be requested here.")
         }
     }
 
@@ -191,8 +191,8 @@ struct KeyLifecycleRules {
         if let other = jobs.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
             throw KeyLifecycleRefusal(
                 "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
-                    + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, by the same command."
-            )
+                    + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, with the "
+                    + "same command.")
         }
         if order.action == .destroy {
             guard let known else { return }
@@ -200,13 +200,13 @@ struct KeyLifecycleRules {
         }
         if order.action == .import, order.fingerprint == nil {
             throw KeyLifecycleRefusal(
-                "An import names the key by its fingerprint, sha256: and 64 hexadecimal digits, so that what is approved is this "
-                    + "key and no other. Give the fingerprint.")
+                "An import names the key by its fingerprint, sha256: and 64 hexadecimal digits, so that the approval "
+                    + "is for this key and no other. Give the fingerprint.")
         }
         if let fingerprint = order.fingerprint { try requireOwnKey(fingerprint, of: order.keyID) }
         guard let known else {
             guard records.count < KeyLifecycleLimits.keys else {
-                throw KeyLifecycleRefusal("The register holds \(records.count) keys, and takes no more.")
+                throw KeyLifecycleRefusal("The register holds \(records.count) keys, which is the limit.")
             }
             return
         }
@@ -235,7 +235,7 @@ struct KeyLifecycleRules {
         case .destroyed: throw already(record)
         case .active, .retiring:
             throw KeyLifecycleRefusal(
-                "The key \(record.keyID) is \(record.state.rawValue): it still signs. Retire it first, or say that it is "
+                "The key \(record.keyID) is \(record.state.rawValue): it still signs. Retire it first, or mark it as "
                     + "compromised.")
         }
     }

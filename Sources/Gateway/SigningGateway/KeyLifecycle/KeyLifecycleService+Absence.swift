@@ -10,9 +10,9 @@ extension KeyLifecycleService {
         else { return }
         throw KeyLifecycleRefusal(
             order.action == .destroy
-                ? "Keys of \(uri.scheme): are not destroyed by an order. Retire \(order.keyID), take it out of the configuration, reload, "
-                    + "and delete every copy of its file."
-                : "Keys of \(uri.scheme): are not made by an order. Name a token, or import the key.")
+                ? "An order cannot destroy a \(uri.scheme): key. Retire \(order.keyID), remove it from the "
+                    + "configuration, reload, and delete every copy of its file."
+                : "An order cannot make a \(uri.scheme): key. Name a token, or import the key.")
     }
 
     /// Throws if the key still exists. An administrator may have renamed it or destroyed another object. So the gateway
@@ -28,8 +28,8 @@ extension KeyLifecycleService {
             case .present(let found?, _) where expected != nil && found != expected: continue
             case .present, .unfit:
                 throw KeyLifecycleRefusal(
-                    "The gateway sees no key at \(job.uri), but still sees one at \(uri). Destroy that object of the token, "
-                        + "too, and run the same command again.")
+                    "The gateway sees no key at \(job.uri), but still sees one at \(uri). Destroy that object on the "
+                        + "token, too, and run the same command again.")
             case .unavailable(let reason):
                 throw KeyLifecycleRefusal(
                     "The gateway cannot look at \(uri): \(reason) Run the same command again later.")
@@ -43,8 +43,8 @@ extension KeyLifecycleService {
             if await ring.holdsNothing(of: expected, in: handle.connection) { continue }
             guard let error = await handle.prove() else {
                 throw KeyLifecycleRefusal(
-                    "The gateway sees no key at \(job.uri), but \(handle.settings.keyID) still signs with it: the object is there "
-                        + "under another name. Destroy it, and run the same command again.")
+                    "The gateway sees no key at \(job.uri), but \(handle.settings.keyID) still signs with the key: the "
+                        + "object exists under another name. Destroy it, and run the same command again.")
             }
             if await isInconclusive(error, for: handle, in: ring) {
                 throw KeyLifecycleRefusal(

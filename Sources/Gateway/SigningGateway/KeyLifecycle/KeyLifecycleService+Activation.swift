@@ -42,15 +42,15 @@ extension KeyLifecycleService {
         defer { life.open() }
         guard await life.shut(timeout: Self.drainTimeout) else {
             throw KeyLifecycleRefusal(
-                "Requests that were under way did not end within five seconds; nothing has changed. See how the active key "
-                    + "and the audit log fare with privyseal status, and try again.")
+                "Requests in progress did not end within five seconds; nothing has changed. Check the active key and "
+                    + "the audit log with privyseal status, and try again.")
         }
         // Entry times are in milliseconds. Wait until the clock is later than the last signature.
         let (last, end) = (now, ContinuousClock.now + .seconds(1))
         while now <= last {
             guard ContinuousClock.now < end else {
                 throw KeyLifecycleRefusal(
-                    "The clock of this machine goes back; nothing has changed. Put it right, and try again.")
+                    "The clock of this machine runs backward; nothing has changed. Correct it, and try again.")
             }
             try? await Task.sleep(for: .microseconds(200))
         }
@@ -73,8 +73,8 @@ extension KeyLifecycleService {
             handle.state.canSign, stateCache.records[keyID]?.fingerprint ?? proof.fingerprint == proof.fingerprint
         else {
             throw KeyLifecycleRefusal(
-                "The state of the keys changed while \(keyID) signed a fresh proof of possession; nothing has changed by this "
-                    + "order. Run the same command again.")
+                "The state of the keys changed while \(keyID) signed a fresh proof of possession; this order has "
+                    + "changed nothing. Run the same command again.")
         }
         return proof.fingerprint
     }
@@ -94,14 +94,14 @@ extension KeyLifecycleService {
         }
         if let known = stateCache.records[keyID]?.fingerprint, known != fingerprint {
             throw KeyLifecycleRefusal(
-                "The key \(keyID) is another one than the register knows: its fingerprint is \(fingerprint), not \(known)."
+                "The key \(keyID) is not the one in the register: its fingerprint is \(fingerprint), not \(known)."
             )
         }
         let begun = ContinuousClock.now
         await handle.prove()
         guard let age = handle.proofAge, age <= .now - begun, handle.state.canSign else {
             throw KeyLifecycleRefusal(
-                "The key \(keyID) has not signed a fresh proof of possession: \(handle.state.reason ?? "It has too much to do.")"
+                "The key \(keyID) has not signed a fresh proof of possession: \(handle.state.reason ?? "It is busy.")"
             )
         }
         return fingerprint
@@ -133,7 +133,7 @@ extension KeyLifecycleService {
         switch record.state {
         case .staged, .active, .retiring, .suspended: return record
         case .retired, .destroyed, .compromised:
-            throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs either.")
+            throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs.")
         }
     }
 }

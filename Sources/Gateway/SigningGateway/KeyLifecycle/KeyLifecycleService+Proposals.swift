@@ -32,7 +32,7 @@ extension KeyLifecycleService {
         let own = stateCache.proposals.filter { $0.proposingPerson.isSamePerson(as: actor) }
         guard own.count < KeyLifecycleLimits.proposalsOfOne else {
             throw KeyLifecycleRefusal(
-                "\(actor.name) has \(own.count) proposals that nobody decided, which is the most that one administrator can "
+                "\(actor.name) has \(own.count) undecided proposals, which is the most that one administrator can "
                     + "have. Reject one first, with privyseal keys reject.")
         }
         let taken = Set(stateCache.proposals.compactMap(\.registerNumber))
@@ -40,7 +40,7 @@ extension KeyLifecycleService {
             let free = (0..<KeyLifecycleLimits.proposals).first(where: { !taken.contains($0) })
         else {
             throw KeyLifecycleRefusal(
-                "\(stateCache.proposals.count) proposals wait for a decision, which is the most that there can be. Approve or reject "
+                "\(stateCache.proposals.count) proposals wait for a decision, which is the limit. Approve or reject "
                     + "one first: privyseal keys proposals.")
         }
         return free
@@ -74,14 +74,14 @@ extension KeyLifecycleService {
         guard proposal.approver == nil else { throw KeyLifecycleRefusal("The proposal \(id) is approved already.") }
         guard !proposal.proposingPerson.isSamePerson(as: actor) else {
             throw KeyLifecycleRefusal(
-                "\(proposal.proposer) proposed it; another administrator has to approve. Two persons means two clients that "
-                    + "have no token, certificate or uid in common.")
+                "\(proposal.proposer) proposed it, so another administrator has to approve it. Two clients count as "
+                    + "two persons if they have no token, certificate or uid in common.")
         }
         try require(actor, inAccount: proposal.issuerID)
         guard digest == proposal.digest else {
             throw KeyLifecycleRefusal(
-                "The approval is for \(digest), and the proposal \(id) is \(proposal.digest). Look at it again: privyseal keys "
-                    + "proposals.")
+                "The approval is for \(digest), but the proposal \(id) is \(proposal.digest). Look at it again: "
+                    + "privyseal keys proposals.")
         }
         (proposal.approver, proposal.approverProofs) = (actor.name, actor.proofs)
         try requireStanding(of: proposal)
@@ -128,7 +128,7 @@ extension KeyLifecycleService {
         guard actor.proofs.count <= Administrator.maximumProofs else {
             throw KeyLifecycleRefusal(
                 "The client \(actor.name) has \(actor.proofs.count) tokens, certificates and uids. An administrator who proposes "
-                    + "or approves has \(Administrator.maximumProofs) at most.")
+                    + "or approves may have at most \(Administrator.maximumProofs).")
         }
         guard !actor.isOperator || stateCache.countsOperator(issuerID) else {
             throw KeyLifecycleRefusal(
@@ -147,8 +147,8 @@ extension KeyLifecycleService {
                 : clients.contains { $0.isAdministrator && $0.administrator.isSamePerson(as: person) }
             guard counts else {
                 throw KeyLifecycleRefusal(
-                    "\(person.name) has proposed or approved \(proposal.id), and does not count as an administrator of the account any "
-                        + "more. Reject it, and propose it again: privyseal keys reject \(proposal.id).")
+                    "\(person.name) proposed or approved \(proposal.id), but no longer counts as an administrator of "
+                        + "the account. Reject it, and propose it again: privyseal keys reject \(proposal.id).")
             }
         }
     }
@@ -161,7 +161,7 @@ extension KeyLifecycleService {
     }
 
     private static func noProposal(_ id: String) -> KeyLifecycleRefusal {
-        KeyLifecycleRefusal(.unknown, "There is no proposal \(id): it was made use of, was rejected, or has expired.")
+        KeyLifecycleRefusal(.unknown, "There is no proposal \(id): it was used, was rejected, or has expired.")
     }
 
     private func close(

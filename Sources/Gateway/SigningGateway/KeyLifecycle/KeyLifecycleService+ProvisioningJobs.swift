@@ -11,7 +11,7 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> ProvisioningAnswer {
         try Self.require(reason: order.reason)
         guard [.import, .generate, .destroy].contains(order.action) else {
-            throw KeyLifecycleRefusal("\(order.action.rawValue) is no work on a token.")
+            throw KeyLifecycleRefusal("\(order.action.rawValue) is not work on a token.")
         }
         let order = try order.checked()
         try requireLoaded()
@@ -51,7 +51,7 @@ extension KeyLifecycleService {
         guard account(order.issuerID) != nil || stateCache.records[order.keyID] != nil else {
             throw KeyLifecycleRefusal(
                 .unknown,
-                "There is no account \(order.issuerID) in the configuration. Add it first, or mend the issuer ID.")
+                "There is no account \(order.issuerID) in the configuration. Add it first, or correct the issuer ID.")
         }
         try rules.job(order, seen: handle(order.keyID)?.fingerprint)
         try requireProvisioning(order)
@@ -72,8 +72,8 @@ extension KeyLifecycleService {
             !gateway.current.ring.isSameConnection(declared, uri)
         {
             throw KeyLifecycleRefusal(
-                "The configuration names \(order.keyID) at \(declared), and the order at \(order.uri). A key is destroyed where the "
-                    + "gateway uses it. Give the URI of the configuration.")
+                "The configuration names \(order.keyID) at \(declared), but the order has \(order.uri). An order must "
+                    + "destroy a key where the gateway uses it. Give the URI of the configuration.")
         }
         try requireOwnURI(order)
         switch look {
@@ -82,7 +82,7 @@ extension KeyLifecycleService {
             let expected = known?.fingerprint ?? order.fingerprint
             guard let found, let expected, found != expected else { return }
             throw KeyLifecycleRefusal(
-                "The key at \(order.uri) is another one than \(order.keyID): its fingerprint is \(found), not \(expected)."
+                "The key at \(order.uri) is not \(order.keyID): its fingerprint is \(found), not \(expected)."
             )
         case .unfit, .absent:
             let declared = handle(order.keyID)?.settings.uri
@@ -97,11 +97,11 @@ extension KeyLifecycleService {
             }
         case .unavailable(let reason):
             throw KeyLifecycleRefusal(
-                "The gateway has to see afterwards that the key is gone, and cannot look at \(order.uri): \(reason)")
+                "The gateway must verify afterwards that the key is gone, but cannot look at \(order.uri): \(reason)")
         case .unknownConnection:
             throw KeyLifecycleRefusal(
-                "The gateway has to see afterwards that the key is gone, and its configuration names no key on the token of "
-                    + "\(order.uri). Add \(order.keyID) to the configuration and reload: privyseal reload.")
+                "The gateway must verify afterwards that the key is gone, but its configuration names no key on the "
+                    + "token of \(order.uri). Add \(order.keyID) to the configuration and reload: privyseal reload.")
         }
     }
 
@@ -171,7 +171,7 @@ extension KeyLifecycleService {
             try requireStanding(of: approved)
             if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
             guard known == nil || approved.proposingPerson.isSamePerson(as: actor) else {
-                throw KeyLifecycleRefusal("\(approved.proposer) proposed to take the work over, and does it.")
+                throw KeyLifecycleRefusal("\(approved.proposer) proposed to take over the work, and has to do it.")
             }
             return .approved(approved)
         }
@@ -183,7 +183,7 @@ extension KeyLifecycleService {
 
     private static func isApprover(_ actor: Administrator) -> KeyLifecycleRefusal {
         KeyLifecycleRefusal(
-            "\(actor.name) has approved this work, and so may not carry it out. Another administrator does.")
+            "\(actor.name) approved this work, and may not carry it out. Another administrator has to do that.")
     }
 
     /// Ends a job of the same administrator. The gateway looks at the key before it accepts success.
@@ -215,12 +215,12 @@ extension KeyLifecycleService {
         _ id: String, endedBy actor: Administrator
     ) throws(KeyLifecycleRefusal) -> ProvisioningJob {
         guard let job = stateCache.jobs.first(where: { $0.id == id }) else {
-            throw KeyLifecycleRefusal(.unknown, "No work \(id) on a token has begun.")
+            throw KeyLifecycleRefusal(.unknown, "There is no work \(id) on a token.")
         }
         guard job.workingPerson.isSamePerson(as: actor) else {
             throw KeyLifecycleRefusal(
-                "\(job.worker) does this work, and ends it. To take it over, run the same command as \(actor.name): a second "
-                    + "administrator has to approve that.")
+                "\(job.worker) does this work, and has to end it. To take it over, run the same command as "
+                    + "\(actor.name): a second administrator has to approve that.")
         }
         return job
     }
@@ -263,20 +263,20 @@ extension KeyLifecycleService {
             }
             guard let found, found == job.fingerprint ?? report.fingerprint else {
                 throw KeyLifecycleRefusal(
-                    "The key at \(job.uri) is another one: its fingerprint is \(found.map { "\($0)" } ?? "not known")."
-                )
+                    "The key at \(job.uri) is a different one: its fingerprint is "
+                        + "\(found.map { "\($0)" } ?? "not known").")
             }
             if job.action == .generate, facts["CKA_LOCAL"] == "false" {
                 throw KeyLifecycleRefusal(
-                    "The key at \(job.uri) was not made by its token (CKA_LOCAL is false), so this is no generation. Destroy it, "
-                        + "and have the token make another one.")
+                    "The key at \(job.uri) was not generated by its token (CKA_LOCAL is false). Destroy it, and let "
+                        + "the token generate another one.")
             }
             return facts.merging(["seenBy": "the gateway"]) { first, _ in first }
         case .unfit(let reason):
             throw KeyLifecycleRefusal(
                 isDestruction
-                    ? "The gateway still sees something at \(job.uri): \(reason) Run the same command again."
-                    : "The key at \(job.uri) has signed no proof for the gateway: \(reason)")
+                    ? "The gateway still sees an object at \(job.uri): \(reason) Run the same command again."
+                    : "The key at \(job.uri) did not sign a proof for the gateway: \(reason)")
         case .absent:
             guard isDestruction else {
                 throw KeyLifecycleRefusal("The gateway sees no key at \(job.uri). Run the same command again.")
@@ -293,8 +293,8 @@ extension KeyLifecycleService {
         case .unknownConnection:
             guard !isDestruction else {
                 throw KeyLifecycleRefusal(
-                    "The gateway's configuration names no key on the token of \(job.uri), so the gateway cannot see that "
-                        + "\(job.keyID) is gone. Name a key on it, reload, and run the same command again.")
+                    "The gateway's configuration names no key on the token of \(job.uri), so the gateway cannot verify "
+                        + "that \(job.keyID) is gone. Add a key on it, reload, and run the same command again.")
             }
             return nil
         }
@@ -343,7 +343,7 @@ extension KeyLifecycleService {
     ) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         if let expected = job.fingerprint, let found = end.fingerprint, expected != found {
             throw KeyLifecycleRefusal(
-                "The work began with the key \(expected), and ended with \(found): that is another one.")
+                "The work began with the key \(expected), but ended with another one, \(found).")
         }
         let context = ChangeContext(actor: job.actor, approver: job.approver, reason: job.reason)
         var evidence = end.reported.merging(facts) { _, seen in seen }
@@ -388,7 +388,7 @@ extension ProvisioningJob {
         let own = open.filter { $0.workingPerson.isSamePerson(as: actor) }
         guard open.count < KeyLifecycleLimits.jobs, own.count < KeyLifecycleLimits.jobsOfOne else {
             throw KeyLifecycleRefusal(
-                "\(own.count) jobs of \(actor.name) on tokens have begun and not ended, \(open.count) in all; at most "
+                "\(own.count) jobs of \(actor.name) on tokens have begun but not ended, \(open.count) in all; at most "
                     + "\(KeyLifecycleLimits.jobsOfOne) and \(KeyLifecycleLimits.jobs) are allowed. End one first.")
         }
         self.init(

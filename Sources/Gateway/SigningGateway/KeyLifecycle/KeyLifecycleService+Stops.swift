@@ -29,14 +29,14 @@ extension KeyLifecycleService {
                 stateCache.release([hold])
                 throw KeyLifecycleRefusal(
                     .unrecorded,
-                    "The key \(order.keyID) is stopped, but \(UnrecordedStops.limit) orders of this kind wait to be recorded, which is the "
-                        + "most. Those are recorded by themselves; this order is not kept, so give it again later if the log must "
-                        + "have it, too. \(error)")
+                    "The key \(order.keyID) is stopped, but \(UnrecordedStops.limit) orders of this kind wait to be "
+                        + "recorded, which is the limit. The gateway records them by itself, but does not keep this "
+                        + "order. Give it again later if the log must contain it. \(error)")
             }
             throw KeyLifecycleRefusal(
                 .unrecorded,
-                "The key \(order.keyID) is stopped, but that could not be recorded yet; it is tried again by itself, and "
-                    + "ends with this process until then. \(error)")
+                "The key \(order.keyID) is stopped, but the stop could not be recorded yet. The gateway retries; "
+                    + "if this process ends first, the stop is lost. \(error)")
         }
     }
 

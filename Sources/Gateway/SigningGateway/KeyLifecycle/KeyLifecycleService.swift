@@ -56,7 +56,7 @@ public final class KeyLifecycleService: Service {
             if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
         }
         throw KeyLifecycleRefusal(
-            .unknown, "There is no key \(keyID). privyseal keys states shows those that there are.")
+            .unknown, "There is no key \(keyID). privyseal keys states lists the keys.")
     }
 
     // MARK: Changes
@@ -128,7 +128,7 @@ public final class KeyLifecycleService: Service {
             restored.restoredAt = restored.since
             return try await self.record([restored], fulfilling: context.fulfils)
         case .adopt, .import, .generate, .expire, .revert, .destroy:
-            throw KeyLifecycleRefusal("\(order.action.rawValue) is nothing that can be asked for here.")
+            throw KeyLifecycleRefusal("\(order.action.rawValue) cannot be requested here.")
         }
     }
 
@@ -236,7 +236,7 @@ public final class KeyLifecycleService: Service {
             // A value from the older state in memory would overwrite the register.
             throw KeyLifecycleRefusal(
                 .unrecorded,
-                "The last change may or may not be in the register; that shows when the audit log can be written.")
+                "The register may or may not have the last change; the gateway checks when it can write the audit log.")
         }
         for record in records { try Self.requireReadable(record.name, record.value) }
         do throws(AuditError) { try await audit.register(records, at: time ?? now) } catch {
@@ -247,7 +247,7 @@ public final class KeyLifecycleService: Service {
     }
 
     private static func unrecorded(_ error: AuditError) -> KeyLifecycleRefusal {
-        KeyLifecycleRefusal(.unrecorded, "It could not be recorded, so nothing has changed in the register. \(error)")
+        KeyLifecycleRefusal(.unrecorded, "The change could not be recorded, so the register is unchanged. \(error)")
     }
 
     /// Throws if the value cannot be read back, because the next start would fail.
@@ -313,7 +313,7 @@ public final class KeyLifecycleService: Service {
         try requireLoaded()
         let issuerID = try rules.record(keyID).issuerID
         guard activating.withLock({ $0.insert(issuerID).inserted }) else {
-            throw KeyLifecycleRefusal("Another activation in this account is under way. Look at its result first.")
+            throw KeyLifecycleRefusal("Another activation in this account is in progress. Look at its result first.")
         }
         defer { _ = activating.withLock { $0.remove(issuerID) } }
         return try await body()
@@ -321,7 +321,7 @@ public final class KeyLifecycleService: Service {
 
     static func require(reason: String) throws(KeyLifecycleRefusal) {
         guard reason.contains(where: { !$0.isWhitespace }) else {
-            throw KeyLifecycleRefusal("Give a reason: whoever reads the record in a year has to understand the change.")
+            throw KeyLifecycleRefusal("Give a reason that explains the change to a reader of the audit log in a year.")
         }
         guard reason.utf8.count <= KeyLifecycleLimits.reason else {
             throw KeyLifecycleRefusal("The reason is longer than \(KeyLifecycleLimits.reason) bytes.")

@@ -92,7 +92,7 @@ extension KeyRing {
             // A backend that does not count, such as one for a key file, holds one key.
             let count = inspection.objects?.uri ?? 1
             guard count > 0 else { return .absent }
-            guard count == 1 else { return .unfit("\(count) keys answer to its URI.") }
+            guard count == 1 else { return .unfit("\(count) keys match its URI.") }
             (fingerprint, facts) = (inspection.fingerprint, inspection.facts)
             guard isProofWanted else { return .present(fingerprint: fingerprint, facts: facts) }
         }

@@ -43,7 +43,7 @@ extension RateLimitRefusal: CustomStringConvertible {
     /// The text for the caller.
     public var description: String {
         guard let retryAfter else {
-            return "\(count) at once are more than the \(name) of the client \(client), \(status.limit), ever allows;"
+            return "\(count) requests at once exceed the \(name) of the client \(client), which is \(status.limit);"
                 + " send at most \(status.limit) at once."
         }
         return "The client \(client) has \(status.remaining) of \(status.limit) requests left of its \(name),"

@@ -90,7 +90,7 @@ struct AdminClient {
 
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? HTTPClientError, error == .connectTimeout else { return "\(error)" }
-        return "nobody answered; is the gateway running"
+        return "the connection timed out; check that the gateway runs"
     }
 
     private static func tls(_ option: AdminOption) throws -> TLSConfiguration {
@@ -103,7 +103,7 @@ struct AdminClient {
                 tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
             }
         } catch {
-            throw AdminError.unreachable("the certificates or the key to show cannot be read as PEM")
+            throw AdminError.unreachable("the certificates or the private key cannot be read as PEM")
         }
         return tls
     }

@@ -14,7 +14,7 @@ enum AdminError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .absent(let address):
-            "The gateway was not reached: \(address): nobody listens there, so the gateway does not run."
+            "The gateway was not reached: \(address): no process listens there, so the gateway is not running."
         case .unreachable(let sentence): "The gateway was not reached: \(sentence)."
         case .refused(let detail): detail
         }

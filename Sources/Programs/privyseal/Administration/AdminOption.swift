@@ -6,13 +6,13 @@ import NIOHTTP1
 struct AdminOption: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: ArgumentHelp("The gateway's configuration, which says where its admin listener is.", valueName: "file"),
+        help: ArgumentHelp("The gateway's configuration, which has the admin listener's address.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"]))
     var configuration: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the admin listener is: unix:/path, or a URL such as http://127.0.0.1:8081.", valueName: "address"))
+            "The admin listener's address: unix:/path, or a URL such as http://127.0.0.1:8081.", valueName: "address"))
     var admin: String?
 
     @Option(
@@ -22,23 +22,23 @@ struct AdminOption: ParsableArguments {
         completion: .file())
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("The certificate to show, in PEM.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The client certificate, in PEM.", valueName: "file"), completion: .file())
     var certificate: String?
 
-    @Option(help: ArgumentHelp("The certificate's private key, in PEM.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The client certificate's private key, in PEM.", valueName: "file"), completion: .file())
     var certificateKey: String?
 
     @Option(
-        help: ArgumentHelp("What vouches for the gateway's certificate, in PEM; else the system's.", valueName: "file"),
+        help: ArgumentHelp("CA certificates for the gateway, in PEM; default: the system's.", valueName: "file"),
         completion: .file())
     var trustRoots: String?
 
     func validate() throws {
         guard (configuration == nil) != (admin == nil) else {
-            throw ValidationError("Say where the gateway is: by --config FILE or by --admin ADDRESS.")
+            throw ValidationError("Give the gateway with --config FILE or --admin ADDRESS.")
         }
         guard (certificate == nil) == (certificateKey == nil) else {
-            throw ValidationError("--certificate and --certificate-key belong together.")
+            throw ValidationError("Give --certificate and --certificate-key together.")
         }
     }
 
@@ -56,7 +56,7 @@ struct AdminOption: ParsableArguments {
         if let admin { return admin }
         guard let configuration else { throw ExitCode.validationFailure }
         guard let address = Self.address(in: try ConfigurationOption.load(configuration)) else {
-            throw AdminError.unreachable("\(configuration) has no listeners.admin; add it and start the gateway anew")
+            throw AdminError.unreachable("\(configuration) has no listeners.admin; add it and restart the gateway")
         }
         return address
     }

@@ -10,7 +10,7 @@ enum ArchiveLock {
             throw AuditSetupError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno == EWOULDBLOCK ? "another one is at work" : String(cString: strerror(errno))
+            let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
             close(descriptor)
             throw AuditSetupError("The log in \(directory) cannot be archived now: \(reason).")
         }

@@ -29,12 +29,12 @@ struct ArchiveSelection {
     func reason(before moment: Timestamp?) throws(AuditStoreError) -> String {
         let (first, closed) = try bounds()
         guard moment != nil, first < closed else {
-            return "there is no segment that is full and covered by a checkpoint."
+            return "no segment is full and covered by a checkpoint."
         }
         let last = AuditSegment.entries(of: first).upperBound - 1
         let time = try time(of: last).map { String(decoding: $0.rfc3339, as: UTF8.self) } ?? "no time"
-        return "the first segment that is left ends with entry \(last), which bears \(time). Where a clock was wrong, "
-            + "say how much with --segments."
+        return "the first segment that is left ends with entry \(last), whose time is \(time). If a clock was wrong, "
+            + "give the number of segments with --segments."
     }
 
     /// The first segment in the database, and the end of the segments that are full and covered by checkpoints.

@@ -60,7 +60,7 @@ struct AuditComposition {
         let file = AuditKeyFile(audit.key.path)
         let hasStore: Bool
         do { hasStore = try store.exists(at: location) } catch {
-            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be looked for. \(error)")
+            throw AuditSetupError("\(audit.section): cannot check whether the audit log \(location) exists. \(error)")
         }
         switch (hasStore, file.exists) {
         case (true, true):
@@ -69,7 +69,7 @@ struct AuditComposition {
             return signer
         case (true, false):
             throw AuditSetupError(
-                "\(audit.section): there is an audit log at \(location), but not its key at \(audit.key.path). Put the "
+                "\(audit.section): the audit log \(location) exists, but not its key \(audit.key.path). Put the "
                     + "key back; without it, nothing can be appended to the log.")
         case (false, true):
             let signer = try checked(try file.read())
@@ -112,7 +112,7 @@ struct AuditComposition {
         let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
         if let size = known.map(\.size).max(), size > 0 {
             throw AuditSetupError(
-                "\(audit.section): \(location) is not there, but \(audit.checkpoints.file.path) holds a checkpoint over "
+                "\(audit.section): \(location) is missing, but \(audit.checkpoints.file.path) holds a checkpoint over "
                     + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
             )
         }
@@ -123,7 +123,7 @@ struct AuditComposition {
         let path = audit.checkpoints.file.path
         guard try CheckpointFile(path).holdsCheckpoint(of: origin) else { return }
         throw AuditSetupError(
-            "\(audit.section): \(location) is not there, nor the key that signed the checkpoints of \(origin) in \(path). Put both "
+            "\(audit.section): \(location) is missing, and so is the key of the checkpoints of \(origin) in \(path). Put both "
                 + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin."
         )
     }

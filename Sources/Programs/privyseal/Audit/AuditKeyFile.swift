@@ -17,15 +17,15 @@ struct AuditKeyFile {
     func read() throws(AuditSetupError) -> NoteSigner {
         let facts = FileFacts(path)
         guard facts.map({ $0.isRegular && $0.size <= 4096 }) ?? true else {
-            throw AuditSetupError("\(path) is no file with the key of an audit log.")
+            throw AuditSetupError("\(path) is not a file with the key of an audit log.")
         }
         guard let facts, let data = FileManager.default.contents(atPath: path) else {
             throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         guard facts.mode & (S_IRWXG | S_IRWXO) == 0 else {
             throw AuditSetupError(
-                "The audit log's key \(path) can be used by others than its owner. Run chmod 600 \(path), and consider "
-                    + "whether somebody has copied it.")
+                "The audit log's key \(path) is accessible to users other than its owner. Run chmod 600 \(path), and "
+                    + "consider whether it has been copied.")
         }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         do { return try NoteSigner(text) } catch {
@@ -38,7 +38,7 @@ struct AuditKeyFile {
     func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
         // The gateway reads the file while it serves, and opening a FIFO waits for a writer (fifo(7)).
         guard FileFacts(publicPath)?.isRegular ?? true else {
-            throw AuditSetupError("\(publicPath) is not a regular file; give a file, and no FIFO, socket or device.")
+            throw AuditSetupError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
         }
         return try VerifierFile(publicPath).verifiers()
     }

@@ -43,7 +43,7 @@ struct CheckpointCollection {
         }
         guard !isGiven else {
             throw AuditSetupError(
-                "\(path) holds no checkpoint: give a file as audit.checkpoints writes it, with every byte as it was.")
+                "\(path) holds no checkpoint: give an unchanged file that audit.checkpoints has written.")
         }
     }
 

@@ -97,7 +97,7 @@ struct CheckpointFile: CheckpointDestination {
     }
 
     private func foreign(_ reason: String) -> AuditSetupError {
-        AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is meant.")
+        AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is intended.")
     }
 
     private func unreadable(_ reason: Int32) -> AuditSetupError {

@@ -36,7 +36,7 @@ struct SyslogCheckpoints: CheckpointDestination {
             reason = errno
             if reason != EPROTOTYPE { break }
         }
-        throw AuditSetupError("Nobody listens at \(Self.path): \(String(cString: strerror(reason))).")
+        throw AuditSetupError("No process listens at \(Self.path): \(String(cString: strerror(reason))).")
     }
 
     /// `_PATH_LOG` of <sys/syslog.h>.

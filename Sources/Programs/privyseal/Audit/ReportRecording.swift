@@ -29,14 +29,14 @@ enum ReportRecording {
             await log.close()
             if let failure { throw failure }
         } catch {
-            StandardError.print("warning: that it was made could not be recorded in the audit log: \(error)")
+            StandardError.print("warning: the document could not be recorded in the audit log: \(error)")
             return nil
         }
         do {
             return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
         } catch {
             StandardError.print(
-                "warning: the audit log has an entry of it, but no proof of that could be made: \(error)")
+                "warning: the audit log records the document, but the proof of its entry failed: \(error)")
             return nil
         }
     }

@@ -40,12 +40,12 @@ struct SegmentArchive {
     func write(_ bodies: [[UInt8]], of segment: Int, root: [UInt8]) throws(AuditSetupError) {
         let path = path(of: segment)
         guard Self.root(of: bodies) == root else {
-            throw AuditSetupError("Segment \(segment) of the log is not what it was.")
+            throw AuditSetupError("Segment \(segment) of the log has changed.")
         }
         if access(path, F_OK) == 0 {
             guard Self.root(of: try Self.bodies(in: path)) == root else {
                 throw AuditSetupError(
-                    "\(path) is there already, and holds other entries. Move it away if that is meant.")
+                    "\(path) already exists, and holds other entries. Move it away if that is intended.")
             }
             // Its writer may have been stopped before the file was durable.
             try DurableWrite.synchronize(path)
@@ -58,7 +58,7 @@ struct SegmentArchive {
         for body in bodies { output.write(body + "\n".utf8) }
         try output.finish()
         guard Self.root(of: try Self.bodies(in: draft)) == root else {
-            throw AuditSetupError("\(draft) does not hold what was written to it: look after the disk.")
+            throw AuditSetupError("\(draft) does not hold what was written to it: check the disk.")
         }
         // Unlike rename(2), link(2) replaces no file.
         guard link(draft, path) == 0 else {

@@ -17,7 +17,7 @@ struct VerifierFile {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             guard !line.hasPrefix("PRIVATE+KEY+") else {
                 throw AuditSetupError(
-                    "\(path) is a private key. It stays where it is: give its public key, \(path).pub.")
+                    "\(path) is a private key. Leave it there, and give its public key, \(path).pub.")
             }
             do throws(NoteError) {
                 verifiers.append(try NoteVerifier(String(line.prefix { !$0.isWhitespace })))

@@ -5,14 +5,15 @@ import SigningGateway
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Open every key, have it sign a proof, and say which are fit to sign and what waits for somebody.",
+        abstract: "Test every key with a proof signature, and show which keys are fit to sign and what needs action.",
         discussion: """
             The proof is a fixed text and a random nonce; it cannot be taken for a token or an offer.
-            Where there is an audit log, the register of keys is looked at too, of the running gateway or in the log's \
-            database: differences between configuration and register, and work on tokens that began and did not end, \
-            each with what to do. The configuration declares keys, the register holds their states; see docs/key-life.md.
-            The status is 0 when every key is fit to sign and nothing waits for somebody, 1 when not, and 78 when the \
-            configuration is wrong. A proposal that a second administrator has not seen yet is shown, and is no fault.
+            With an audit log, the command also checks the register of keys, of the running gateway or in the log's \
+            database. It shows differences between configuration and register, and unfinished work on tokens, each \
+            with the action to take. The configuration declares keys, the register holds their states; see \
+            docs/key-life.md.
+            The exit status is 0 if every key is fit to sign and nothing needs action, 1 if not, and 78 if the \
+            configuration is wrong. A proposal that waits for a second administrator is shown, and is not a fault.
             """)
 
     @OptionGroup var config: ConfigurationOption

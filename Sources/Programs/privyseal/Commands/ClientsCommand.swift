@@ -10,12 +10,12 @@ struct ClientsCommand: AsyncParsableCommand {
     struct Mint: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "mint",
-            abstract: "Make a bearer token, and show it this once.",
+            abstract: "Make a bearer token, and show it once.",
             discussion: """
-                The token goes to standard output, alone: privyseal clients mint shop > shop.token
-                What the configuration needs goes to standard error: the token's SHA-256, from which nobody gets the \
-                token back. Nothing is stored. A client may have several tokens, so that one can follow another without \
-                a gap.
+                Only the token goes to standard output: privyseal clients mint shop > shop.token
+                The entry for the configuration goes to standard error: the token's SHA-256, from which the token \
+                cannot be computed. Nothing is stored. A client may have several tokens, so that one can replace \
+                another without interruption.
                 """)
 
         @Argument(help: ArgumentHelp("The client's name in the configuration.", valueName: "name"))
@@ -26,7 +26,7 @@ struct ClientsCommand: AsyncParsableCommand {
             StandardError.print(
                 """
                 The token of \(name) is shown once; give it to \(name) in a file or a secret store, not in a message.
-                Its place in the configuration, under clients:
+                Add this to the configuration, under clients:
 
                   - name: \(name)
                     tokens:

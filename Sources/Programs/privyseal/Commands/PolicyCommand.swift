@@ -7,18 +7,18 @@ import StrictJSON
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Ask what a client may do.",
+        abstract: "Test what a client may do.",
         subcommands: [Test.self])
 
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "test",
-            abstract: "Tell whether a client may have something signed, and which line of the configuration decides.",
+            abstract: "Show whether a client may request a signature, and which line of the configuration decides.",
             discussion: """
                   privyseal policy test --config gateway.yaml --client shop --app com.example.app \\
                     --feature promotional-offer --product com.example.monthly --offer winback
 
-                Nothing is signed and no key is opened. The status is 0 for allowed, 1 for denied, and 78 when the \
+                Nothing is signed and no key is opened. The exit status is 0 for allowed, 1 for denied, and 78 if the \
                 configuration is wrong.
                 """)
 
@@ -50,7 +50,7 @@ struct PolicyCommand: AsyncParsableCommand {
             guard let client = snapshot.clients.client(named: client) else {
                 let known = snapshot.clients.clients.map(\.name).joined(separator: ", ")
                 throw StandardError.failure(
-                    "There is no client \"\(client)\" in \(config.path); there \(known.isEmpty ? "are none" : "is \(known)").",
+                    "There is no client \"\(client)\" in \(config.path); it has \(known.isEmpty ? "none" : "\(known)").",
                     status: ExitCode.validationFailure.rawValue)
             }
             let decision = snapshot.dispatcher.explain(

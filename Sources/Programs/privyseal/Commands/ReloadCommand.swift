@@ -5,11 +5,11 @@ import StrictJSON
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Have a running gateway read its configuration anew.",
+        abstract: "Make a running gateway reload its configuration.",
         discussion: """
-            Everything new is read, checked and opened first; then it takes the place of what was. A configuration that \
-            cannot be served changes nothing. Requests in flight finish on what they began with.
-            The status is 0 when the configuration was taken up, 1 when it was refused or nobody answered.
+            The gateway reads, checks and opens the new configuration before it replaces the old one. If it cannot \
+            serve the new one, nothing changes. Requests in flight finish with the old one.
+            The exit status is 0 if the gateway applied the configuration, 1 if it refused it or did not answer.
             """)
 
     @OptionGroup var admin: AdminOption
@@ -26,10 +26,10 @@ struct ReloadCommand: AsyncParsableCommand {
         }
         let (outcome, changes) = try read(answer)
         switch outcome {
-        case "unchanged": print("Read anew; nothing has changed.")
+        case "unchanged": print("Reloaded; nothing has changed.")
         case "would-apply" where changes.isEmpty: print("Nothing would change.")
         case "would-apply": print("This would change:\n" + list(changes))
-        default: print("Taken up:\n" + list(changes))
+        default: print("Applied:\n" + list(changes))
         }
     }
 

@@ -13,16 +13,18 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve signatures over HTTP until SIGTERM or SIGINT.",
         discussion: """
-            On SIGTERM, /readyz says no first; requests in flight finish, tokens are closed, and the status is 0.
-            On SIGHUP the configuration and the TLS files are read anew; a configuration that cannot be served changes \
-            nothing, and the log says why. privyseal reload does the same over the admin listener.
-            An active key that cannot be used as it is configured is refused, and the other accounts are served: \
-            /readyz?app=BUNDLE-ID says for which apps the gateway signs. With --strict the status is 78 instead.
+            On SIGTERM, /readyz first answers 503; requests in flight finish, tokens are closed, and the exit status \
+            is 0.
+            On SIGHUP, the gateway reloads the configuration and the TLS files. If it cannot serve the new \
+            configuration, nothing changes, and the log has the reason. privyseal reload does the same over the admin \
+            listener.
+            If an active key cannot be used as configured, the gateway refuses that key and serves the other accounts; \
+            /readyz?app=BUNDLE-ID shows whether it signs for an app. With --strict, it exits with status 78 instead.
             """)
 
     @OptionGroup var config: ConfigurationOption
 
-    @Flag(help: "End with status 78 when an active key cannot be used as it is configured.")
+    @Flag(help: "Exit with status 78 if an active key cannot be used as configured.")
     var strict = false
 
     func run() async throws {

@@ -10,8 +10,8 @@ struct SignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Make one signature, and print the same JSON as over HTTP.",
         discussion: """
-            The request is JSON from --input, or is put together from NAME=VALUE; a member \
-            that is an object can be read from a file with NAME=@FILE.
+            Give the request as JSON with --input, or its members as NAME=VALUE. NAME=@FILE \
+            reads a member that is an object from a file.
 
               privyseal sign promotional-offer --config gateway.yaml \\
                 --app com.example.app productId=monthly offerIdentifier=winback
@@ -26,7 +26,7 @@ struct SignCommand: AsyncParsableCommand {
             EXIT STATUS
               0   signed
               1   not signed; standard error says why
-              64  the command was not called as it should be
+              64  the command line is wrong
               78  the configuration is wrong
             """)
 
@@ -43,7 +43,7 @@ struct SignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The app's bundle ID.", valueName: "bundle-id"))
     var app: String
 
-    @Option(help: ArgumentHelp("The ID of the key; the account's active key when none is named.", valueName: "key-id"))
+    @Option(help: ArgumentHelp("The key's ID; default: the account's active key.", valueName: "key-id"))
     var key: String?
 
     @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))

@@ -4,8 +4,8 @@ import NIOHTTP1
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show how a running gateway fares: listeners, keys, tokens, clients, the last warnings.",
-        discussion: "The gateway is asked over its admin listener.")
+        abstract: "Show the state of a running gateway: listeners, keys, tokens, clients, the last warnings.",
+        discussion: "The command asks the gateway over its admin listener.")
 
     @OptionGroup var admin: AdminOption
     @OptionGroup var output: OutputOption

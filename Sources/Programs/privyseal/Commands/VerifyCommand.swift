@@ -6,7 +6,7 @@ import SigningKit
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Tell whether Apple accepts a signature, and with --explain, why not.",
+        abstract: "Check whether Apple accepts a signature, and with --explain, find out why not.",
         discussion: VerifyHelp.discussion
     )
 
@@ -18,7 +18,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var keyFiles: [String] = []
 
     @Option(
-        help: ArgumentHelp("Take the public keys of this configuration.", valueName: "file"),
+        help: ArgumentHelp("Use the public keys of this configuration.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
@@ -27,13 +27,13 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file with the JWS or the JSON of an answer; - is standard input, and the default.", valueName: "file"))
+            "The file with the JWS or the JSON of an answer; - (the default) is standard input.", valueName: "file"))
     var input: String?
 
     @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "bundle-id"))
     var app: String?
 
-    @Flag(help: "Look for the mistake in a signature that does not verify, and name the cure.")
+    @Flag(help: "Find the mistake in a signature that does not verify, and show the correction.")
     var explain = false
 
     @OptionGroup var output: OutputOption

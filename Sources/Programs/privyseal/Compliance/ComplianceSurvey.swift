@@ -25,7 +25,7 @@ struct ComplianceSurvey {
             register = .known(
                 differences: overview.differences, jobs: overview.jobs, proposals: overview.proposals)
         } catch {
-            register = .unknown("The register of key life could not be asked: \(error)")
+            register = .unknown("The register of keys could not be read: \(error)")
         }
         let audit = AuditSurvey(
             configuration.audit, verifies: verifiesLog, drillDirectory: configuration.drillDirectory

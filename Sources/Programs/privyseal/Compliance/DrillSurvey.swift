@@ -74,7 +74,7 @@ struct DrillSurvey {
 
     /// Reads a regular file only: reading a pipe could block.
     private static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
-        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is no file.") }
+        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is not a file.") }
         return try EvidenceFile.contents(of: path, limit: limit)
     }
 

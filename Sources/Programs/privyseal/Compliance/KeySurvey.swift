@@ -19,7 +19,7 @@ struct KeySurvey {
             AccountFindings(
                 issuerID: account.issuerID, hasDualControl: account.hasDualControl,
                 keys: account.keys.map { key in
-                    let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not looked at."))
+                    let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not inspected."))
                     return KeyFindings(
                         keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
                         provenance: key.provenance.flatMap { KeyLifecycleRecord.Provenance(rawValue: $0.rawValue) }

@@ -25,7 +25,7 @@ extension DrillEnvironment {
 
     private func unfit(_ keyID: String, _ wanted: String, _ answer: LoadAnswer, _ body: [UInt8]) -> DrillError {
         DrillError(
-            "The drill was not begun: a request that names the key \(keyID) came out otherwise than it has to. "
+            "The drill was not begun: a request that names the key \(keyID) had an unexpected result. "
                 + "\(Self.text(answer, body)) \(wanted) The drill's client needs a rule with keyIds for both keys, and "
                 + "the app both forms of promotional offers.")
     }

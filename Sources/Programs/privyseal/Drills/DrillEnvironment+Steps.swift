@@ -24,7 +24,7 @@ extension DrillEnvironment {
     func replacementKey() throws -> String {
         guard let replacement else {
             throw DrillError(
-                "This scenario needs a staged key to take over: name it with --new KEY, or use --throw-away.")
+                "This scenario needs a staged key to activate: name it with --new KEY, or use --throw-away.")
         }
         return replacement
     }

@@ -76,8 +76,8 @@ struct DrillEnvironment: Sendable {
         case .done(let records): return records
         case .proposed(let proposal):
             throw DrillError(
-                "The account wants two administrators, and this order is now the proposal \(proposal.id); have it approved, "
-                    + "and rehearse with an account without dualControl.")
+                "The account requires two administrators; this order is now the proposal \(proposal.id). Have it "
+                    + "approved, and rehearse with an account without dualControl.")
         }
     }
 

@@ -33,7 +33,7 @@ struct DrillRun {
             await end(log, early: error)
         }
         if environment.load.isExhausted {
-            log.deviate("The load ended before the drill did: more requests are needed, by --requests.")
+            log.deviate("The load ended before the drill did: give more requests with --requests.")
         }
         try? await Task.sleep(for: DrillEnvironment.baselineDuration)
         environment.load.stop()
@@ -45,7 +45,7 @@ struct DrillRun {
     /// The first step of each scenario only reads the keys.
     private func untried(_ log: DrillLog, _ error: any Error) -> DrillError {
         let reason = log.steps.last.flatMap { $0.verdict == .failed ? $0.actual : nil } ?? "\(error)"
-        return DrillError("Nothing of the scenario was tried, so that there is no record. \(reason)")
+        return DrillError("No step of the scenario was tried, so there is no record. \(reason)")
     }
 
     /// An error between two steps fails the drill, too.

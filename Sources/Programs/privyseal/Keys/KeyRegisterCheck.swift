@@ -33,7 +33,7 @@ enum KeyRegisterCheck {
         switch self {
         case .none: []
         case .seen(let attention): attention.sentences
-        case .unseen(let reason): ["The register of keys could not be looked at: \(reason)"]
+        case .unseen(let reason): ["The register of keys could not be read: \(reason)"]
         }
     }
 

@@ -38,7 +38,7 @@ struct KeyRegisterBusy: Error, CustomStringConvertible {
     var description: String {
         if let reason { return "The register of keys cannot be locked (\(path)): \(reason)." }
         return
-            "Another process holds the register of keys (\(path)): a gateway that runs, whose admin listener was not reached, or "
-            + "another privyseal keys. Ask that gateway, or stop it."
+            "Another process locks the register of keys (\(path)): a running gateway whose admin listener was not "
+            + "reached, or another privyseal keys. Use that gateway's admin listener, or stop the gateway."
     }
 }

@@ -75,6 +75,6 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
 struct NoRegister: Error, CustomStringConvertible {
     var description: String {
         "The configuration has audit: off, so there is no register of keys: its activeKey says which key signs. Give it an audit "
-            + "section to lead keys through their lives."
+            + "section to manage the lifecycle of keys."
     }
 }

@@ -15,7 +15,7 @@ enum NewFile {
     /// Call before work that would be lost if the file could not be created.
     static func check(_ path: String?) throws {
         guard let path, access(path, F_OK) == 0 else { return }
-        throw StandardError.failure("\(path) is there already. Name another file, or move that one away.")
+        throw StandardError.failure("\(path) already exists. Name another file, or move that one away.")
     }
 
     private static func failure(_ path: String) -> any Error {

@@ -19,11 +19,11 @@ struct ProvisionedKeyReport {
 
     private var how: String {
         switch placed.method {
-        case .unwrapped: "It went in by C_UnwrapKey under a key that the token made and that is gone."
-        case .unwrappedPackage: "It was unwrapped in the token; it never was in the clear on this machine."
-        case .created: "It went in by C_CreateObject, in the clear, as was allowed: the token cannot unwrap."
+        case .unwrapped: "It was imported by C_UnwrapKey under a temporary key, which the token made and deleted."
+        case .unwrappedPackage: "It was unwrapped in the token; it was never in the clear on this machine."
+        case .created: "It was imported by C_CreateObject, in the clear, as you allowed: the token cannot unwrap."
         case .generated: "The token made it."
-        case .found: "It was there from a run that had not ended."
+        case .found: "It was there from an interrupted run."
         }
     }
 

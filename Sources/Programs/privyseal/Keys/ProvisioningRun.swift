@@ -25,7 +25,7 @@ struct ProvisioningRun {
             }
             if let open {
                 let begun = String(decoding: open.begun.rfc3339, as: UTF8.self)
-                StandardError.print("This had begun at \(begun) and did not end; it goes on.")
+                StandardError.print("An earlier run began at \(begun) and did not end; this run continues it.")
             }
             switch try await lifecycleClient.begin(order) {
             case .begun(let job):
@@ -37,8 +37,8 @@ struct ProvisioningRun {
                 } else {
                     print(
                         "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                            + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then the same command again "
-                            + "does it.")
+                            + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same "
+                            + "command again.")
                 }
                 return nil
             }
@@ -73,8 +73,8 @@ struct ProvisioningRun {
             }
         } catch {
             throw StandardError.failure(
-                "The work on the token is done, but the register could not be told: \(error) Run the same command "
-                    + "again; it finds what is done.")
+                "The work on the token is done, but the register could not be updated: \(error) Run the same command "
+                    + "again; it finds the finished work.")
         }
     }
 }
@@ -91,7 +91,7 @@ extension KeyLifecycleClientOption {
             }
         guard all.count == 1 else {
             throw StandardError.failure(
-                "There are \(all.count) accounts; say which one with --issuer: \(all.joined(separator: ", ")).",
+                "There are \(all.count) accounts; name one with --issuer: \(all.joined(separator: ", ")).",
                 status: 64)
         }
         return all[0]

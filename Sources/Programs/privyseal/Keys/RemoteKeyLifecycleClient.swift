@@ -48,7 +48,7 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
             return try Answer(from: try JSONDocument(parsing: Array(text.utf8)).root)
         } catch {
             throw AdminError.unreachable(
-                "what answered \(path) does not speak as a gateway of version \(Version.text) does: \(error)")
+                "the answer to \(path) is not that of a gateway of version \(Version.text): \(error)")
         }
     }
 

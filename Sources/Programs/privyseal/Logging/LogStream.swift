@@ -59,7 +59,7 @@ final class LogStream: Sendable {
             }
             Self.write(bytes, to: descriptor)
             guard lost > 0 else { return }
-            Self.write(Array("privyseal: \(lost) log lines were lost: nobody read them in time\n".utf8), to: descriptor)
+            Self.write(Array("privyseal: \(lost) log lines were lost: the reader was too slow\n".utf8), to: descriptor)
         }
     }
 

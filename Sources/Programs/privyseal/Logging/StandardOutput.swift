@@ -39,8 +39,8 @@ extension StandardOutput {
         case EPIPE: return false
         default:
             StandardError.print(
-                "privyseal: standard output could not be written: \(String(cString: strerror(error))). The answer is not "
-                    + "whole; write it to another place.")
+                "privyseal: standard output could not be written: \(String(cString: strerror(error))). The output is "
+                    + "incomplete; write it to another place.")
             ProcessEnd.leave(lost)
         }
     }

@@ -130,7 +130,7 @@ final class Reloader: Service {
         guard fixed.isEmpty else {
             let list = fixed.map(\.description).joined(separator: "\n")
             throw Refusal(
-                sentence: "These can be changed by a restart only:\n\(list)", digest: configuration.digest)
+                sentence: "These can only be changed by a restart:\n\(list)", digest: configuration.digest)
         }
         return configuration
     }
@@ -218,7 +218,7 @@ final class Reloader: Service {
             switch outcome {
             case .applied(let changes), .wouldApply(let changes):
                 ("applied", .notice, "The configuration was reloaded. " + changes.joined(separator: " "))
-            case .unchanged: ("unchanged", .info, "The configuration was reloaded, and is what it was.")
+            case .unchanged: ("unchanged", .info, "The configuration was reloaded, and is unchanged.")
             case .refused(let sentence):
                 ("refused", .error, "The configuration was not reloaded, and nothing has changed. \(sentence)")
             }

@@ -48,7 +48,7 @@ struct VerifyFields {
     mutating func set(arguments: [String]) throws(ValidationError) {
         for argument in arguments {
             guard let equals = argument.firstIndex(of: "=") else {
-                throw ValidationError("\"\(argument)\" is not of the form NAME=VALUE. (A JWS goes behind --jws.)")
+                throw ValidationError("\"\(argument)\" is not of the form NAME=VALUE. (Give a JWS with --jws.)")
             }
             guard let name = Name(String(argument[..<equals])) else {
                 let known = Name.allCases.map { $0.spellings[0] }.joined(separator: ", ")

@@ -2,8 +2,8 @@ enum VerifyHelp {
     static let discussion = """
         The signature is a JWS (promotional-offer, introductory-offer-eligibility, advanced-commerce-api), or the \
         answer of a legacy promotional offer with the fields that were signed. "valid" means that the signature \
-        verifies with one of the keys and that its form is what Apple's pages ask for. Apple itself says no more \
-        than "invalid" to a bad one; --explain tries the known mistakes, one, two and three at a time, and says \
+        verifies with one of the keys and has the form that Apple's documentation requires. Apple's only answer to \
+        a bad one is "invalid"; --explain tries the known mistakes, one, two and three at a time, and shows \
         which of them makes the signature verify. Nothing leaves this machine.
 
         EXAMPLES
@@ -14,7 +14,7 @@ enum VerifyHelp {
                 --json '{"productId":"premium","offerIdentifier":"winter50"}' |
               privyseal verify --key jwks.json
 
-          For a legacy signature, say what was asked for, too:
+          For a legacy signature, also give the requested values:
 
             privyseal verify --key jwks.json --app com.example.app \\
               --input answer.json productId=premium offerIdentifier=winter50
@@ -24,7 +24,7 @@ enum VerifyHelp {
             openssl pkey -in AuthKey_2X9R4HXF34.p8 -pubout -out public.pem
             privyseal verify --explain --key 2X9R4HXF34=public.pem --jws eyJ…
 
-          Everything as fields, for a signature of any other server:
+          For a signature of any other server, give everything as fields:
 
             privyseal verify --explain --key 2X9R4HXF34=public.pem \\
               --app com.example.app keyIdentifier=2X9R4HXF34 \\
@@ -35,13 +35,13 @@ enum VerifyHelp {
         FIELDS
         \(VerifyFields.help)
 
-        Give appAccountToken and applicationUsername both when you know both: --explain then tells whether the \
-        wrong one was signed. Leave both out for no user.
+        If you know both appAccountToken and applicationUsername, give both: --explain then shows whether the \
+        wrong one was signed. For no user, omit both.
 
         EXIT STATUS
           0   valid
           1   not valid
-          64  the command was not called as it should be, or a file could not be read
+          64  the command line is wrong, or a file could not be read
           78  the configuration is wrong
         """
 }

@@ -34,7 +34,7 @@ enum VerifySubject {
 
     private static func alone(_ token: [UInt8], _ fields: VerifyFields) throws -> [UInt8] {
         guard fields.isEmpty else {
-            throw ValidationError("Fields go with a legacy signature; a JWS carries its own claims. Leave them out.")
+            throw ValidationError("Fields are for a legacy signature; a JWS contains its own claims. Leave them out.")
         }
         return token
     }
@@ -66,7 +66,7 @@ enum VerifySubject {
             guard let value = object[member], value.kind != .null else { continue }
             guard let name = VerifyFields.Name(member) else {
                 StandardError.print(
-                    "privyseal: note: \"\(member)\" in the input is not a field; it is passed over.")
+                    "privyseal: note: \"\(member)\" in the input is not a field; it is ignored.")
                 continue
             }
             try fields.set(name, try VerifyJSON.text(value, member))

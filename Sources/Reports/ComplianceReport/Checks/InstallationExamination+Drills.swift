@@ -25,7 +25,7 @@ extension InstallationExamination {
             let count = evidence.records.count { $0.scenario == scenario }
             return check(
                 scenario, count == 0 ? "never" : "\(count) not in the audit log", .fail,
-                "Run privyseal drill run \(scenario) with --config, so that the audit log has an entry of it.",
+                "Run privyseal drill run \(scenario) with --config, so that the audit log has an entry for it.",
                 evidence: evidence.directory)
         }
         let place = "entry \(logged.entry) of the audit log"
@@ -73,7 +73,7 @@ extension InstallationExamination {
         }
         guard !strangers.isEmpty else { return nil }
         return ComplianceCheck(
-            "drills.bound", "Does the audit log have an entry of each record?", Self.requirements,
+            "drills.bound", "Does the audit log have an entry for each record?", Self.requirements,
             value: "not of \(strangers.count)", expected: "of each", .unavailable,
             detail: "These records prove nothing and were not counted: "
                 + strangers.map(\.id).joined(separator: ", ") + ".",

@@ -12,7 +12,7 @@ extension InstallationExamination {
     }
 
     private var auditChecks: [ComplianceCheck] {
-        let (id, asks, expected) = ("audit.intact", "Is the record of all signatures whole and unchanged?", "intact")
+        let (id, asks, expected) = ("audit.intact", "Is the record of all signatures complete and unchanged?", "intact")
         switch findings.audit {
         case .off:
             return [
@@ -29,7 +29,7 @@ extension InstallationExamination {
             return [
                 ComplianceCheck(
                     id, asks, Self.log, value: nil, expected: expected, .unavailable,
-                    detail: "It was left out by --no-log-verification.", evidence: "none")
+                    detail: "Verification was skipped (--no-log-verification).", evidence: "none")
             ]
         case .verified(let verified): return [intact(verified, id, asks, expected), secondPlace(verified)]
         }
@@ -42,7 +42,7 @@ extension InstallationExamination {
         if isIntact, verified.entries == 0 {
             return ComplianceCheck(
                 id, asks, Self.log, value: "no entry", expected: expected, .unavailable,
-                detail: "A log without entries may be a new one in the place of another.",
+                detail: "A log without entries may have replaced another log.",
                 evidence: "the log's database")
         }
         return ComplianceCheck(
@@ -65,28 +65,28 @@ extension InstallationExamination {
             case .otherFileSystem where verified.externalChecked > 0:
                 (
                     compared, .pass,
-                    "The file is on another file system. Whether that is on another disk, and whether a person who can "
-                        + "write the log can write the file, too, is not seen from here."
+                    "The file is on another file system. This report cannot see whether that is on another disk, or "
+                        + "whether a person who can write the log can also write the file."
                 )
             case .otherFileSystem: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
             case .sameFileSystem:
                 (
                     "\(compared), on the file system of the log", .fail,
-                    "A person who puts back an older copy of the disk puts back both. \(Self.apart)"
+                    "Restoring an older copy of the disk restores both. \(Self.apart)"
                 )
             case .passing(let kind):
                 (
                     "\(compared), on \(kind)", .fail,
-                    "The file is gone when the machine or the container is started anew. \(Self.apart)"
+                    "The file is lost when the machine or the container restarts. \(Self.apart)"
                 )
             case .sent(let place):
                 (
                     "sent to \(place)", .unavailable,
-                    "What arrived there is not seen from here. Compare it there: privyseal audit verify --checkpoints."
+                    "This report cannot see what arrived there. Compare it there: privyseal audit verify --checkpoints."
                 )
             }
         return ComplianceCheck(
-            "audit.secondPlace", "Was it compared with checkpoints that are kept apart from it?", Self.log,
+            "audit.secondPlace", "Was it compared with checkpoints that are stored separately?", Self.log,
             value: value, expected: "1 or more, on another file system", result, detail: detail,
             evidence: "the file of audit.checkpoints")
     }

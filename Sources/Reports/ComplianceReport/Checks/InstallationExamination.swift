@@ -12,7 +12,7 @@ struct InstallationExamination {
 
     private var selfTests: ComplianceReport.Section {
         let check = ComplianceCheck(
-            "selftest.knownAnswer", "Does the code that verifies get a known answer right?", [],
+            "selftest.knownAnswer", "Does signature verification pass its known-answer test?", [],
             value: findings.knowsAnswer ? "right" : "wrong", expected: "right", findings.knowsAnswer ? .pass : .fail,
             detail: "A published signature verifies, and two changed ones do not (RFC 6979, A.2.5). "
                 + "The test of each key is its pairwise consistency.",
@@ -24,7 +24,7 @@ struct InstallationExamination {
         let checks = findings.accounts.map { account in
             ComplianceCheck(
                 "accounts.dualControl.\(account.issuerID)",
-                "Does the account \(account.issuerID) want two people for what gives a key power or takes it?",
+                "Does the account \(account.issuerID) require two people for changes to a key's rights?",
                 [],
                 value: account.hasDualControl ? "two administrators" : "one administrator is enough",
                 expected: "two administrators", account.hasDualControl ? .pass : .fail,
@@ -58,7 +58,7 @@ struct InstallationExamination {
                     differences.isEmpty ? .pass : .fail,
                     detail: differences.isEmpty ? nil : differences.joined(separator: " "), evidence: evidence),
                 ComplianceCheck(
-                    "register.ceremonies", "Did each import, generation and destruction come to an end?",
+                    "register.ceremonies", "Is each import, generation and destruction finished?",
                     [.pci("3.7.1"), .pci("3.7.5")],
                     value: jobs.isEmpty ? "all of them" : "\(jobs.count) open", expected: "all of them",
                     jobs.isEmpty ? .pass : .fail,
@@ -67,7 +67,7 @@ struct InstallationExamination {
                         : jobs.map {
                             "\($0.action.rawValue) of \($0.keyID) by \($0.actor) since \($0.begun.text)"
                         }
-                        .joined(separator: ", ") + ". Run the same command again; it goes on where it was.",
+                        .joined(separator: ", ") + ". Run the same command again; it continues where it stopped.",
                     evidence: evidence),
             ]
         }
@@ -82,7 +82,7 @@ struct InstallationExamination {
         let evidence = "the configuration"
         var checks = [
             ComplianceCheck(
-                "clients.authenticated", "Does everybody who asks for a signature say who they are?",
+                "clients.authenticated", "Must every client that requests a signature authenticate?",
                 [],
                 value: findings.allowsAnonymous ? "anonymous callers may have everything" : "all are named",
                 expected: "all are named", findings.allowsAnonymous ? .fail : .pass,
@@ -90,10 +90,10 @@ struct InstallationExamination {
                     ? "Give each caller a client of its own, and set anonymous: false." : nil,
                 evidence: evidence),
             ComplianceCheck(
-                "clients.rolesApart", "Is nobody administrator and signer in one?", [],
+                "clients.rolesApart", "Is no client both administrator and signer?", [],
                 value: both.isEmpty ? "roles are apart" : both.map(\.name).joined(separator: ", "),
                 expected: "roles are apart", both.isEmpty ? .pass : .fail,
-                detail: both.isEmpty ? nil : "Give these a second client for one of the two.", evidence: evidence),
+                detail: both.isEmpty ? nil : "Give each a second client for one of the two roles.", evidence: evidence),
         ]
         if findings.accounts.contains(where: \.hasDualControl) {
             checks.append(
@@ -104,12 +104,12 @@ struct InstallationExamination {
         }
         checks += findings.clients.map { client in
             ComplianceCheck(
-                "clients.reach.\(client.name)", "What may \(client.name) have?", [],
+                "clients.reach.\(client.name)", "Which signatures may \(client.name) request?", [],
                 value: client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; "),
                 expected: "what it needs; for people to judge", .notApplicable,
                 detail: (client.isAdministrator ? "Administrator. " : "")
                     + (client.proofs.isEmpty
-                        ? "Nothing proves it." : "Shows itself by " + client.proofs.joined(separator: ", ")),
+                        ? "It has no credentials." : "Authenticates by " + client.proofs.joined(separator: ", ")),
                 evidence: evidence)
         }
         return ComplianceReport.Section(id: "clients", title: "Clients and their reach", facts: [], checks: checks)
@@ -124,9 +124,9 @@ struct InstallationExamination {
                 case .proxy:
                     (
                         "plain, behind a proxy", .unavailable,
-                        "What the proxy does is not seen from here: look at it there."
+                        "This report cannot see what the proxy does: check the proxy itself."
                     )
-                case .local: ("plain, on this machine only", .notApplicable, "Nobody else can reach it.")
+                case .local: ("plain, on this machine only", .notApplicable, "No other machine can reach it.")
                 case .none: ("plain, for other machines", .fail, "Set tls for this listener.")
                 }
             return ComplianceCheck(

@@ -32,18 +32,18 @@ private struct ExpectedAttribute {
 
     private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3"), .nist57("6")]
     private static let use: [Requirement] = [.nist57("5.2")]
-    private static let again = "Bring the key in again with privyseal keys import."
+    private static let again = "Import the key again with privyseal keys import."
 
     static let all: [ExpectedAttribute] = [
         .init("CKA_CLASS", .text("CKO_PRIVATE_KEY"), "Is it a private key?", use),
-        .init("CKA_KEY_TYPE", .text("CKK_EC"), "Is it for elliptic curves?", [.nist57("5.6")]),
+        .init("CKA_KEY_TYPE", .text("CKK_EC"), "Is it an elliptic-curve key?", [.nist57("5.6")]),
         .init("CKA_EC_PARAMS", .text("P-256"), "Is it on P-256?", [.nist57("5.6"), .pci("3.7.1")]),
-        .init("CKA_TOKEN", .text("TRUE"), "Does it stay on the token?", storage, cure: again),
-        .init("CKA_PRIVATE", .text("TRUE"), "Is it hidden without a login?", storage, cure: again),
-        .init("CKA_SENSITIVE", .text("TRUE"), "Does it never leave in the clear?", storage, cure: again),
+        .init("CKA_TOKEN", .text("TRUE"), "Is it stored on the token?", storage, cure: again),
+        .init("CKA_PRIVATE", .text("TRUE"), "Does access to it require a login?", storage, cure: again),
+        .init("CKA_SENSITIVE", .text("TRUE"), "Can it never leave in the clear?", storage, cure: again),
         .init(
-            "CKA_EXTRACTABLE", .text("FALSE"), "Does it never leave under another key?", storage,
-            cure: "Take it for copied: make a new key at Apple, import that, and destroy this one."),
+            "CKA_EXTRACTABLE", .text("FALSE"), "Can it never leave wrapped under another key?", storage,
+            cure: "Assume that it was copied: create a new key at Apple, import that, and destroy this one."),
         .init(
             "CKA_ALWAYS_SENSITIVE", .byProvenance(generated: "TRUE", imported: "FALSE"), "Was it always sensitive?",
             storage),
@@ -61,20 +61,20 @@ private struct ExpectedAttribute {
         .init("CKA_DECRYPT", .text("FALSE"), "May it do nothing but sign?", use, cure: again),
         .init("CKA_UNWRAP", .text("FALSE"), "May it do nothing but sign?", use, cure: again),
         .init("CKA_DERIVE", .text("FALSE"), "May it do nothing but sign?", use, cure: again),
-        .init("CKA_MODIFIABLE", .text("FALSE"), "Can nobody change its attributes?", storage, cure: again),
+        .init("CKA_MODIFIABLE", .text("FALSE"), "Are its attributes unmodifiable?", storage, cure: again),
         .init(
             "CKA_COPYABLE", .told("FALSE is best; a copy is as protected as the key"),
             "Can it be copied within the token?", storage),
         .init("CKA_DESTROYABLE", .told("TRUE, to destroy it one day"), "Can it be destroyed?", [.pci("3.7.5")]),
         .init("CKA_WRAP_WITH_TRUSTED", .told("of no weight for a key that is not extractable"), "Wrapped by whom?", []),
-        .init("CKA_ALWAYS_AUTHENTICATE", .told("as configured"), "Does each signature want the PIN?", []),
+        .init("CKA_ALWAYS_AUTHENTICATE", .told("as configured"), "Does each signature require the PIN?", []),
         .init(
             "CKA_ALLOWED_MECHANISMS",
-            .ecdsaMechanisms, "With which mechanisms?", use, cure: again),
-        .init("CKA_START_DATE", .told("the register has the times"), "From when on?", [.nist57("5.3.6")]),
-        .init("CKA_END_DATE", .told("the register has the times"), "Until when?", [.nist57("5.3.6")]),
-        .init("CKA_ID", .notEmpty, "Has it an ID?", []),
-        .init("CKA_LABEL", .notEmpty, "Has it a label?", []),
+            .ecdsaMechanisms, "Which mechanisms can use it?", use, cure: again),
+        .init("CKA_START_DATE", .told("the register has the times"), "From when is it valid?", [.nist57("5.3.6")]),
+        .init("CKA_END_DATE", .told("the register has the times"), "Until when is it valid?", [.nist57("5.3.6")]),
+        .init("CKA_ID", .notEmpty, "Does it have an ID?", []),
+        .init("CKA_LABEL", .notEmpty, "Does it have a label?", []),
     ]
 }
 
@@ -90,11 +90,11 @@ extension KeyExamination {
             "attribute.\(expected.name)", expected.asks, expected.requirements, expected: text(expected.expectation)
         ) { inspection in
             guard let attribute = inspection.attributes.first(where: { $0.name == expected.name }) else {
-                return (nil, .unavailable, "There is not exactly one key of this name to read it from.")
+                return (nil, .unavailable, "It cannot be read, because not exactly one key has this name.")
             }
             guard let value = attribute.value else {
                 return (
-                    nil, unread(expected.expectation), "The token does not tell: \(attribute.answer ?? "no value")."
+                    nil, unread(expected.expectation), "The token does not report: \(attribute.answer ?? "no value")."
                 )
             }
             return judge(value, expected)
@@ -140,7 +140,7 @@ extension KeyExamination {
         mechanisms value: String, cure: String?
     ) -> (value: String?, result: ComplianceCheck.Result, detail: String?) {
         if value == "any" {
-            return (value, .notApplicable, "The token does not narrow it; CKA_SIGN and the key's type do.")
+            return (value, .notApplicable, "The token does not restrict it; CKA_SIGN and the key's type do.")
         }
         let names = value.split { $0 == " " || $0 == "," }
         let isFit = names.contains("CKM_ECDSA") && names.allSatisfy { $0.hasPrefix("CKM_ECDSA") }
@@ -163,7 +163,7 @@ extension KeyExamination {
         case .unknown:
             return (
                 value, .unavailable,
-                "Nobody has said how this key came in. Set provenance: imported or provenance: generated."
+                "The origin of this key is not recorded. Set provenance: imported or provenance: generated."
             )
         }
     }
@@ -171,11 +171,11 @@ extension KeyExamination {
     private var signOnly: ComplianceCheck {
         let others = ["CKA_SIGN_RECOVER", "CKA_DECRYPT", "CKA_UNWRAP", "CKA_DERIVE"]
         return seen(
-            "usage.signOnly", "Is it for signatures, and for nothing else?", [.nist57("5.2")],
+            "usage.signOnly", "May it only sign?", [.nist57("5.2")],
             expected: "sign only"
         ) { inspection in
             guard let signs = inspection.value(of: "CKA_SIGN") else {
-                return (nil, .unavailable, "The token does not tell.")
+                return (nil, .unavailable, "The token does not report it.")
             }
             let rights = others.filter { inspection.value(of: $0) == "TRUE" }
             let silent = others.filter { inspection.value(of: $0) == nil }
@@ -184,7 +184,7 @@ extension KeyExamination {
                 return (found.isEmpty ? "nothing" : found.joined(separator: ", "), .fail, nil)
             }
             guard silent.isEmpty else {
-                return ("sign", .unavailable, "The token does not tell \(silent.joined(separator: ", ")).")
+                return ("sign", .unavailable, "The token does not report \(silent.joined(separator: ", ")).")
             }
             return ("sign only", .pass, nil)
         }

@@ -14,12 +14,12 @@ extension KeyExamination {
             }
             guard let expected else {
                 return (
-                    "\(found)", .fail, "Nothing says which key this must be. Pin it: publicKey: \(found)"
+                    "\(found)", .fail, "No configuration or register pins this key. Pin it: publicKey: \(found)"
                 )
             }
             return found == expected
                 ? ("\(found)", .pass, nil)
-                : ("\(found)", .fail, "Another key is in its place. Suspend it, and find out who put it there.")
+                : ("\(found)", .fail, "Another key has replaced it. Suspend it, and find out who replaced it.")
         }
     }
 
@@ -41,14 +41,14 @@ extension KeyExamination {
             case .hardware:
                 return (
                     kind.sentence, .pass,
-                    "This is what the module says of itself. Its certificate has to be looked up by model and firmware."
+                    "This is the module's own statement. Look up its certificate by model and firmware."
                 )
             case .unknown: return (kind.sentence, .unavailable, "Its slot does not say that it is hardware.")
             case .softwareToken, .process:
                 guard acceptsSoftware else {
-                    return (kind.sentence, .fail, "Who has this machine and the PIN or the file has the key.")
+                    return (kind.sentence, .fail, "A person with this machine and the PIN or the file has the key.")
                 }
-                return (kind.sentence, .notApplicable, "Taken for good by --accept-software.")
+                return (kind.sentence, .notApplicable, "Accepted because of --accept-software.")
             }
         }
     }

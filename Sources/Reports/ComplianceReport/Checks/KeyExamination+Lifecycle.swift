@@ -20,7 +20,7 @@ extension KeyExamination {
         guard let life = key.life else {
             return ComplianceCheck(
                 id, asks, requirements, value: nil, expected: expected, .unavailable,
-                detail: "The register of key life has no record of this key, or could not be asked.", evidence: "none")
+                detail: "The register of key life has no record of this key, or could not be read.", evidence: "none")
         }
         let (value, result, detail) = judge(life)
         return ComplianceCheck(
@@ -36,7 +36,7 @@ extension KeyExamination {
             if let compromisedAt = life.compromisedAt, life.isCompromised {
                 return (
                     "\(life.state.rawValue), compromised at \(compromisedAt.text)", .fail,
-                    "Revoke it at Apple, destroy it, and take it out of the configuration."
+                    "Revoke it at Apple, destroy it, and remove it from the configuration."
                 )
             }
             if let compromisedAt = life.compromisedAt, let restoredAt = life.restoredAt, life.state != .destroyed {
@@ -49,8 +49,8 @@ extension KeyExamination {
             return switch life.state {
             case .staged, .active, .retiring, .retired, .suspended: (life.state.rawValue, .pass, nil)
             case .compromised:
-                (life.state.rawValue, .fail, "Revoke it at Apple, destroy it, and take it out of the configuration.")
-            case .destroyed: (life.state.rawValue, .fail, "Take it out of the configuration.")
+                (life.state.rawValue, .fail, "Revoke it at Apple, destroy it, and remove it from the configuration.")
+            case .destroyed: (life.state.rawValue, .fail, "Remove it from the configuration.")
             }
         }
     }
@@ -64,22 +64,22 @@ extension KeyExamination {
             guard let activation else {
                 return life.state == .staged
                     ? ("not in force yet", .notApplicable, nil)
-                    : (nil, .unavailable, "The register does not know when it came into force.")
+                    : (nil, .unavailable, "The register does not record its activation.")
             }
             guard activation.time <= now else {
                 return (
                     activation.time.text, .fail,
-                    "That is after this report: a clock was set. Look at the key's history."
+                    "That is after this report: a clock was changed. Check the key's history."
                 )
             }
             let age = activation.time.days(until: now)
             if age > key.cryptoperiod {
-                return ("\(age) days", .fail, "Bring in the next key, and rotate: privyseal keys activate.")
+                return ("\(age) days", .fail, "Import the next key, and rotate: privyseal keys activate.")
             }
             return activation.action == .adopt
                 ? (
                     "\(age) days or more", .unavailable,
-                    "It was in force before the register began; nobody knows for how long."
+                    "It was active before the register began; its age is not known."
                 )
                 : ("\(age) days", .pass, nil)
         }
@@ -87,12 +87,12 @@ extension KeyExamination {
 
     private var retireAt: ComplianceCheck {
         known(
-            "life.retireAt", "Is there an end to its retiring?", [.pci("3.7.5")],
+            "life.retireAt", "Does its retiring have an end time?", [.pci("3.7.5")],
             expected: "a time, for a retiring key"
         ) { life in
             guard life.state == .retiring else { return (nil, .notApplicable, "It is \(life.state.rawValue).") }
             guard let time = life.retireAt else {
-                return ("none", .fail, "Say when: privyseal keys retire.")
+                return ("none", .fail, "Set a time: privyseal keys retire.")
             }
             return (time.text, time > now ? .pass : .fail, time > now ? nil : "That was before this report.")
         }
@@ -100,7 +100,7 @@ extension KeyExamination {
 
     private var history: ComplianceCheck {
         known(
-            "life.history", "Has each change a time, an actor and a reason?",
+            "life.history", "Does each change have a time, an actor and a reason?",
             [.nist57("7")], expected: "all of them, in order"
         ) { life in
             guard !life.history.isEmpty else { return ("no change", .fail, nil) }
@@ -122,13 +122,13 @@ extension KeyExamination {
 
     private var job: ComplianceCheck {
         known(
-            "ceremony.record", "Is there a record of how it came in?",
+            "ceremony.record", "Is its import or generation recorded?",
             [.pci("3.7.1"), .pci("3.7.2")], expected: "an import or a generation"
         ) { _ in
             guard let arrival else {
                 return (
                     nil, .unavailable,
-                    "It was there before the register. Keep the paper record of its import with this report."
+                    "It is older than the register. Keep the paper record of its import with this report."
                 )
             }
             // The prefix `reported.` marks what the provisioning command reported. Older registers lack it.
@@ -145,7 +145,7 @@ extension KeyExamination {
     }
 
     private var twoPeople: ComplianceCheck {
-        let (id, asks) = ("ceremony.dualControl", "Did two people decide what gives it power or takes it?")
+        let (id, asks) = ("ceremony.dualControl", "Did two people decide each change to its rights?")
         let requirements: [Requirement] = []
         guard account.hasDualControl else {
             return ComplianceCheck(
@@ -159,7 +159,7 @@ extension KeyExamination {
             guard alone.isEmpty else {
                 return (
                     "\(alone.count) of \(wanted.count) by one alone", .fail,
-                    "From before the account had dual control, or around it: "
+                    "Before the account had dual control, or bypassing it: "
                         + alone.map { "\($0.action.rawValue) at \($0.time.text)" }.joined(separator: ", ")
                 )
             }

@@ -5,13 +5,13 @@ extension KeyExamination {
         if isInFile { return [] }
         return [
             pin("token.pinCountLow", "Was no wrong PIN given since the last login?", "CKF_USER_PIN_COUNT_LOW"),
-            pin("token.pinFinalTry", "Is more than one try left?", "CKF_USER_PIN_FINAL_TRY"),
+            pin("token.pinFinalTry", "Is more than one PIN attempt left?", "CKF_USER_PIN_FINAL_TRY"),
             pin("token.pinLocked", "Is the PIN not locked?", "CKF_USER_PIN_LOCKED"),
             pin(
-                "token.pinToBeChanged", "Is the PIN not the one that it was delivered with?",
+                "token.pinToBeChanged", "Was the PIN changed after delivery?",
                 "CKF_USER_PIN_TO_BE_CHANGED"),
-            flag("token.login", "Does the token want a login?", "CKF_LOGIN_REQUIRED"),
-            flag("token.rng", "Has it a random number generator of its own?", "CKF_RNG"),
+            flag("token.login", "Does the token require a login?", "CKF_LOGIN_REQUIRED"),
+            flag("token.rng", "Does it have its own random number generator?", "CKF_RNG"),
             module,
         ]
     }
@@ -30,7 +30,7 @@ extension KeyExamination {
         return seen(id, asks, [], expected: "not \(flag)") { inspection in
             guard let token = inspection.token else { return (nil, .unavailable, nil) }
             guard token.flags.contains(flag) else { return ("not \(flag)", .pass, nil) }
-            return (flag, .fail, "Find out who tried: as it was before this report logged in.")
+            return (flag, .fail, "Find out who tried. The flag is from before this report's login.")
         }
     }
 
@@ -45,7 +45,7 @@ extension KeyExamination {
     /// Reports the digest of the library, so that an auditor can compare it with the vendor's.
     private var module: ComplianceCheck {
         seen(
-            "token.module", "Which library speaks for the token?", [],
+            "token.module", "Which library does the token use?", [],
             expected: "the digest that its vendor publishes"
         ) { inspection in
             guard let module = inspection.token?.module else { return (nil, .unavailable, nil) }
@@ -61,7 +61,7 @@ extension KeyExamination {
         return [
             seen("file.mode", "Can only its owner read it?", [], expected: "600 or 400") {
                 guard let mode = $0.file?.mode else {
-                    return (nil, .unavailable, "The file is not there any more, or cannot be looked at.")
+                    return (nil, .unavailable, "The file no longer exists, or cannot be examined.")
                 }
                 let isFit = ["600", "400"].contains(mode)
                 return (mode, isFit ? .pass : .fail, isFit ? nil : "Run chmod 600 on it.")

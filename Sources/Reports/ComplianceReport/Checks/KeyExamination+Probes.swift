@@ -7,10 +7,10 @@ extension KeyExamination {
     var probeChecks: [ComplianceCheck] {
         if isInFile { return [] }
         return [
-            probe("probe.value", "Does the token refuse to give out CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
+            probe("probe.value", "Does the token refuse to return CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
                 $0.value
             },
-            probe("probe.wrap", "Does the token refuse to wrap it out?", "CKR_KEY_UNEXTRACTABLE") { $0.wrap },
+            probe("probe.wrap", "Does the token refuse to wrap it?", "CKR_KEY_UNEXTRACTABLE") { $0.wrap },
         ]
     }
 
@@ -23,10 +23,10 @@ extension KeyExamination {
             case .given:
                 (
                     "given out", .fail,
-                    "Whoever has the PIN has the key. Take it for copied: make a new key, and destroy this one."
+                    "Any person with the PIN has the key. Assume that it was copied: make a new one, and destroy this."
                 )
             case .untried(let reason): (nil, .unavailable, "It could not be tried: \(reason).")
-            case nil: (nil, .unavailable, "There is not exactly one key of this name to try it on.")
+            case nil: (nil, .unavailable, "It was not tried, because not exactly one key has this name.")
             }
         }
     }
@@ -35,8 +35,8 @@ extension KeyExamination {
         if isInFile { return [] }
         return [
             count("unique.uri", "Does its URI name exactly one private key?", { $0.uri }),
-            count("unique.id", "Is its CKA_ID its own?", { $0.id }),
-            count("unique.label", "Is its CKA_LABEL its own?", { $0.label }),
+            count("unique.id", "Is its CKA_ID unique?", { $0.id }),
+            count("unique.label", "Is its CKA_LABEL unique?", { $0.label }),
         ]
     }
 
@@ -45,11 +45,11 @@ extension KeyExamination {
     ) -> ComplianceCheck {
         seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { inspection in
             guard let count = inspection.objects.flatMap(number) else {
-                return (nil, .unavailable, "It has none, or there is not exactly one key of this name.")
+                return (nil, .unavailable, "It has none, or not exactly one key has this name.")
             }
             return (
                 "\(count) private key\(count == 1 ? "" : "s")", count == 1 ? .pass : .fail,
-                count == 1 ? nil : "Give each key names of its own, and name this one by object and id."
+                count == 1 ? nil : "Give each key unique names, and name this one by object and id."
             )
         }
     }
@@ -60,7 +60,7 @@ extension KeyExamination {
             switch key.proof {
             case .valid(let time): ("the signature verifies", .pass, nil, "signed and verified at \(time.text)")
             case .wrong:
-                ("the signature does not verify", .fail, "The token's two halves do not belong together.", "signed now")
+                ("the signature does not verify", .fail, "The private and the public key do not match.", "signed now")
             case .unavailable(let reason): (nil, .unavailable, reason, "none")
             }
         return ComplianceCheck(

@@ -34,7 +34,7 @@ struct KeyExamination {
         case .unsupported:
             return ComplianceCheck(
                 id, asks, requirements, value: nil, expected: expected, .unavailable,
-                detail: "This key's backend has no way to look at its keys.", evidence: "none")
+                detail: "This key's backend cannot examine its keys.", evidence: "none")
         }
     }
 }

@@ -9,9 +9,9 @@ extension DrillFinding {
             try object.required(name) { value throws(JSONReadError) in try value.string() }
         }
         let version = try object.required("version") { value throws(JSONReadError) in try value.integer() }
-        guard version == 1 else { throw JSONReadError(.invalid("is \(version); version 1 is known here")) }
+        guard version == 1 else { throw JSONReadError(.invalid("is \(version); only version 1 is supported")) }
         guard let ended = Timestamp(rfc3339: Array(try text("ended").utf8)) else {
-            throw JSONReadError(.invalid("has no time of its end"))
+            throw JSONReadError(.invalid("has no end time"))
         }
         let isTemporary = try object.required("gateway") { value throws(JSONReadError) in
             try value.anyObject().required("throwAway") { value throws(JSONReadError) in try value.boolean() }

@@ -16,7 +16,7 @@ extension ComplianceReport {
             kind: "Compliance report", title: "How the signing keys are kept",
             subject:
                 "\(keys.count) key\(keys.count == 1 ? "" : "s"), \(checks.count) checks. A check that could not be made is "
-                + "told as unavailable, and never counts as passed.",
+                + "reported as unavailable, and never counts as passed.",
             verdict: tally.verdict.mark, verdictText: tally.sentence, facts: facts, reference: "Report \(id)",
             closing:
                 "Report \(id). SHA-256 of the member report in its JSON: \(digest). \(isSigned ? Self.signed : Self.unsigned)",
@@ -26,7 +26,7 @@ extension ComplianceReport {
 
     private static let signed =
         "Both are signed by the audit log's key; privyseal compliance verify checks them."
-    private static let unsigned = "Nobody signed it: whoever has it could have changed it."
+    private static let unsigned = "It is not signed: any person with access could have changed it."
 
     // MARK: Parts
 
@@ -112,11 +112,11 @@ extension ComplianceReport {
         "What this report does not prove",
         [
             PageList([
-                "That the token tells the truth: attributes are its own words, and the probes show what it refuses today.",
-                "That no copy of an imported key exists: it was outside of the token once.",
-                "What a copy of a key elsewhere did: only this installation was looked at.",
-                "That the machine on which it was made is sound: who controls it has the key that signs the report.",
-                "When it was made, but that it was after its checkpoint.",
+                "That the token tells the truth: attributes are its claims, and the probes show what it refuses today.",
+                "That no copy of an imported key exists: it was once outside the token.",
+                "What a copy of a key elsewhere did: only this installation was examined.",
+                "That its machine is secure: an attacker who controls it has the key that signs the report.",
+                "When it was made, only that it was after its checkpoint.",
                 "That two names are two people.",
                 "That a standard applies: PCI DSS 3.6 and 3.7 apply to keys that protect stored account data, and FIPS 140-3 "
                     + "to cryptographic modules. A reference names the rule that a check follows.",

@@ -85,7 +85,7 @@ public struct SignedReport: Sendable {
         }
         let root = Hexadecimal.encode(checkpoint.root.bytes)
         guard checkpoint.origin == anchor.origin, checkpoint.size == anchor.size, root == anchor.root else {
-            throw .wrongAnchor("It is another one than the report says.")
+            throw .wrongAnchor("It is not the one that the report names.")
         }
     }
 }
@@ -154,12 +154,12 @@ extension SignedReportError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notReport(let reason): "It is not a compliance report. \(reason)"
-        case .unsigned: "The report is not signed: it was made where there is no audit log."
-        case .wrongSignature(let reason): "The report's signature does not hold. \(reason)"
-        case .notSeal: "What is signed is not a compliance report."
+        case .unsigned: "The report is not signed: its installation has no audit log."
+        case .wrongSignature(let reason): "The report's signature is not valid. \(reason)"
+        case .notSeal: "The signature is not for a compliance report."
         case .changed: "The report was changed after it was signed."
-        case .otherPage: "The page is not that of this report, or it was changed."
-        case .wrongAnchor(let reason): "The checkpoint in the report does not hold. \(reason)"
+        case .otherPage: "The page does not belong to this report, or it was changed."
+        case .wrongAnchor(let reason): "The checkpoint in the report is not valid. \(reason)"
         }
     }
 }

@@ -24,7 +24,7 @@ public struct AnswerCheck: Sendable {
                 case .legacy, .named: try fields(request, answer)
                 }
             if case .named(let wanted) = request.form, wanted != keyID {
-                throw Fault("It names the key \(keyID), and \(wanted) was asked for.")
+                throw Fault("It names the key \(keyID), but the request named \(wanted).")
             }
             return .served(keyID: keyID)
         } catch let fault as Fault {
@@ -54,7 +54,7 @@ public struct AnswerCheck: Sendable {
         guard try claims.text("bid").hasSameBytes(as: request.bundleID),
             try claims.text("productId").hasSameBytes(as: request.productID),
             try claims.text("offerIdentifier").hasSameBytes(as: request.offerID)
-        else { throw Fault("It is for something else than was asked for.") }
+        else { throw Fault("It does not match the request.") }
         try verify(token.signingInput, keyID) { try P256.Signing.ECDSASignature(rawRepresentation: token.signature) }
         return keyID
     }

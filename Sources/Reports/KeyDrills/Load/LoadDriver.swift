@@ -91,7 +91,7 @@ public final class LoadDriver: Sendable {
     /// Loads the gateway's public keys again.
     public func refreshKeys() async throws {
         let answer = try await target.get("/.well-known/jwks.json")
-        guard answer.status == 200 else { throw DrillError("The gateway shows no public keys: \(answer.status).") }
+        guard answer.status == 200 else { throw DrillError("The gateway returned no public keys: \(answer.status).") }
         try state.withLock { try $0.keys.add(jwks: answer.body) }
     }
 

@@ -55,7 +55,7 @@ public struct DrillPage {
         var parts: [any PagePart] = []
         if !record.complaints.isEmpty { parts.append(Note("Failed.", record.complaints.joined(separator: " "))) }
         var table = PageTable([
-            .init("What was measured", width: 24), .init("From what to what"), .init("Time", .number),
+            .init("Measurement", width: 24), .init("Interval"), .init("Time", .number),
         ])
         for timing in DrillTiming.allCases {
             guard let milliseconds = record.timings[timing] else { continue }
@@ -77,7 +77,7 @@ public struct DrillPage {
         let keys = load.byKey.keys.sorted { first(of: $0) < first(of: $1) }
         let end = seconds(record.ended)
         let timeline = Timeline(
-            caption: "Requests a second, by the key that signed, what each key was, and the steps by their numbers.",
+            caption: "Requests per second by signing key, the state of each key, and the steps by number.",
             duration: end, interval: Double(load.intervalLength) / 1000,
             series: keys.map { key in
                 Timeline.Series(key, counts: load.intervals.map { Double($0.byKey[key] ?? 0) })
@@ -173,7 +173,7 @@ public struct DrillPage {
             parts.append(facts)
         } else {
             parts.append(
-                Note("No audit log.", "The gateway keeps none, so that nobody can check this record against it."))
+                Note("No audit log.", "The gateway keeps none, so this record cannot be checked against it."))
         }
         return PageSection("Proofs and the audit log", parts)
     }
@@ -193,7 +193,7 @@ public struct DrillPage {
                 "\(line.isWorse.map { $0 ? "worse" : "better" } ?? "")",
             ])
         }
-        return PageSection("Beside the last one", [table])
+        return PageSection("Comparison with the previous drill", [table])
     }
 
     private static func text(_ number: Int?, _ unit: String) -> String {
@@ -206,12 +206,12 @@ public struct DrillPage {
             "Signatures",
             [
                 SignatureBoxes(
-                    statement: "We were there, and this record tells what happened.",
+                    statement: "We were present, and this record describes what happened.",
                     [
                         SignatureBoxes.Signatory(
-                            role: people.first?.role ?? "Who led the drill", name: people.first?.name),
+                            role: people.first?.role ?? "Drill leader", name: people.first?.name),
                         SignatureBoxes.Signatory(
-                            role: people.dropFirst().first?.role ?? "Who watched",
+                            role: people.dropFirst().first?.role ?? "Observer",
                             name: people.dropFirst().first?.name),
                     ])
             ])

@@ -78,7 +78,7 @@ public struct DrillArchive: Sendable {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
         guard let bytes = try RecordFile.contents(of: path(id, "json")) else {
             throw DrillError(
-                "There is no drill \(id) in \(directory); privyseal drill list shows those that are there.")
+                "There is no drill \(id) in \(directory); privyseal drill list shows the existing ones.")
         }
         return bytes
     }

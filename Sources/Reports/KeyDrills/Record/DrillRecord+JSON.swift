@@ -8,7 +8,7 @@ extension DrillRecord: JSONReadable, JSONWritable {
         let object = try value.anyObject()
         let version = try object.number("version")
         guard version == Self.version else {
-            throw JSONReadError(.invalid("is \(version); records of version 1 are known here"), at: "version")
+            throw JSONReadError(.invalid("is \(version); only records of version 1 are supported"), at: "version")
         }
         let keys = try object.required("keys") { value throws(JSONReadError) in try value.anyObject() }
         self.init(

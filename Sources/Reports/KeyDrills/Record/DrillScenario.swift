@@ -22,16 +22,16 @@ public enum DrillScenario: String, CaseIterable, Sendable {
     public var summary: String {
         switch self {
         case .scheduledRotation:
-            "A new key takes over under load; the old one answers by name until its retire-at, and then no more."
+            "A new key takes over under load; the old one signs on request until its retire-at, then no longer."
         case .compromise:
-            "The active key is stopped at once and for good; a replacement is activated, and service is back."
+            "The active key is stopped at once and permanently; a replacement is activated, and service resumes."
         case .tokenLoss:
             "The token goes away and comes back: requests are refused, never wrongly signed, and service recovers by itself."
         case .wrongKeyImported:
-            "A key that is not the pinned one never gets active, and nothing is signed with it."
-        case .operatorMistake: "Each act that must be refused is tried, and is refused with a sentence."
+            "A key that is not the pinned one never becomes active, and nothing is signed with it."
+        case .operatorMistake: "Each forbidden action is tried, and is refused with an explanation."
         case .restoreFromBackupToken:
-            "The token is lost for good; the same key is restored into another one, and the gateway pointed at it."
+            "The token is lost permanently; the same key is restored into another one, which the gateway then uses."
         }
     }
 

@@ -33,11 +33,11 @@ public enum DrillTiming: String, CaseIterable, Sendable {
     /// The start and the end of the measurement.
     public var meaning: String {
         switch self {
-        case .detection: "from the trouble to the first sign of it"
+        case .detection: "from the failure to its first sign"
         case .changeOver: "from the order to the first answer of the new key"
         case .stop: "from the order until the key was stopped"
-        case .recovery: "from the trouble to the first answer after it"
-        case .restoration: "from what mended it to the first answer after it"
+        case .recovery: "from the failure to the first answer after it"
+        case .restoration: "from the repair to the first answer after it"
         }
     }
 }

@@ -22,7 +22,7 @@ extension CandidateKeyError: CustomStringConvertible {
             "It holds a private key, and verifying needs none. Make the public one with "
                 + "\"openssl pkey -in AuthKey.p8 -pubout -out public.pem\" where the key is, and keep the key there."
         case .certificate:
-            "It holds a certificate; take its key out with \"openssl x509 -in FILE -noout -pubkey\"."
+            "It holds a certificate; extract its key with \"openssl x509 -in FILE -noout -pubkey\"."
         case .notP256(let what): "It holds \(what); App Store signatures are made with P-256 (prime256v1)."
         case .unknownFormat:
             "It is neither PEM (\"-----BEGIN PUBLIC KEY-----\"), nor a JWKS ({\"keys\": […]}), nor a SubjectPublicKeyInfo in DER."

@@ -13,7 +13,7 @@ enum PublicKeyDER {
         let head = Array(der.prefix(64))
         if let known = known.first(where: { holds(head, $0.identifier) }) { return known.name }
         if holds(head, ecPublicKey + [0x30]) { return "a key with explicit curve parameters" }
-        return holds(head, ecPublicKey) ? "a key on another curve" : "something that is no SubjectPublicKeyInfo"
+        return holds(head, ecPublicKey) ? "a key on another curve" : "something that is not a SubjectPublicKeyInfo"
     }
 
     private static let known: [(name: String, identifier: [UInt8])] = [

@@ -10,7 +10,7 @@ enum PublicKeySet {
         guard let list = root["keys"] else {
             guard let key = try key(root, label: label, keyID: keyID) else {
                 throw .keySet(
-                    "it has no member \"keys\", and is itself no key with \"kty\": \"EC\" and \"crv\": \"P-256\".")
+                    "it has no member \"keys\", and is not itself a key with \"kty\": \"EC\" and \"crv\": \"P-256\".")
             }
             return [key]
         }

@@ -83,10 +83,10 @@ extension LegacyMistakes {
         return [
             mistake(
                 .fieldWhiteSpace, isFromFile ? .plausible : .rare, field, signed: value + "\n",
-                message + ": a line feed behind it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r\n", message + ": a line break behind it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r", message + ": a carriage return behind it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + " ", message + ": a space behind it."),
+                message + ": a line feed after it."),
+            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r\n", message + ": a line break after it."),
+            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r", message + ": a carriage return after it."),
+            mistake(.fieldWhiteSpace, .rare, field, signed: value + " ", message + ": a space after it."),
             mistake(.fieldWhiteSpace, .rare, field, signed: " " + value, message + ": a space in front of it."),
             mistake(
                 .fieldWhiteSpace, .rare, field, signed: trimmed(value),

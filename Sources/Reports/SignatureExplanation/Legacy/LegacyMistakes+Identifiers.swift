@@ -14,7 +14,8 @@ extension LegacyMistakes {
             mistakes.append(
                 mistake(
                     .nonceUpperCase, .common, .nonce, signed: answer.nonce,
-                    "The nonce was signed with the upper-case letters that it is answered with; Apple verifies with its lower-case text."
+                    "The nonce was signed with the upper-case letters of the answer; Apple verifies with its "
+                        + "lower-case text."
                 ))
         }
         return mistakes + uuidForms(.nonce)

@@ -21,7 +21,7 @@ extension LegacyMistakes {
         let changed = order
         let code: FindingCode = isOffer ? .productOfferSwapped : .fieldOrder
         return KnownMistake(
-            Finding(code, "\(name(first)) and \(name(second)) were signed in each other's place."),
+            Finding(code, "\(name(first)) and \(name(second)) were swapped when they were signed."),
             isCommon ? .common : .plausible, .order
         ) { $0.order = changed }
     }
@@ -49,11 +49,11 @@ extension LegacyMistakes {
         var mistakes = [
             separator(.separatorMissing, .common, "", "The fields were joined without any separator."),
             KnownMistake(
-                Finding(.separatorTrailing, "A separator was signed behind the last field, too."), .plausible,
+                Finding(.separatorTrailing, "A separator was also signed after the last field."), .plausible,
                 .separator
             ) { $0.hasTrailingSeparator = true },
             KnownMistake(
-                Finding(.separatorLeading, "A separator was signed in front of the first field, too."), .plausible,
+                Finding(.separatorLeading, "A separator was also signed before the first field."), .plausible,
                 .separator
             ) { $0.hasLeadingSeparator = true },
         ]
@@ -61,7 +61,7 @@ extension LegacyMistakes {
             mistakes.append(
                 KnownMistake(
                     Finding(
-                        .separatorOneMissing, field: name(field), "The separator behind \(name(field)) is missing."),
+                        .separatorOneMissing, field: name(field), "The separator after \(name(field)) is missing."),
                     .plausible, .separator
                 ) { $0.missingSeparatorIndex = index })
         }

@@ -3,7 +3,7 @@ extension LegacyMistakes {
         var mistakes: [KnownMistake] = []
         if answer.timestamp != text[.timestamp] {
             mistakes.append(
-                time(.timestampFraction, .common, answer.timestamp, "with a fraction or an exponent, as it is answered")
+                time(.timestampFraction, .common, answer.timestamp, "with a fraction or an exponent, as in the answer")
             )
         }
         guard let given = LegacyTimestamp(answer.timestamp) else { return mistakes }
@@ -82,7 +82,7 @@ extension LegacyMistakes {
             + zones.map {
                 time(
                     .timestampTimeZone, .rare, String(milliseconds + Int64($0) * 60_000),
-                    "\(Self.offset(abs($0))) \($0 < 0 ? "earlier" : "later") than it is answered")
+                    "\(Self.offset(abs($0))) \($0 < 0 ? "earlier" : "later") than in the answer")
             }
     }
 
@@ -102,7 +102,7 @@ extension LegacyMistakes {
     }
 
     func otherMoment(_ milliseconds: Int64, _ rank: KnownMistake.Rank) -> KnownMistake {
-        time(.timestampOtherMoment, rank, String(milliseconds), "as another moment than it is answered")
+        time(.timestampOtherMoment, rank, String(milliseconds), "as another time than in the answer")
     }
 
     /// The signed time in milliseconds, for an answer in seconds.

@@ -5,9 +5,9 @@ extension LegacyMistakes {
 
     func whole() -> [KnownMistake] {
         [
-            finish(.textNewline, .common, "A line feed was signed behind the text.") { $0 + [0x0A] },
-            finish(.textNewline, .rare, "A line break (CR LF) was signed behind the text.") { $0 + [0x0D, 0x0A] },
-            finish(.textZeroByte, .plausible, "A zero byte was signed behind the text.") { $0 + [0] },
+            finish(.textNewline, .common, "A line feed was signed after the text.") { $0 + [0x0A] },
+            finish(.textNewline, .rare, "A line break (CR LF) was signed after the text.") { $0 + [0x0D, 0x0A] },
+            finish(.textZeroByte, .plausible, "A zero byte was signed after the text.") { $0 + [0] },
             finish(.textUTF16, .plausible, "The text was signed in UTF-16 (little-endian).") { TextEncoding.utf16($0) },
             finish(.textUTF16, .plausible, "The text was signed in UTF-16 (big-endian).") {
                 TextEncoding.utf16($0, bigEndian: true)

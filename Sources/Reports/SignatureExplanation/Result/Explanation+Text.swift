@@ -3,12 +3,12 @@ extension Explanation {
     public var verdict: String {
         if isValid { return "valid: \(kind.name)" + (key.map { ", signed by \($0.name)" } ?? "") }
         if findings.contains(where: { $0.code == .signatureUnreadable }) {
-            return "invalid: \(kind.name): there is no signature in it that could be verified"
+            return "invalid: \(kind.name): it has no signature to verify"
         }
         let reason =
             switch outcome {
-            case .verified: "the signature verifies, but not everything is as Apple's pages ask for it"
-            case .explained: "the signature was made with a mistake that is known"
+            case .verified: "the signature verifies, but not everything is as Apple's pages require"
+            case .explained: "the signature was made with a known mistake"
             case .unverified:
                 keys.count == 1
                     ? "the signature does not verify with the key"

@@ -36,14 +36,14 @@ extension FindingCode {
             "Decode the URL encoding before the signature is used, or send it in a JSON body, where it "
                 + "needs none."
         case .signatureJSONEscaped:
-            "Read the answer with a JSON reader, and use what the string means: PHP's json_encode writes \\/ for /, and other "
-                + "writers \\u002B for + and \\u003D for =."
+            "Read the answer with a JSON reader, and use the decoded string: PHP's json_encode writes \\/ for /, and "
+                + "other writers \\u002B for + and \\u003D for =."
         case .signatureLeadingZero:
             "Write r and s with 32 bytes each, leading zeros included (RFC 7518 §3.4); a number's own hexadecimal or byte "
                 + "text leaves them out."
         case .signatureUnreadable:
-            "Look at what the signing server sends: an error message, a cut text and a certificate have "
-                + "been seen here. Copy the signature whole."
+            "Look at what the signing server sends: known cases are an error message, a truncated text and "
+                + "a certificate. Copy the whole signature."
         // The digest
         case .digestTwice:
             "Give the key the text, if its function hashes (\"SHA256withECDSA\", createSign), or the "
@@ -61,7 +61,7 @@ extension FindingCode {
         // The key
         case .keyOther:
             "Sign with the private key whose ID is named, or name the key that signs; and see that the "
-                + "IDs that were given with the keys here are right. In App Store Connect the key ID stands in "
+                + "IDs that were given with the keys here are right. App Store Connect puts the key ID into "
                 + "the file's name: AuthKey_KEYID.p8, SubscriptionKey_KEYID.p8."
         case .keyIDInText:
             "Use one key ID for the signed text and for the answer; after a rotation, both come from the "
@@ -73,8 +73,8 @@ extension FindingCode {
             "Put the key ID (ten characters) into the header's kid, and the issuer ID (a UUID) into the "
                 + "claim iss."
         case .issuerNotUUID:
-            "Copy the issuer ID from App Store Connect: the UUID above the list of keys. The ten "
-                + "characters of a Team ID are something else."
+            "Copy the issuer ID from App Store Connect: the UUID above the list of keys. A Team ID "
+                + "(ten characters) is not an issuer ID."
         // Fields of a legacy signature
         case .nonceUpperCase:
             "Write the nonce in lower case wherever it is signed: Swift's uuidString is upper case, and "
@@ -89,7 +89,7 @@ extension FindingCode {
                 + "appAccountToken is a UUID."
         case .userNameLowerCase:
             "Sign applicationUsername exactly as the app gives it to StoreKit, or let the app give the "
-                + "lower-cased text, too: Apple's server libraries lower-case whatever they are given."
+                + "lower-cased text, too: Apple's server libraries lower-case every value."
         case .userOtherField:
             "Sign the user's name that the app gives to StoreKit with this purchase: appAccountToken or "
                 + "applicationUsername, and the same value."
@@ -107,7 +107,7 @@ extension FindingCode {
         case .timestampTimeZone: "Take milliseconds since 1970 in UTC from the system's clock, not from a local date."
         case .timestampReferenceDate: "Use timeIntervalSince1970, not timeIntervalSinceReferenceDate."
         case .timestampFraction: "Use an integer: a floating-point number is written with \".0\" or an exponent."
-        case .timestampGrouped: "Write the number without groups: no locale may have a say in it."
+        case .timestampGrouped: "Write the number without groups: the locale must not change it."
         case .timestampFiner: "Divide down to milliseconds (13 digits these days)."
         case .timestampDate: "Sign the number of milliseconds since 1970, not a date."
         case .timestampNotNumber: "Answer the milliseconds since 1970 as an integer."
@@ -115,8 +115,8 @@ extension FindingCode {
             "Sign in this order: appBundleID, keyIdentifier, productIdentifier, offerIdentifier, "
                 + "appAccountToken or applicationUsername, nonce, timestamp."
         case .productOfferSwapped:
-            "Put productIdentifier before offerIdentifier, and look at who mixes the two up: the app or "
-                + "the server."
+            "Put productIdentifier before offerIdentifier, and check where the two are swapped: in the app or "
+                + "on the server."
         case .fieldMissing: "Sign all seven fields, and the six separators between them."
         case .fieldEmpty:
             "Find out why the value is empty on the signing server: a parameter of another name, or one "
@@ -138,20 +138,20 @@ extension FindingCode {
                 + "without being read as such."
         case .fieldURLEncoded: "Decode parameters of a URL before they are signed."
         case .fieldURLDecoded:
-            "Decode once: the framework has decoded the parameter already. A \"+\" that means itself "
-                + "travels as %2B."
-        case .fieldJSONEscaped: "Read JSON with a JSON reader, and sign what the string means."
+            "Decode once: the framework has decoded the parameter already. Send a literal \"+\" "
+                + "as %2B."
+        case .fieldJSONEscaped: "Read JSON with a JSON reader, and sign the decoded string."
         case .fieldNormalised:
             "Sign the bytes that the app gives to StoreKit: normalise nowhere, or the same way on both "
                 + "sides."
         case .fieldSeparatorInside: "Refuse such a value: with the separator inside, one field can pass for two."
         case .fieldInvisible:
-            "Compare the value byte by byte with App Store Connect's: such characters come in by copying "
-                + "from documents and chats."
+            "Compare the value byte by byte with App Store Connect's: copying from documents and chats "
+                + "inserts such characters."
         // Joining the fields
         case .separatorMissing:
-            "Put U+2063 INVISIBLE SEPARATOR (bytes e2 81 a3) between the fields. Copied from a page it is "
-                + "easily lost, so write it as an escape."
+            "Put U+2063 INVISIBLE SEPARATOR (bytes e2 81 a3) between the fields. It is easily lost when "
+                + "copied from a page, so write it as an escape."
         case .separatorOneMissing: "Join a list of the seven fields with the separator instead of adding texts by hand."
         case .separatorLiteral:
             "Write the escape so that your language reads it: '\\u2063' in JavaScript, Java and Python, "
@@ -172,14 +172,14 @@ extension FindingCode {
         case .textURLEncoded: "Sign the text itself, in UTF-8."
         case .textQuoted: "Sign the text itself: no JSON.stringify."
         // Time
-        case .offerExpired: "Ask for a new signature for each purchase, just before it; each is good for one purchase."
-        case .issuedLongAgo: "Ask for a new token for each purchase, just before it; each is good for one request."
+        case .offerExpired: "Ask for a new signature for each purchase, just before it; each is valid for one purchase."
+        case .issuedLongAgo: "Ask for a new token for each purchase, just before it; each is valid for one request."
         case .issuedInFuture: "Set the clock of the signing server (NTP), or this machine's."
         // A token's text
-        case .tokenWhiteSpace: "Hand the token over in one line without white space; trim the line feed of a file."
-        case .tokenQuoted: "Read the JSON string and hand over what it means, without quotation marks."
-        case .tokenPrefix: "Hand over the token alone: StoreKit takes no \"Bearer\"."
-        case .tokenParts: "Copy the token whole: header, payload and signature, with a dot between."
+        case .tokenWhiteSpace: "Pass the token in one line without white space; trim the line feed of a file."
+        case .tokenQuoted: "Read the JSON string and pass the decoded text, without quotation marks."
+        case .tokenPrefix: "Pass the token alone: StoreKit accepts no \"Bearer\"."
+        case .tokenParts: "Copy the whole token: header, payload and signature, with dots between."
         case .tokenPartStandardBase64:
             "Encode each part in Base64url: \"-\" for \"+\", \"_\" for \"/\" (RFC 7515 §2), before "
                 + "signing."
@@ -187,11 +187,11 @@ extension FindingCode {
         case .tokenPartUnreadable: "Encode the UTF-8 of the JSON in Base64url; copy the token whole."
         // A token's signing input
         case .signedOtherEncoding:
-            "Encode both parts first, sign those very bytes, and put those very bytes into the token."
+            "Encode both parts first, sign those bytes, and put the same bytes into the token."
         case .signedPayloadOnly, .signedHeaderOnly:
             "Sign header and payload: BASE64URL(header) + \".\" + BASE64URL(payload) (RFC 7515 §5.1)."
         case .signedUnencoded:
-            "Sign what stands in the token: BASE64URL(header) + \".\" + BASE64URL(payload) (RFC 7515 "
+            "Sign the text of the token: BASE64URL(header) + \".\" + BASE64URL(payload) (RFC 7515 "
                 + "§5.1)."
         case .signedWithoutDot: "Sign the dot between the parts, too (RFC 7515 §5.1)."
         case .signedTrailingDot: "Sign only up to the end of the payload's part (RFC 7515 §5.1)."
@@ -203,7 +203,7 @@ extension FindingCode {
         case .headerNotJSON: "Make the header a JSON object with alg, kid and typ, each once."
         case .headerMemberMissing, .headerMemberUnknown, .headerMemberKind:
             "Make the header exactly {\"alg\":\"ES256\",\"kid\":\"<key ID>\",\"typ\":\"JWT\"}."
-        case .headerAlgorithm: "Sign with ES256 (ECDSA over P-256 with SHA-256), and say so in alg."
+        case .headerAlgorithm: "Sign with ES256 (ECDSA over P-256 with SHA-256), and name it in alg."
         case .headerType: "Set typ to \"JWT\", in upper case."
         // A token's claims
         case .claimsNotJSON: "Make the payload one JSON object, with each claim once."
@@ -211,12 +211,12 @@ extension FindingCode {
             "Add the claim; the audience decides which are needed (Apple: \"Generating JWS to sign App "
                 + "Store requests\")."
         case .claimUnknown:
-            "Take the claim out: Apple accepts the documented ones only. JWT libraries add some by "
+            "Remove the claim: Apple accepts the documented ones only. JWT libraries add some by "
                 + "themselves (jti, nbf, sub, exp)."
         case .claimMisspelled: "Use Apple's spelling, letter case included."
         case .claimExpiration:
-            "Take exp out; it belongs into tokens for Apple's server APIs. Many JWT libraries add it when "
-                + "they are told a lifetime."
+            "Remove exp; it belongs in tokens for Apple's server APIs. Many JWT libraries add it when "
+                + "a lifetime is set."
         case .claimNull: "Leave the claim out when there is no value."
         case .claimKind:
             "Write the value as the kind that Apple's page names: strings in quotation marks, true and "
@@ -229,13 +229,13 @@ extension FindingCode {
         case .issuedAtMilliseconds: "Divide by 1000: iat counts seconds (10 digits these days)."
         case .issuedAtFiner: "Divide down to seconds (10 digits these days)."
         case .issuedAtText: "Write iat as a number, without quotation marks."
-        case .issuedAtRange: "Write iat as seconds since 1970 (10 digits these days), from a clock that is set."
+        case .issuedAtRange: "Write iat as seconds since 1970 (10 digits these days), from a correct clock."
         case .audienceArray: "Write aud as one string; some JWT libraries make an array unless told otherwise."
         case .audienceUnknown: "Use promotional-offer, introductory-offer-eligibility or advanced-commerce-api."
         case .audienceServerAPI:
             "Make another token for StoreKit: audience promotional-offer, introductory-offer-eligibility "
                 + "or advanced-commerce-api, no exp."
-        case .audienceWrong: "Make audience and claims those of one feature."
+        case .audienceWrong: "Use the audience and the claims of the same feature."
         case .appDiffers: "Sign with the bundle ID of the app that makes the purchase."
         // The claim request
         case .requestObject, .requestPlain:
@@ -245,7 +245,7 @@ extension FindingCode {
                 + "only."
         case .requestNotBase64: "Encode the JSON text of the request in standard Base64, in one line."
         case .requestNotJSON: "Encode the UTF-8 of one JSON object."
-        case .requestEncodedTwice: "Encode once: what goes in is the JSON text."
+        case .requestEncodedTwice: "Encode the JSON text once."
         case .requestIncomplete:
             "Add the member; every in-app request of the Advanced Commerce API has operation, version "
                 + "(\"1\") and requestInfo."

@@ -27,23 +27,23 @@ enum DigestForm: CaseIterable, Sendable {
         switch self {
         case .sha256: nil
         case .twice:
-            Finding(.digestTwice, "What was signed is the SHA-256 of a SHA-256: the digest was hashed once more.")
+            Finding(.digestTwice, "The signed digest is the SHA-256 of a SHA-256: the digest was hashed once more.")
         case .hexadecimal, .upperHexadecimal:
             Finding(
-                .digestHexadecimal, "What was hashed and signed is the SHA-256 written in hexadecimal, not the bytes.")
+                .digestHexadecimal, "The SHA-256 was hashed and signed as hexadecimal text, not as bytes.")
         case .hexadecimalUnhashed:
             Finding(
                 .digestHexadecimal, "The hexadecimal text of the SHA-256 was given to the key as if it were the digest."
             )
         case .base64:
-            Finding(.digestBase64, "What was hashed and signed is the SHA-256 written in Base64, not the bytes.")
+            Finding(.digestBase64, "The SHA-256 was hashed and signed as Base64 text, not as bytes.")
         case .sha384: Finding(.digestSHA384, "The bytes were hashed with SHA-384; Apple verifies with SHA-256.")
         case .sha512: Finding(.digestSHA512, "The bytes were hashed with SHA-512; Apple verifies with SHA-256.")
         case .sha1: Finding(.digestSHA1, "The bytes were hashed with SHA-1; Apple verifies with SHA-256.")
         case .unhashed:
             Finding(
                 .digestMissing,
-                "The bytes were signed without being hashed: their first 32 stand where the digest belongs.")
+                "The bytes were signed without being hashed: their first 32 were used as the digest.")
         }
     }
 }

@@ -131,7 +131,7 @@ struct SignatureReading: Sendable {
                 findings.append(
                     Finding(
                         .signatureUnpadded, field: "signature",
-                        "The \"=\" at the signature's end are missing or too many."))
+                        "The signature ends with too few or too many \"=\"."))
             }
         case .raw:
             if decoded.isStandardAlphabet || decoded.padding > 0 {

@@ -52,7 +52,7 @@ struct AudienceCheck {
                     .audienceServerAPI, field: "aud",
                     "The audience is \"appstoreconnect-v1\": that is a token for Apple's server APIs, not for StoreKit."
                 )
-                : Finding(.audienceUnknown, field: "aud", "The audience \"\(text)\" is none that StoreKit takes."))
+                : Finding(.audienceUnknown, field: "aud", "The audience \"\(text)\" is not one that StoreKit accepts."))
         return TokenAudience(rawValue: text.lowercased())
     }
 }

@@ -44,7 +44,7 @@ struct ClaimsCheck {
                 findings.append(
                     Finding(
                         .claimMisspelled, field: name,
-                        "The claim \"\(name)\" is not known; \"\(meant)\" is, and is missing."))
+                        "The claim \"\(name)\" is not known; \"\(meant)\" is known, and is missing."))
             } else {
                 findings.append(Self.unknown(name, audience))
             }
@@ -58,10 +58,10 @@ struct ClaimsCheck {
         if name == "exp" {
             return Finding(
                 .claimExpiration, field: "exp",
-                "The claim \"exp\" is there; Apple computes the expiration from iat, and refuses additional claims.")
+                "The claim \"exp\" is present; Apple computes the expiration from iat, and refuses additional claims.")
         }
         let whose = audience.map { "for \($0.rawValue)" } ?? "in any App Store token for StoreKit"
-        return Finding(.claimUnknown, field: name, "The claim \"\(name)\" does not belong there \(whose).")
+        return Finding(.claimUnknown, field: name, "The claim \"\(name)\" is not allowed \(whose).")
     }
 
     // MARK: Values
@@ -112,7 +112,7 @@ struct ClaimsCheck {
             findings.append(
                 Finding(
                     .issuerNotUUID, .warning, field: "iss",
-                    "The issuer ID \"\(text)\" is not a UUID, and those of App Store Connect are."))
+                    "The issuer ID \"\(text)\" is not a UUID, but those of App Store Connect are."))
         }
     }
 
@@ -136,6 +136,6 @@ struct ClaimsCheck {
     private mutating func checkApp(_ claims: JSONObject, _ app: String?) {
         guard let app, let bundleID = try? claims["bid"]?.string(), !bundleID.hasSameBytes(as: app) else { return }
         findings.append(
-            Finding(.appDiffers, field: "bid", "The token is for the app \(bundleID), but \(app) was asked about."))
+            Finding(.appDiffers, field: "bid", "The token is for the app \(bundleID), but \(app) was expected."))
     }
 }

@@ -14,7 +14,7 @@ enum IssuedAtCheck {
         }
         if let seconds = try? value.integer() { return findings(seconds, now: now) }
         guard let number = Double(text), abs(number) < 1e18 else {
-            return [Finding(.issuedAtRange, field: "iat", "The claim \"iat\" is \(text): that is no moment.")]
+            return [Finding(.issuedAtRange, field: "iat", "The claim \"iat\" is \(text): that is not a time.")]
         }
         return findings(Int64(number), now: now) + [
             Finding(

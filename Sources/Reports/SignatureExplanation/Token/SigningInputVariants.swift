@@ -63,9 +63,9 @@ struct SigningInputVariants {
     private func decorated() -> [SigningInputVariant] {
         let right = reading.signingInput
         return [
-            SigningInputVariant(right + [0x0A], .textNewline, "A line feed was signed behind the two parts."),
-            SigningInputVariant(right + Self.dot, .signedTrailingDot, "The dot behind the two parts was signed, too."),
-            SigningInputVariant(right + [0], .textZeroByte, "A zero byte was signed behind the two parts."),
+            SigningInputVariant(right + [0x0A], .textNewline, "A line feed was signed after the two parts."),
+            SigningInputVariant(right + Self.dot, .signedTrailingDot, "The dot after the two parts was also signed."),
+            SigningInputVariant(right + [0], .textZeroByte, "A zero byte was signed after the two parts."),
             SigningInputVariant(
                 TextEncoding.utf16(right), .textUTF16, "The two parts were signed in UTF-16 (little-endian)."),
             SigningInputVariant(
@@ -130,7 +130,8 @@ struct SigningInputVariants {
                     variants.append(
                         SigningInputVariant(
                             CompactJWS.signingInput(header: header, payload: Array(json.utf8)), .signedOtherClaims,
-                            "The signature is over the same claims in another writing (order, spaces or escapes): the payload was encoded again after signing."
+                            "The signature is over the same claims in another form (order, spaces or escapes): the "
+                                + "payload was encoded again after signing."
                         ))
                 }
             }

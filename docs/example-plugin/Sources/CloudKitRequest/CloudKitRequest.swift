@@ -1,5 +1,5 @@
-import Encodings
 import Crypto
+import Encodings
 import SigningKit
 
 /// The signature of a server's request to CloudKit Web Services (Apple: "Accessing CloudKit Using a Server-to-Server Key").

@@ -45,8 +45,8 @@ struct AuditSectionReader {
     /// Warns about a missing `audit`, because the operator may not know of the setting.
     func warnOfMissingAudit(at file: ConfigurationOrigin) {
         let sentence =
-            "is missing, so signatures leave no record; add audit: {database: \(Self.example)}, or audit: off to say that "
-            + "this is meant"
+            "is missing, so signatures are not recorded; add audit: {database: \(Self.example)}, or audit: off if "
+            + "this is intended"
         findings.warn(sentence, at: file.child("audit"))
     }
 
@@ -110,14 +110,14 @@ struct AuditSectionReader {
         }
         if let path = key?.path { companions.append(path + ".pub") }
         guard companions.contains(file.path) else { return }
-        findings.fault(.notAllowed("is a file that the audit log itself keeps; give another path"), at: file.origin)
+        findings.fault(.notAllowed("is a file of the audit log itself; give another path"), at: file.origin)
     }
 
     /// Refuses one file for two settings: the gateway would overwrite its contents.
     private func checkDistinct(_ files: [GatewayConfiguration.File]) {
         for (index, file) in files.enumerated() {
             guard let other = files[..<index].first(where: { $0.path == file.path }) else { continue }
-            let sentence = "is the path of \(other.origin.path), too; give each file a path of its own"
+            let sentence = "is also the path of \(other.origin.path); give each file its own path"
             findings.fault(.notAllowed(sentence), at: file.origin)
         }
     }

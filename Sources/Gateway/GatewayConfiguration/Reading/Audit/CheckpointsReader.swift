@@ -45,7 +45,7 @@ struct CheckpointsReader {
             let endpoint = try GatewayConfiguration.Endpoint(text, for: .checkpoints)
             guard endpoint.usesTLS || endpoint.staysOnMachine else {
                 throw InvalidValue(
-                    "goes to another machine without TLS, so others could change what is on its way; give an https:// URL"
+                    "goes to another machine without TLS, so data could be changed in transit; give an https:// URL"
                 )
             }
             return endpoint
@@ -55,7 +55,7 @@ struct CheckpointsReader {
     private func tokenFile(_ mapping: MappingReader) -> File? {
         guard let node = mapping.optional("tokenFile") else { return nil }
         guard mapping.isPresentOrMisspelt("url") else {
-            let sentence = "is used for nothing, because checkpoints are posted nowhere; give url, or remove it"
+            let sentence = "has no effect, because checkpoints are not posted to a URL; give url, or remove it"
             findings.fault(.notAllowed(sentence), at: node.origin)
             return nil
         }

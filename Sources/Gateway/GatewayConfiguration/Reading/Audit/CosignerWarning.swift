@@ -10,6 +10,6 @@ enum CosignerWarning {
         }
         guard let same else { return }
         findings.warn(
-            "is where a key for offers lives, too (\(same.origin)); give a key of its own", at: cosigner.origin)
+            "is also the location of a key for offers (\(same.origin)); give another key", at: cosigner.origin)
     }
 }

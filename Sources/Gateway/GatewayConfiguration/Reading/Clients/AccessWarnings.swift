@@ -22,14 +22,14 @@ struct AccessWarnings {
         checkRules()
         if let anonymous = draft.anonymous, configuration.allowsAnonymous, !configuration.clients.isEmpty {
             let sentence =
-                "lets everybody have everything, so that what clients are allowed holds nobody back; check it"
+                "allows every caller everything, so the rules of clients have no effect; check it"
             findings.warn(sentence, at: anonymous.origin)
         }
     }
 
     private func checkExpiry(_ token: GatewayConfiguration.ClientToken) {
         guard let expires = token.expires, expires <= now else { return }
-        let sentence = "expired at \(expires.configurationText) and is not taken any more; remove it"
+        let sentence = "expired at \(expires.configurationText) and is no longer accepted; remove it"
         findings.warn(sentence, at: token.origin)
     }
 
@@ -37,11 +37,11 @@ struct AccessWarnings {
         let listeners = configuration.listeners.filter { $0.role != .metrics }
         if let first = client.certificates.first, !listeners.contains(where: \.asksForCertificates) {
             let sentence =
-                "proves nothing, because no listener asks for certificates; set clientCertificates in its tls, or remove it"
+                "has no effect, as no listener asks for certificates; set clientCertificates in its tls, or remove it"
             findings.warn(sentence, at: first.origin)
         }
         if let first = client.uids.first, !listeners.contains(where: \.address.isUnixSocket) {
-            let sentence = "proves nothing, because no listener is a Unix socket; listen on one, or remove it"
+            let sentence = "has no effect, because no listener is a Unix socket; listen on one, or remove it"
             findings.warn(sentence, at: first.origin)
         }
     }
@@ -56,7 +56,7 @@ struct AccessWarnings {
             comparisons += rule.keyIDs.count(where: \.hasWildcard) * keys.things.count
             guard comparisons <= Self.mostComparisons else {
                 let sentence =
-                    "has so many patterns that they are no longer compared with what is under accounts; give exact names"
+                    "has so many patterns that they are not compared with the names under accounts; give exact names"
                 return findings.warn(sentence, at: client.origin)
             }
             checkRule(rule, apps, keys)

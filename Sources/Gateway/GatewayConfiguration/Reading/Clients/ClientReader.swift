@@ -39,7 +39,7 @@ struct ClientReader {
     }
 
     private mutating func name(in mapping: MappingReader) -> String? {
-        guard let node = mapping.required("name", "what logs and metrics call the client, such as shop") else {
+        guard let node = mapping.required("name", "the client's name in logs and metrics, such as shop") else {
             return nil
         }
         let name = node.parsed(findings) { text throws(InvalidValue) in
@@ -49,7 +49,7 @@ struct ClientReader {
                         + "a digit, such as shop")
             }
             guard !Self.reservedNames.contains(text) else {
-                throw InvalidValue("is what the gateway itself calls those who are no clients; give another name")
+                throw InvalidValue("is reserved for callers that are not clients; give another name")
             }
             return text
         }
@@ -73,9 +73,9 @@ struct ClientReader {
 
     private func rate(_ node: SettingNode) -> GatewayConfiguration.Rate? {
         guard let mapping = MappingReader(node, keys: ["perSecond", "burst"], findings) else { return nil }
-        let perSecond = mapping.required("perSecond", "how many requests fill up in a second, such as 50 or 0.5")?
+        let perSecond = mapping.required("perSecond", "the number of requests allowed per second, such as 50 or 0.5")?
             .number(in: GatewayConfiguration.Rate.rates, findings)
-        let burst = mapping.required("burst", "how many requests may come at once, such as 100")?
+        let burst = mapping.required("burst", "the number of requests allowed at once, such as 100")?
             .wholeNumber(in: GatewayConfiguration.Rate.bursts, findings)
         guard let perSecond, let burst else { return nil }
         return GatewayConfiguration.Rate(perSecond: perSecond, burst: burst)
@@ -84,12 +84,12 @@ struct ClientReader {
     /// Checks which settings are present, even if invalid, so that one mistake is one fault.
     private func checkUse(_ mapping: MappingReader, isAdministrator: Bool) {
         if !["tokens", "certificates", "uids"].contains(where: mapping.isPresentOrMisspelt) {
-            let sentence = "has no way to prove who it is; give it tokens, certificates or uids"
+            let sentence = "has no credentials; give it tokens, certificates or uids"
             findings.fault(.notAllowed(sentence), at: mapping.origin)
         }
         if !mapping.isPresentOrMisspelt("allow"), !isAdministrator {
             let sentence =
-                "may do nothing, because it has no allow and is no administrator; give it allow, or remove it"
+                "may do nothing, because it has no allow and is not an administrator; give it allow, or remove it"
             findings.warn(sentence, at: mapping.origin)
         }
     }

@@ -36,8 +36,8 @@ struct CredentialReader {
         let given = kinds.filter(mapping.isPresentOrMisspelt)
         guard given.count == 1, let kind = given.first else {
             let beginning =
-                given.isEmpty ? "says nothing of the certificate" : "says more than one thing of the certificate"
-            let cure = "give exactly one of fingerprint, dnsName and uri, and each other in an element of its own"
+                given.isEmpty ? "does not identify a certificate" : "identifies a certificate in several ways"
+            let cure = "give exactly one of fingerprint, dnsName and uri in each element of the list"
             findings.fault(.notAllowed("\(beginning); \(cure)"), at: node.origin)
             return nil
         }
@@ -84,7 +84,7 @@ struct CredentialReader {
                 "is not a SHA-256; it must be 64 hexadecimal digits, which privyseal clients mint shows with the token")
         }
         guard digest != Array(SHA256.hash(data: [UInt8]())) else {
-            throw InvalidValue("is the SHA-256 of nothing at all; take the one that privyseal clients mint shows")
+            throw InvalidValue("is the SHA-256 of an empty token; use the one that privyseal clients mint shows")
         }
         return digest
     }

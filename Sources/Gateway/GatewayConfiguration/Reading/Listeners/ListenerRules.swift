@@ -38,7 +38,7 @@ struct ListenerRules {
         if let given = draft.address { return given.value }
         if draft.role == .public { return .standard }
         if let section = draft.section, !draft.isAddressMisspelt {
-            let what = "where it listens, such as unix:/run/privyseal/\(draft.role.rawValue).sock"
+            let what = "the address that it listens on, such as unix:/run/privyseal/\(draft.role.rawValue).sock"
             findings.fault(.missing(what), at: section.child("address"))
         }
         return nil
@@ -46,15 +46,15 @@ struct ListenerRules {
 
     private func checkSocket(_ draft: ListenerDraft) {
         guard let tls = draft.tls else { return }
-        findings.fault(.notAllowed("is for TCP, and this listener is a Unix socket; remove it"), at: tls.origin)
+        findings.fault(.notAllowed("is for TCP, but this listener is a Unix socket; remove it"), at: tls.origin)
     }
 
     private func checkTCP(_ draft: ListenerDraft) {
         for origin in [draft.mode?.origin, draft.owner?.origin].compactMap(\.self) {
-            findings.fault(.notAllowed("is for a Unix socket, and this listener is not one; remove it"), at: origin)
+            findings.fault(.notAllowed("is for a Unix socket, but this listener is not one; remove it"), at: origin)
         }
         if draft.tls != nil, let behindProxy = draft.behindProxy, behindProxy.value == true {
-            let sentence = "says that a proxy terminates TLS, but there is tls, too; keep one of them"
+            let sentence = "says that a proxy terminates TLS, but tls is also given; keep one of them"
             findings.fault(.notAllowed(sentence), at: behindProxy.origin)
         }
     }
@@ -67,14 +67,14 @@ struct ListenerRules {
                 return
             }
             let sentence =
-                "can be reached from other machines, where administrators must show a certificate; give \(draft.name).tls "
+                "can be reached from other machines, so administrators must show a certificate; give \(draft.name).tls "
                 + "with clientCertificates: required, or listen on a Unix socket or 127.0.0.1"
             findings.fault(.notAllowed(sentence), at: origin)
         } else if draft.tls == nil, draft.behindProxy == nil || draft.behindProxy?.value == false {
             let sentence =
-                "can be reached from other machines without TLS, so others could read along; give \(draft.name).tls with a "
-                + "certificate and a key, or set \(draft.name).behindProxy: true where a proxy in front terminates TLS, or "
-                + "listen on 127.0.0.1, [::1] or a Unix socket"
+                "can be reached from other machines without TLS, so others could read the traffic; give "
+                + "\(draft.name).tls with a certificate and a key, or set \(draft.name).behindProxy: true if a proxy "
+                + "in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket"
             findings.fault(.notAllowed(sentence), at: origin)
         }
     }
@@ -85,7 +85,7 @@ struct ListenerRules {
             guard let other = listeners[..<index].first(where: { $0.address == listener.address }),
                 let origin = listener.origin ?? other.origin
             else { continue }
-            let sentence = "is the address of listeners.\(other.role.rawValue), too; give each listener its own"
+            let sentence = "is also the address of listeners.\(other.role.rawValue); give each listener its own"
             findings.fault(.notAllowed(sentence), at: origin)
         }
     }
@@ -95,13 +95,13 @@ struct ListenerRules {
         let listener = draft[.public]
         if let address = listener.address, address.value?.staysOnMachine == false {
             let sentence =
-                "lets everybody have everything, and other machines can reach the public listener (\(address.origin)); remove "
-                + "it and give clients, or listen on 127.0.0.1, [::1] or a Unix socket"
+                "allows every caller everything, and other machines can reach the public listener (\(address.origin)); "
+                + "remove it and give clients, or listen on 127.0.0.1, [::1] or a Unix socket"
             findings.fault(.notAllowed(sentence), at: anonymous.origin)
         } else if let proxy = listener.behindProxy, proxy.value == true {
             let sentence =
-                "lets everybody have everything, also those who come through the proxy (\(proxy.origin)); remove it and give "
-                + "clients, or remove behindProxy"
+                "allows every caller everything, including callers through the proxy (\(proxy.origin)); remove it and "
+                + "give clients, or remove behindProxy"
             findings.fault(.notAllowed(sentence), at: anonymous.origin)
         }
     }

@@ -17,7 +17,7 @@ struct ListenersReader {
     func address(_ node: SettingNode, ofFileInto draft: inout ListenerDraft) {
         if let first = draft.address?.origin {
             findings.fault(
-                .notAllowed("is the same setting as \(first.path), which is given too (\(first)); keep one of them"),
+                .notAllowed("is the same setting as \(first.path), which is also given (\(first)); keep one of them"),
                 at: node.origin)
             return
         }

@@ -36,13 +36,13 @@ struct TLSReader {
         case .notAsked:
             guard let node = mapping.optional("trustRoots") else { return nil }
             let sentence =
-                "is used for nothing, because no client certificates are asked for; set clientCertificates to optional or "
+                "has no effect, because client certificates are not requested; set clientCertificates to optional or "
                 + "required, or remove it"
             findings.fault(.notAllowed(sentence), at: node.origin)
             return nil
         case .optional, .required:
             let what =
-                "the CA certificates in PEM that client certificates must lead to, such as /etc/privyseal/tls/clients-ca.pem"
+                "the CA certificates in PEM that verify client certificates, such as /etc/privyseal/tls/clients-ca.pem"
             return mapping.required("trustRoots", what)?.file(findings)
         }
     }

@@ -9,6 +9,6 @@ enum ArchiveNotice {
 
     /// - Parameter first: the first entry in the database.
     static func say(_ first: Int) {
-        StandardError.print("privyseal: Entries 0 to \(first - 1) were archived, and are not among these.")
+        StandardError.print("privyseal: Entries 0 to \(first - 1) were archived and are not included.")
     }
 }

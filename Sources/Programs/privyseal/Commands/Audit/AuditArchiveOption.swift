@@ -6,7 +6,7 @@ struct AuditArchiveOption: ParsableArguments {
     @Option(
         name: .customLong("archive"),
         help: ArgumentHelp(
-            "The directory of archived segments, so that their entries are read too.", valueName: "directory"),
+            "A directory of archived segments, to read their entries too.", valueName: "directory"),
         completion: .directory)
     var directory: String?
 

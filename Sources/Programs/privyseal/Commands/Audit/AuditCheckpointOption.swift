@@ -8,8 +8,8 @@ struct AuditCheckpointOption: ParsableArguments {
         name: .customLong("checkpoints"),
         help: ArgumentHelp(
             """
-            A file with checkpoints that were kept elsewhere, each followed by an empty line. Give it once for each file; \
-            with --config, the configured file is used too.
+            A file with checkpoints from another place, each followed by an empty line. Repeat the option for more \
+            files; with --config, the configured file is used too.
             """, valueName: "file"),
         completion: .file())
     var files: [String] = []

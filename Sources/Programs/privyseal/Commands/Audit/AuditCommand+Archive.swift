@@ -7,20 +7,21 @@ extension AuditCommand {
     struct Archive: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "archive",
-            abstract: "Write old entries to files, and with --drop take them out of the database.",
+            abstract: "Write old entries to files, and with --drop remove them from the database.",
             discussion: """
                   privyseal audit archive --before 2026-01-01 --to /srv/archive --config gateway.yaml
                   privyseal audit archive --before 365d --to /srv/archive --drop \\
                     --config gateway.yaml
 
-                Entries go by segments of \(AuditSegment.size), each to a file segment-00000000.jsonl of JSON Lines: one \
-                canonical entry in each line. Only full segments that a checkpoint covers are archived, and only when the \
-                whole log verifies. A file that is there already stays as it is when it holds the right entries.
+                Entries are written in segments of \(AuditSegment.size), each to a JSON Lines file \
+                segment-00000000.jsonl with one canonical entry in each line. Only full segments that a checkpoint \
+                covers are archived, and only if the whole log verifies. An existing file is left unchanged if it \
+                holds the right entries.
 
-                --drop first records in the log what is archived and by whom, and then takes the entries out; their roots \
-                stay, and so proofs and privyseal audit verify still hold. It needs the log's private key: run it as the \
-                gateway's user. The gateway may go on running. Keep the files: without them, what is archived can be \
-                verified no more, and neither searched.
+                --drop first records in the log which entries are archived and by which user, and then removes them. \
+                Their roots stay in the log, so proofs and privyseal audit verify still work. --drop needs the log's \
+                private key: run it as the gateway's user. The gateway may keep running. Keep the files: without them, \
+                archived entries can be neither verified nor searched.
                 """)
 
         @OptionGroup var log: AuditLogOption
@@ -29,11 +30,11 @@ extension AuditCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Segments whose last entry is older: 2026-01-01T00:00:00Z, 2026-01-01, or how long ago, such as 365d.",
+                "Segments whose last entry is older: 2026-01-01T00:00:00Z, 2026-01-01, or an age such as 365d.",
                 valueName: "time"))
         var before: String?
 
-        @Option(help: ArgumentHelp("So many segments, the oldest first.", valueName: "count"))
+        @Option(help: ArgumentHelp("The number of segments, the oldest first.", valueName: "count"))
         var segments: Int?
 
         @Option(
@@ -41,19 +42,19 @@ extension AuditCommand {
             completion: .directory)
         var directory: String
 
-        @Flag(help: "Take what was archived out of the database.")
+        @Flag(help: "Remove the archived entries from the database.")
         var drop = false
 
-        @Flag(help: "No progress bar.")
+        @Flag(help: "Show no progress bar.")
         var quiet = false
 
         func validate() throws {
             guard (before == nil) != (segments == nil) else {
-                throw ValidationError("Say how much: either by --before TIME or by --segments COUNT.")
+                throw ValidationError("Give either --before TIME or --segments COUNT.")
             }
             guard segments.map({ $0 > 0 }) ?? true else { throw ValidationError("--segments must be positive.") }
             guard !drop || (log.configuration != nil && log.database == nil) else {
-                throw ValidationError("--drop is for the log itself: give --config FILE, and no --database.")
+                throw ValidationError("--drop changes the log itself: give --config FILE, and no --database.")
             }
         }
 

@@ -7,12 +7,12 @@ extension AuditCommand {
     struct CheckProof: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check-proof",
-            abstract: "Check a proof of privyseal audit prove, with the log's public key alone.",
+            abstract: "Check a proof from privyseal audit prove, with only the log's public key.",
             discussion: """
                   privyseal audit check-proof proof --key audit.db.key.pub
 
-                Both kinds of proof are told apart by their first line. For a proof that is right, the entry is printed with \
-                the checkpoint that covers it.
+                The first line of a proof gives its kind. For a valid proof of an entry, the command prints the entry \
+                with the checkpoint that covers it.
                 """)
 
         @Argument(help: ArgumentHelp("The proof; - is standard input.", valueName: "file"), completion: .file())

@@ -6,18 +6,18 @@ extension AuditCommand {
     struct ShowCheckpoint: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "checkpoint",
-            abstract: "Print the newest signed checkpoint, for keeping elsewhere.",
+            abstract: "Print the newest signed checkpoint, to store it in another place.",
             discussion: """
                   privyseal audit checkpoint --config gateway.yaml > checkpoint-$(date +%F)
 
-                A checkpoint is a signed note: the log's name, how many entries it has, the root of the tree over them, and \
-                signatures (C2SP tlog-checkpoint). --all prints those that the log keeps, by size, each followed by an \
-                empty line; the file is one for --checkpoints.
+                A checkpoint is a signed note: the log's name, how many entries it has, the root of the tree over \
+                them, and signatures (C2SP tlog-checkpoint). --all prints the checkpoints in the log by size, each \
+                followed by an empty line, as --checkpoints reads them.
                 """)
 
         @OptionGroup var log: AuditLogOption
 
-        @Flag(help: "All that the log keeps, and the newest.")
+        @Flag(help: "Print all checkpoints in the log, and the newest.")
         var all = false
 
         func run() throws {
@@ -46,7 +46,7 @@ extension AuditCommand {
                 return Array(try SignedNote(parsing: head.note).description.utf8)
             } catch {
                 throw StandardError.failure(
-                    "The checkpoint of \(head.size) entries is none: \(error) See what privyseal audit verify says.")
+                    "The checkpoint over \(head.size) entries is invalid: \(error) Run privyseal audit verify.")
             }
         }
     }

@@ -13,9 +13,9 @@ extension AuditCommand {
                 Without filters, all entries that are in the database are written, the oldest first.
 
                 JSON LINES
-                Each line is an entry's canonical bytes exactly, and so a leaf of the tree: SHA-256 of a zero byte and the \
-                line without its end. From a whole log, anybody can compute the root of a checkpoint. --with-index writes \
-                {"index":7,"entry":{...}} instead.
+                Each line is exactly an entry's canonical bytes. A leaf of the tree is the SHA-256 of a zero byte and \
+                the line without its line end, so the root of a checkpoint can be computed from a whole log. \
+                --with-index writes {"index":7,"entry":{...}} instead.
 
                 CSV
                 RFC 4180, in UTF-8, with this header:
@@ -23,9 +23,10 @@ extension AuditCommand {
                   \(EntryCSV.header[..<11].joined(separator: ","))
                   \(EntryCSV.header[11...].joined(separator: ","))
 
-                Lists (products, offers) are joined by spaces, or are JSON when a value has a space itself. outcome is the \
-                word that --outcome finds. other is a JSON object of the members that have no column. Nothing is changed to \
-                keep a spreadsheet from taking a text that begins with = + - or @ for a formula: import all columns as text.
+                Lists (products, offers) are joined by spaces, or are JSON if a value contains a space. outcome is the \
+                word that --outcome finds. other is a JSON object of the members that have no column. Texts that begin \
+                with = + - or @ are not escaped, and a spreadsheet may take them for formulas: import all columns as \
+                text.
                 """)
 
         enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -35,13 +36,13 @@ extension AuditCommand {
         @OptionGroup var log: AuditLogOption
         @OptionGroup var filter: AuditFilterOption
 
-        @Option(help: "How to write them.")
+        @Option(help: "The output format.")
         var format = Format.jsonl
 
-        @Option(help: ArgumentHelp("A new file; else standard output.", valueName: "file"), completion: .file())
+        @Option(help: ArgumentHelp("A new file; default: standard output.", valueName: "file"), completion: .file())
         var out: String?
 
-        @Flag(help: "With JSON Lines: each with its index.")
+        @Flag(help: "With JSON Lines: write each entry with its index.")
         var withIndex = false
 
         func validate() throws {
@@ -75,8 +76,8 @@ extension AuditCommand {
             if let unfit {
                 output.abandon()
                 throw StandardError.failure(
-                    "What is stored as entry \(unfit) is no entry, and the export would be wrong from there on: run privyseal "
-                        + "audit verify.")
+                    "The bytes of entry \(unfit) are not an entry, and the export would be wrong from there on: "
+                        + "run privyseal audit verify.")
             }
             if missing != nil, output.failure == nil {
                 output.abandon()

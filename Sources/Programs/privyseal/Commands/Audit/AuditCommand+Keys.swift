@@ -7,13 +7,13 @@ extension AuditCommand {
     struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "keys",
-            abstract: "Print the public keys that the log's checkpoints are verified with.",
+            abstract: "Print the public keys that verify the log's checkpoints.",
             discussion: """
                   privyseal audit keys --config gateway.yaml > shop.vkey
 
-                Each line is a verifier key (vkey, C2SP signed-note). Give the file to auditors before they need it, over \
-                another way than the log itself. A cosigner's key is on its token: --open-cosigner opens it with the \
-                configured PIN and prints its public key too.
+                Each line is a verifier key (vkey, C2SP signed-note). Give the file to auditors before they need it, \
+                over another channel than the log itself. A cosigner's key is on its token: --open-cosigner opens it \
+                with the configured PIN and prints its public key too.
                 """)
 
         @OptionGroup var config: ConfigurationOption

@@ -12,10 +12,10 @@ extension AuditCommand {
                   privyseal audit prove 41234 --against 50000 --config gateway.yaml
                   privyseal audit prove --between 40000 50000 --config gateway.yaml
 
-                The proof of an entry holds the entry, the hashes that lead from it to the root, and the signed checkpoint. \
-                Whoever has the log's public key can check it with privyseal audit check-proof, or with twenty lines of \
-                any language. Sizes are those of the head, of checkpoints that the log keeps (privyseal audit checkpoint \
-                --all), or of those in --checkpoints.
+                The proof of an entry holds the entry, the hashes that lead from it to the root, and the signed \
+                checkpoint. The log's public key is enough to check it, with privyseal audit check-proof or with \
+                twenty lines of any language. A size is that of the newest signed tree head, of a checkpoint in the \
+                log (privyseal audit checkpoint --all), or of one in --checkpoints.
                 """)
 
         @Argument(help: ArgumentHelp("The entry's index, from 0.", valueName: "index"))
@@ -26,7 +26,7 @@ extension AuditCommand {
             help: ArgumentHelp("The sizes of two checkpoints, the old one first.", valueName: "size"))
         var between: [Int] = []
 
-        @Option(help: ArgumentHelp("The size of the checkpoint; else the newest.", valueName: "size"))
+        @Option(help: ArgumentHelp("The size of the checkpoint; default: the newest.", valueName: "size"))
         var against: Int?
 
         @OptionGroup var log: AuditLogOption
@@ -34,7 +34,7 @@ extension AuditCommand {
         @OptionGroup var archive: AuditArchiveOption
 
         @Option(
-            help: ArgumentHelp("A new file for the proof; else standard output.", valueName: "file"),
+            help: ArgumentHelp("A new file for the proof; default: standard output.", valueName: "file"),
             completion: .file())
         var out: String?
 

@@ -8,8 +8,8 @@ extension AuditCommand {
             commandName: "search",
             abstract: "Find entries by time, client, app, product, offer, key, outcome or request ID.",
             discussion: """
-                Everything that is given must hold. Texts are compared byte by byte, without wildcards. The latest entries \
-                come first. Lines are those of privyseal audit tail.
+                An entry must match every given option. Texts are compared byte by byte, without wildcards. The latest \
+                entries come first. The lines have the format of privyseal audit tail.
 
                   privyseal audit search --client shop --since 24h --config gateway.yaml
                   privyseal audit search --product com.example.monthly --day 2026-11-21 \\
@@ -17,22 +17,22 @@ extension AuditCommand {
                   privyseal audit search --request-id 7f3d2c --format json --config gateway.yaml
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
 
-                The search index is not trusted: what it names is read from the log and compared. What it leaves out \
-                stays unseen. Standard error says how many entries the index answered for; where that matters, search a \
-                verified copy without its index file.
+                The search index is not trusted: the command reads each entry that the index names from the log and \
+                compares it. It cannot find entries that the index omits. Standard error says for how many entries the \
+                index answered; if that matters, search a verified copy without its index file.
                 """)
 
         @OptionGroup var log: AuditLogOption
         @OptionGroup var filter: AuditFilterOption
         @OptionGroup var output: OutputOption
 
-        @Option(help: ArgumentHelp("How many entries at most; 0 for all.", valueName: "count"))
+        @Option(help: ArgumentHelp("The maximum number of entries; 0 for all.", valueName: "count"))
         var limit = 100
 
         @Flag(help: "Begin with the oldest.")
         var oldestFirst = false
 
-        @Flag(help: "Print only how many there are; --limit does not matter.")
+        @Flag(help: "Print only the number of entries; --limit has no effect.")
         var count = false
 
         func validate() throws {

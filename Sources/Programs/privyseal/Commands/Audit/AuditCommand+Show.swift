@@ -10,8 +10,8 @@ extension AuditCommand {
             discussion: """
                   privyseal audit show 41234 --config gateway.yaml
 
-                --raw prints the canonical bytes alone, without a line's end: the tree's leaf is the SHA-256 of a zero byte \
-                and them.
+                --raw prints only the canonical bytes, without a line end. The tree's leaf is the SHA-256 of a zero \
+                byte and these bytes.
                 """)
 
         @Argument(help: ArgumentHelp("The entry's index, from 0.", valueName: "index"))
@@ -20,7 +20,7 @@ extension AuditCommand {
         @OptionGroup var log: AuditLogOption
         @OptionGroup var output: OutputOption
 
-        @Flag(help: "The canonical bytes, and nothing else.")
+        @Flag(help: "Print only the canonical bytes.")
         var raw = false
 
         func run() throws {
@@ -59,7 +59,7 @@ extension AuditCommand {
                 return "Entry \(index) was archived; the log holds \(first) to \(end - 1)."
             }
             guard !(first..<max(first, end)).contains(index) else {
-                return "Entry \(index) is missing, though later ones are there: run privyseal audit verify."
+                return "Entry \(index) is missing, although later ones exist: run privyseal audit verify."
             }
             return end > first
                 ? "There is no entry \(index); the log holds \(first) to \(end - 1)." : "The log holds no entries."

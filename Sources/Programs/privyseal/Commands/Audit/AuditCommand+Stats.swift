@@ -14,7 +14,7 @@ extension AuditCommand {
                   privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
                   privyseal audit stats --client shop --by month --config gateway.yaml
 
-                Hours, days and months are those of UTC.
+                Hours, days and months are in UTC.
                 """)
 
         enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -24,10 +24,10 @@ extension AuditCommand {
         @OptionGroup var log: AuditLogOption
         @OptionGroup var filter: AuditFilterOption
 
-        @Option(help: "What is put together: a whole hour, day or month.")
+        @Option(help: "The period of each count: an hour, a day or a month.")
         var by = AuditInterval.day
 
-        @Option(help: "How to print the answer.")
+        @Option(help: "The output format.")
         var format = Format.text
 
         func run() throws {

@@ -6,10 +6,11 @@ extension AuditCommand {
     struct Tail: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "tail",
-            abstract: "Print the last entries, and with --follow those that come.",
+            abstract: "Print the last entries, and with --follow the new ones.",
             discussion: """
-                A line has time, index and kind; for signatures and refusals then client, app, feature, products and \
-                offers, key, outcome and request ID, with - for what is not there; for other kinds their members by name.
+                A line has time, index and kind. For signatures and refusals, client, app, feature, products and \
+                offers, key, outcome and request ID follow, with - for a missing value; for other kinds, their members \
+                by name.
                 With --format json each line is {"index":7,"entry":{...}}.
 
                   privyseal audit tail --config gateway.yaml
@@ -21,10 +22,10 @@ extension AuditCommand {
         @OptionGroup var log: AuditLogOption
         @OptionGroup var output: OutputOption
 
-        @Option(name: .customShort("n"), help: ArgumentHelp("How many entries.", valueName: "count"))
+        @Option(name: .customShort("n"), help: ArgumentHelp("The number of entries.", valueName: "count"))
         var count = 20
 
-        @Flag(help: "Go on with the entries that come.")
+        @Flag(help: "Continue with new entries.")
         var follow = false
 
         func validate() throws {

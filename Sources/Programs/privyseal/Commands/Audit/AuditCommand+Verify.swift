@@ -7,20 +7,20 @@ extension AuditCommand {
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Tell whether an entry was changed, removed, moved, added or put back, and which.",
+            abstract: "Find entries that were changed, removed, moved, added or put back.",
             discussion: """
-                Reads every entry, computes the tree, and compares it with each checkpoint in the log and with those that \
-                were kept elsewhere. Nothing but public keys is needed, and nothing is written: it works on a copy, on \
-                another machine, and beside a running gateway.
+                The command reads every entry, computes the tree, and compares it with each checkpoint in the log and \
+                with those from another place. It needs only public keys and writes nothing: it works on a copy, on \
+                another machine, and while the gateway runs.
 
                   privyseal audit verify --config gateway.yaml
                   privyseal audit verify --database copy.db --key audit.db.key.pub \\
                     --checkpoints from-witness
 
-                With a cosigner's key besides the log's, the newest checkpoint has to bear the cosigner's signature, too.
+                If a cosigner's key is given too, the newest checkpoint must also have the cosigner's signature.
 
-                An older copy of the whole log is right in itself. Only a checkpoint that was kept elsewhere tells it from \
-                the newer one.
+                An older copy of the whole log is consistent in itself. Only a checkpoint from another place \
+                distinguishes it from the newer one.
                 """)
 
         @OptionGroup var log: AuditLogOption
@@ -29,7 +29,7 @@ extension AuditCommand {
         @OptionGroup var archive: AuditArchiveOption
         @OptionGroup var output: OutputOption
 
-        @Flag(help: "No progress bar.")
+        @Flag(help: "Show no progress bar.")
         var quiet = false
 
         func run() throws {

@@ -3,10 +3,10 @@ import ArgumentParser
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Read the audit log, and prove that nobody changed it.",
+        abstract: "Read the audit log, and prove that it is unchanged.",
         discussion: """
-            The log is that of the configuration, or a copy anywhere: privyseal audit needs the database and public keys, \
-            never the gateway and never a private key (only archive --drop writes to the log, and needs its key).
+            The commands read the configured log or a copy of it. They need the database and public keys, but neither \
+            the gateway nor a private key (only archive --drop writes to the log, and needs its key).
 
               privyseal audit tail --follow --config gateway.yaml
               privyseal audit search --client shop --since 24h --config gateway.yaml
@@ -16,12 +16,12 @@ struct AuditCommand: AsyncParsableCommand {
               privyseal audit prove 41234 --config gateway.yaml --out proof
               privyseal audit check-proof proof --key audit.db.key.pub
 
-            docs/audit.md says what is promised and what is not.
+            docs/audit.md says what the log guarantees and what it does not.
 
             EXIT STATUS
-              0   done; for verify and check-proof: nothing is wrong
-              1   something is wrong with the log or the proof, or the log could not be read; standard error says what
-              64  the command was not called as it should be, or a file that it names could not be used
+              0   done; for verify and check-proof: no fault was found
+              1   the log or the proof is wrong, or the log could not be read; standard error says why
+              64  the command line is wrong, or a file that it names could not be used
               78  the configuration is wrong
             """,
         subcommands: [

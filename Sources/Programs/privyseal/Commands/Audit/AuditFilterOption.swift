@@ -5,11 +5,11 @@ import SigningGateway
 struct AuditPeriodOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "From then on: 2026-11-21T13:27:00Z, 2026-11-21 (its start in UTC), or how long ago: 90s, 15m, 24h, 7d, 2w.",
+            "From this time on: 2026-11-21T13:27:00Z, 2026-11-21 (its start in UTC), or an age: 90s, 15m, 24h, 7d, 2w.",
             valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Before then, in the same words.", valueName: "time"))
+    @Option(help: ArgumentHelp("Before this time, in the same forms.", valueName: "time"))
     var until: String?
 
     @Option(help: ArgumentHelp("One day in UTC, such as 2026-11-21.", valueName: "date"))
@@ -51,7 +51,7 @@ struct AuditFilterOption: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What came of it: signed, the reason of a refusal (such as forbidden), or another entry's outcome, state, event or change.",
+            "The outcome: signed, the reason of a refusal (such as forbidden), or another entry's outcome, state, event or change.",
             valueName: "word"))
     var outcome: String?
 

@@ -7,8 +7,8 @@ struct AuditKeyOption: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             """
-            A file with public keys (vkey), one in each line: the log's, and a cosigner's. Give it once for each file; where a \
-            configuration is read, the log's own .pub file is used too.
+            A file with public keys (vkey), one in each line: the log's, and a cosigner's. Repeat the option for more \
+            files; with --config, the log's own .pub file is used too.
             """, valueName: "vkey-file"),
         completion: .file(extensions: ["pub"]))
     var files: [String] = []
@@ -19,8 +19,8 @@ struct AuditKeyOption: ParsableArguments {
         if let key = source?.settings?.audit.key.path { paths.insert(AuditKeyFile(key).publicPath, at: 0) }
         guard !paths.isEmpty else {
             throw StandardError.failure(
-                "Nothing can be verified without the log's public key: give --key FILE, with a key that you know from "
-                    + "elsewhere than the copy itself.", status: ExitCode.validationFailure.rawValue)
+                "Nothing can be verified without the log's public key: give --key FILE, with a key that does not come "
+                    + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
         return try AuditAttempt.parse { () throws(AuditSetupError) in
             var verifiers: [NoteVerifier] = []

@@ -6,7 +6,7 @@ import GatewayConfiguration
 struct AuditLogOption: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: ArgumentHelp("The gateway's configuration, which says where the log is.", valueName: "file"),
+        help: ArgumentHelp("The gateway's configuration, which names the log.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"]))
     var configuration: String?
 
@@ -18,7 +18,7 @@ struct AuditLogOption: ParsableArguments {
 
     func validate() throws {
         guard configuration != nil || database != nil else {
-            throw ValidationError("Say which log: by --config FILE or by --database PATH.")
+            throw ValidationError("Give the log with --config FILE or --database PATH.")
         }
     }
 

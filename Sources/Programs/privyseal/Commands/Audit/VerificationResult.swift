@@ -21,17 +21,18 @@ struct VerificationResult {
     private func unreadable(isGiven: Bool) -> [String] {
         collections.filter { $0.damaged > 0 && $0.isGiven == isGiven }.map { file in
             "\(file.damaged) piece\(file.damaged == 1 ? "" : "s") of \(file.path) cannot be read as checkpoints: a writer was "
-                + "stopped amidst one, or somebody changed the file. Compare it with another copy, and take out what is none."
+                + "stopped in the middle of one, or the file was changed. Compare it with another copy, and remove "
+                + "what is not one."
         }
     }
 
     private static let lacksSecondPlace =
-        "No checkpoint that was kept elsewhere was compared: an older copy of the whole log cannot be told from a newer one "
-        + "without a checkpoint kept elsewhere."
+        "No checkpoint from another place was compared: without one, an older copy of the whole log cannot be "
+        + "distinguished from a newer one."
 
     private static let checkpointsBesideLog =
-        "The only checkpoints that were compared lie beside the log: who can change one can change the other. Have the gateway keep "
-        + "them in another place (audit.checkpoints), and give those with --checkpoints."
+        "The only compared checkpoints are stored next to the log, so an attacker can change both together. Make the gateway "
+        + "store them in another place (audit.checkpoints), and give those with --checkpoints."
 
     /// Why the result proves less than it could; nil if it does not.
     private var lack: String? {
@@ -91,7 +92,7 @@ struct VerificationResult {
     /// A cosigner's signatures are verified only if its key is given.
     private var unchecked: String? {
         guard let cosigner, !verifiers.contains(where: { $0.name == cosigner }) else { return nil }
-        return "The configuration has a cosigner, but its key was not given, so its signatures were not looked at: "
+        return "The configuration has a cosigner, but its key was not given, so its signatures were not checked: "
             + "privyseal audit keys prints it."
     }
 

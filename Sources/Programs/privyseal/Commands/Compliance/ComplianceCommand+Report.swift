@@ -9,17 +9,18 @@ extension ComplianceCommand {
     struct Report: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "report",
-            abstract: "Look at every key, every record and every door, and say what is as it should be.",
+            abstract: "Check every key, record and listener, and report the result of each check.",
             discussion: """
-                Each token is opened once, with one login; each key signs a proof, and the token is asked to give the key out, \
-                which it must refuse. States come from the running gateway, or from the register itself while none runs.
+                The command opens each token once, with one login. Each key signs a proof, and its token must refuse \
+                to export the key. States come from the running gateway, or from the register itself if no gateway \
+                runs.
 
                 The report is signed by the audit log's key and anchored to the log's newest checkpoint.
 
                 EXIT STATUS
                   0   no check failed; some may be unavailable, and the report says which
                   1   a check failed, or there is no report
-                  64  the command was not called as it should be
+                  64  the command line is wrong
                   78  the configuration is wrong
                 """)
 
@@ -31,27 +32,27 @@ extension ComplianceCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Write the report there, as JSON and as a page of HTML; what is printed is a summary.",
+                "Write the report to this directory, as JSON and as HTML, and print a summary.",
                 valueName: "directory"),
             completion: .directory)
         var out: String?
 
-        @Option(help: "How to print the report.")
+        @Option(help: "The output format.")
         var format = Format.text
 
-        @Flag(help: "Take keys in software for good, as for a staging account. The report says so.")
+        @Flag(help: "Accept keys in software, as for a staging account. The report says so.")
         var acceptSoftware = false
 
-        @Flag(help: "Do not verify the audit log, which takes long when it is long. The check is unavailable then.")
+        @Flag(help: "Do not verify the audit log, which is slow for a long log. The check is then unavailable.")
         var noLogVerification = false
 
-        @Flag(help: "Make a report without a signature, where the audit log's key cannot be read.")
+        @Flag(help: "Make an unsigned report, for example if the audit log's key cannot be read.")
         var unsigned = false
 
         func run() async throws {
             guard let path = lifecycleClient.admin.configuration else {
                 throw StandardError.failure(
-                    "Say which gateway the report is about: by --config FILE.",
+                    "Give the gateway's configuration with --config FILE.",
                     status: ExitCode.validationFailure.rawValue)
             }
             let configuration = try ConfigurationOption.load(path)
@@ -83,7 +84,7 @@ extension ComplianceCommand {
             guard let audit = configuration.audit, !unsigned else { return nil }
             do throws(AuditSetupError) { return try AuditKeyFile(audit.key.path).read() } catch {
                 throw StandardError.failure(
-                    "\(error) Without it the report is not signed; --unsigned makes such a one.")
+                    "\(error) Without it the report is not signed; --unsigned makes an unsigned report.")
             }
         }
 

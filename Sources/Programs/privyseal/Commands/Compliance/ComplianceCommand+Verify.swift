@@ -9,12 +9,13 @@ extension ComplianceCommand {
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Check the signature under a report, the checkpoint that it is anchored to, and its page.",
+            abstract: "Check a report's signature, the checkpoint that it is anchored to, and its page.",
             discussion: """
                   privyseal compliance verify compliance-….json --key audit.db.key.pub --page compliance-….html
 
-                With --database, the log is verified too, and compared with the report's checkpoint: then the log that the \
-                report speaks of is this one, unchanged since. A report with failed checks verifies like any other.
+                With --database, the command also verifies the log and compares it with the report's checkpoint: the \
+                report then describes this log, which is unchanged since. A report with failed checks verifies like \
+                any other.
                 """)
 
         @Argument(help: ArgumentHelp("The report's JSON; - is standard input.", valueName: "file"), completion: .file())

@@ -3,7 +3,7 @@ import ArgumentParser
 struct ComplianceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compliance",
-        abstract: "Check how keys and gateway are kept, and write a signed report.",
+        abstract: "Check the keys and the gateway, and write a signed report.",
         discussion: """
               privyseal compliance report --config gateway.yaml --out /var/lib/privyseal/reports
               privyseal compliance verify compliance-….json --key audit.db.key.pub

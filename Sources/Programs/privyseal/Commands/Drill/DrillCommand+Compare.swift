@@ -6,9 +6,9 @@ extension DrillCommand {
     struct Compare: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "compare",
-            abstract: "Show a drill beside an earlier one of the same scenario: times, failed requests, deviations.",
+            abstract: "Compare a drill with an earlier one of the same scenario: times, failed requests, deviations.",
             discussion: """
-                Without a second ID, the last one of the same scenario before it is taken.
+                Without a second ID, the command uses the previous drill of the same scenario.
 
                   privyseal drill compare --config gateway.yaml
                   privyseal drill compare 20261121T120000Z-compromise 20260821T090000Z-compromise \\
@@ -18,7 +18,7 @@ extension DrillCommand {
         @Argument(help: ArgumentHelp("The drill's ID, or last.", valueName: "id"))
         var id = "last"
 
-        @Argument(help: ArgumentHelp("The ID of the earlier one.", valueName: "earlier"))
+        @Argument(help: ArgumentHelp("The ID of the earlier drill.", valueName: "earlier"))
         var earlier: String?
 
         @OptionGroup var archive: DrillArchiveOption

@@ -8,7 +8,7 @@ import StrictJSON
 extension DrillCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the drills that there are records of, the last one first.")
+            commandName: "list", abstract: "List the recorded drills, the latest first.")
 
         @OptionGroup var archive: DrillArchiveOption
         @OptionGroup var output: OutputOption

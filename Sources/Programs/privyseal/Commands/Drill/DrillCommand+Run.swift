@@ -11,47 +11,48 @@ extension DrillCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
-            abstract: "Do a drill, and keep its record.",
+            abstract: "Run a drill, and keep its record.",
             discussion: """
                 SCENARIOS
                 \(DrillScenario.allCases.map { "  \($0.rawValue)\n      \($0.summary)" }.joined(separator: "\n"))
 
-                With --throw-away, SoftHSM has to be installed, and the keys of the gateway that runs are not touched. \
-                Without it, what the drill cannot do itself it asks of a person, and waits for what comes of it.
+                --throw-away needs SoftHSM, and does not touch the keys of the running gateway. Without it, the drill \
+                asks a person for the steps that it cannot do itself, and waits for their results.
 
-                With --config, the audit log of that configuration records the drill, and a proof of that is kept beside \
-                the record: the compliance report counts no other drill. The command needs the right to read the log's key.
+                With --config, the audit log of that configuration records the drill, and a proof of that entry is \
+                stored with the record: the compliance report counts no other drill. The command must be able to read \
+                the log's key.
                 """)
 
         @Argument(
-            help: ArgumentHelp("What is rehearsed.", valueName: "scenario"),
+            help: ArgumentHelp("The scenario to rehearse.", valueName: "scenario"),
             completion: .list(DrillScenario.allCases.map(\.rawValue)), transform: Self.scenario)
         var scenario: DrillScenario
 
         @OptionGroup var archive: DrillArchiveOption
 
-        @Flag(help: "On a gateway with keys in a throw-away token, which the drill makes and removes.")
+        @Flag(help: "Use a gateway with keys in a throw-away token, which the drill makes and removes.")
         var throwAway = false
 
         @OptionGroup(title: "Without --throw-away") var target: DrillTargetOption
         @OptionGroup(title: "Load") var load: DrillLoadOption
 
-        @Option(help: ArgumentHelp("How long the old key still answers by name: 5s, 2m.", valueName: "span"))
+        @Option(help: ArgumentHelp("How long the old key signs requests that name it: 5s, 2m.", valueName: "span"))
         var overlap = DurationArgument(seconds: 5)
 
         @Option(
             name: [.customLong("timeout"), .customLong("patience")],
             help: ArgumentHelp(
                 "How long the drill waits for an action that only a person can do: 90s, 10m. --patience is the old name of this "
-                    + "option; it goes with the next version.", valueName: "span"))
+                    + "option; the next version removes it.", valueName: "span"))
         var timeout = DurationArgument(seconds: 600)
 
         @Option(
             name: .customLong("participant"),
-            help: ArgumentHelp("Who takes part, as NAME:ROLE; may be given several times.", valueName: "name:role"))
+            help: ArgumentHelp("A participant, as NAME:ROLE; may be given several times.", valueName: "name:role"))
         var participants: [String] = []
 
-        @Flag(help: "Those who take part did not know of it.")
+        @Flag(help: "The participants did not know of the drill.")
         var unannounced = false
 
         @OptionGroup var consent: KeyConsentOption
@@ -62,16 +63,16 @@ extension DrillCommand {
                 throw ValidationError("--participant is NAME:ROLE, such as \"Ann Smith:key custodian\".")
             }
             guard throwAway || archive.configuration != nil else {
-                throw ValidationError("Say which gateway: --config FILE; or use --throw-away.")
+                throw ValidationError("Give the gateway with --config FILE, or use --throw-away.")
             }
             guard throwAway || scenario != .restoreFromBackupToken else {
                 throw ValidationError(
-                    "restore-from-backup-token loses a token for good and needs the wrapped copy of a key: it is done with "
-                        + "--throw-away only.")
+                    "restore-from-backup-token loses a token permanently and needs the wrapped copy of a key: use "
+                        + "--throw-away.")
             }
             guard !throwAway else { return }
             guard target.app != nil else {
-                throw ValidationError("Say which app of a staging account: --app BUNDLE-ID; or use --throw-away.")
+                throw ValidationError("Give an app of a staging account with --app BUNDLE-ID, or use --throw-away.")
             }
             guard target.new != nil || !scenario.needsReplacement else {
                 throw ValidationError(
@@ -120,7 +121,7 @@ extension DrillCommand {
                     try archive.keep(proof: proof.text, of: record)
                 } else {
                     StandardError.print(
-                        "warning: no proof beside the record says that an audit log has it; the compliance report may not "
+                        "warning: the record has no proof of its entry in an audit log; the compliance report may not "
                             + "count it")
                 }
                 let page = DrillPage(
@@ -168,7 +169,7 @@ extension DrillCommand {
             let (environment, place) = try target.environment(path, configuration, conditions)
             let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
             let record = try await closing(place) {
-                try consent.require("This drill \(keys) the account \(environment.issuerID) on the gateway that runs.")
+                try consent.require("This drill \(keys) the account \(environment.issuerID) on the running gateway.")
                 return try await perform(conditions, environment, place)
             }
             return (record, await keep(record, archive, recordedIn: configuration))
@@ -230,7 +231,7 @@ extension DrillCommand {
                 defer { group.cancelAll() }
                 guard let record = try await group.next() ?? nil else {
                     environment.load.stop()
-                    throw DrillError("The drill was ended before it was over; there is no record of it.")
+                    throw DrillError("The drill was stopped before its end; there is no record of it.")
                 }
                 return record
             }

@@ -21,7 +21,7 @@ extension DrillCommand {
 
         @OptionGroup var archive: DrillArchiveOption
 
-        @Option(help: "How to print it.")
+        @Option(help: "The output format.")
         var format = Format.text
 
         func run() throws {

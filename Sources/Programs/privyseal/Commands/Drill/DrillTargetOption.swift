@@ -10,7 +10,7 @@ import SigningKit
 struct DrillTargetOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where signatures are asked for, when that is not what the configuration says: unix:/path or a URL.",
+            "The address for signature requests, if it is not the configured one: unix:/path or a URL.",
             valueName: "address"))
     var `public`: String?
 
@@ -20,19 +20,19 @@ struct DrillTargetOption: ParsableArguments {
     var app: String?
 
     @Option(
-        help: ArgumentHelp("A file with the token of a client that may have the app's offers.", valueName: "file"),
+        help: ArgumentHelp("A file with the token of a client that may request the app's offers.", valueName: "file"),
         completion: .file())
     var clientTokenFile: String?
 
-    @Option(help: ArgumentHelp("The staged key that takes over.", valueName: "key-id"))
+    @Option(help: ArgumentHelp("The staged key that becomes active.", valueName: "key-id"))
     var new: String?
 
     @Option(
-        help: ArgumentHelp("A file with an administrator's token, where one is needed.", valueName: "file"),
+        help: ArgumentHelp("A file with an administrator's token, if one is needed.", valueName: "file"),
         completion: .file())
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("What vouches for the gateway's certificate, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("CA certificates for the gateway, in PEM.", valueName: "file"))
     var trustRoots: String?
 
     /// - Throws: `DrillError`.
@@ -45,7 +45,7 @@ struct DrillTargetOption: ParsableArguments {
         let account = configuration.accounts.first { $0.apps.contains { $0.bundleID.hasSameBytes(as: app) } }
         guard let account else { throw DrillError("\(path) has no app \(app).") }
         guard let adminAddress = AdminOption.address(in: configuration) else {
-            throw DrillError("\(path) has no listeners.admin; add it and start the gateway anew.")
+            throw DrillError("\(path) has no listeners.admin; add it and restart the gateway.")
         }
         let admin = try admin(adminAddress, tokenFile)
         let outsider = try clientTokenFile.map { RemoteKeyLifecycleClient(try self.admin(adminAddress, $0)) }

@@ -34,11 +34,11 @@ struct KeyAnswerText {
         let sentence =
             switch record.state {
             case .staged: "\(key) is staged since \(since): it signs proofs of possession, and nothing else."
-            case .active: "\(key) is active since \(since): from that instant on it signs what names no key."
+            case .active: "\(key) is active since \(since): from that time on it signs requests that name no key."
             case .retiring:
-                "\(key) is retiring since \(since): it signs only what names it, "
+                "\(key) is retiring since \(since): it signs only requests that name it, "
                     + (record.retireAt.map { "until \($0.text)." } ?? "until it is retired.")
-            case .retired: "\(key) is retired since \(since): it signs nothing any more."
+            case .retired: "\(key) is retired since \(since): it signs nothing from then on."
             case .destroyed: "\(key) is destroyed since \(since)."
             case .suspended: "\(key) is suspended since \(since): it signs nothing until it is resumed."
             case .compromised: "\(key) is compromised since \(since): it signs nothing."
@@ -57,34 +57,34 @@ struct KeyAnswerText {
         let wasActive = record.history.last?.from == .active && !records.contains { $0.state == .active }
         let nobody =
             wasActive
-            ? ["No key of the account is active now: what names no key is refused until one is activated."] : []
+            ? ["No key of the account is active now: requests that name no key are refused until one is active."] : []
         switch record.state {
         case .active:
             let other = records.first { $0.state == .retiring }.map { PlainText.of($0.keyID) }
             guard let watch, let other else { return [] }
             return [
-                "Should \(key) fail within \(DurationArgument(seconds: watch)), \(other) becomes active again by itself."
+                "If \(key) fails within \(DurationArgument(seconds: watch)), \(other) becomes active again by itself."
             ]
         case .retiring:
             guard let retireAt = record.retireAt else { return [] }
             return [
                 "Next: \(key) stops answering at \(retireAt.text). Revoke it in App Store Connect after that, not before; then "
-                    + "privyseal keys destroy \(key) takes it out of its token."
+                    + "privyseal keys destroy \(key) deletes it from its token."
             ]
         case .suspended:
             let from = record.suspendedFrom.map { " to \($0.rawValue)" } ?? ""
             return nobody + ["Next: privyseal keys resume \(key) brings it back\(from)."]
         case .compromised:
             return nobody + [
-                "Next: revoke it in App Store Connect, bring a new key in and activate that. If it was a false alarm, "
+                "Next: revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
                     + "privyseal keys restore \(key) undoes it."
             ]
         case .retired:
             return [
-                "Next: revoke it in App Store Connect; then privyseal keys destroy \(key) takes it out of its token."
+                "Next: revoke it in App Store Connect; then privyseal keys destroy \(key) deletes it from its token."
             ]
-        case .staged: return ["Next: privyseal keys activate \(key) puts it to work."]
-        case .destroyed: return ["Next: take it out of the configuration, and reload."]
+        case .staged: return ["Next: privyseal keys activate \(key) makes it active."]
+        case .destroyed: return ["Next: remove it from the configuration, and reload."]
         }
     }
 
@@ -106,15 +106,15 @@ struct KeyAnswerText {
         let expires = proposal.expires.text
         guard let approver = proposal.approver else {
             return """
-                Nothing has changed yet: the account wants two administrators. \(PlainText.of(proposal.proposer)) has proposed \
-                to \(what), as \(id).
+                Nothing has changed yet: the account requires two administrators. \(PlainText.of(proposal.proposer)) \
+                has proposed to \(what), as \(id).
                 Next: another administrator looks at it until \(expires), with privyseal keys proposals, and approves it: privyseal \
                 keys approve \(id) --digest \(proposal.digest)
                 """
         }
         return """
             \(PlainText.of(approver)) has approved \(id): to \(what).
-            Next: until \(expires), run the same command as before again; now it begins.
+            Next: until \(expires), run the same command again; now it begins the work.
             """
     }
 }

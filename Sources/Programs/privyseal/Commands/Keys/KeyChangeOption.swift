@@ -6,7 +6,7 @@ import StrictJSON
 struct KeyChangeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Why. It is recorded for those who read the history in a year; at most 500 bytes.", valueName: "text"))
+            "The reason, which is recorded in the key's history; at most 500 bytes.", valueName: "text"))
     var reason: String
 
     @OptionGroup var target: KeyLifecycleClientOption
@@ -15,7 +15,7 @@ struct KeyChangeOption: ParsableArguments {
     func validate() throws {
         guard reason.contains(where: { !$0.isWhitespace }) else {
             throw ValidationError(
-                "--reason must say something: whoever reads the record in a year has to understand it.")
+                "--reason must not be blank: it explains the change to later readers of the history.")
         }
     }
 

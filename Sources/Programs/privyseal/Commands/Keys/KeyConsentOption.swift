@@ -3,7 +3,7 @@ import Glibc
 
 /// `--yes`, for actions that cannot be undone at once.
 struct KeyConsentOption: ParsableArguments {
-    @Flag(help: "Do not ask; for scripts.")
+    @Flag(help: "Do not ask for confirmation; for scripts.")
     var yes = false
 
     /// - Throws: `ExitCode` 1 if the answer on the terminal is not yes, 64 without a terminal; the error is printed.
@@ -11,9 +11,9 @@ struct KeyConsentOption: ParsableArguments {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw StandardError.failure(
-                "\(sentence) Nobody can be asked here: add --yes.", status: ExitCode.validationFailure.rawValue)
+                "\(sentence) Standard input is not a terminal: add --yes.", status: ExitCode.validationFailure.rawValue)
         }
-        StandardError.print("\(sentence) Go on? Type yes.")
+        StandardError.print("\(sentence) Continue? Type yes.")
         guard readLine(strippingNewline: true)?.lowercased() == "yes" else {
             throw StandardError.failure("Nothing was done.")
         }

@@ -28,7 +28,7 @@ struct KeyWarnings {
         let target = PlainText.of(job.uri)
         if job.report != nil {
             return
-                "The \(job.action.rawValue) of \(key) \(begun): it is said to be done, and the gateway has not seen the key at "
+                "The \(job.action.rawValue) of \(key) \(begun): it was reported done, but the gateway has not seen the key at "
                 + "\(target). It ends by itself when the configuration names a key on that token; or run the same privyseal keys "
                 + "\(job.action.rawValue) again."
         }
@@ -36,15 +36,15 @@ struct KeyWarnings {
         case .generate:
             return
                 "A generation of \(key) \(begun). There may be a key at \(target), or none: run the same privyseal keys generate "
-                + "again; it looks there and goes on where it was left."
+                + "again; it looks there and continues its work."
         case .destroy:
             return
                 "A destruction of \(key) \(begun). The key may still be at \(target): run the same privyseal keys destroy again; "
-                + "it looks there and goes on where it was left."
+                + "it looks there and continues its work."
         default:
             return
                 "An import of \(key) \(begun). The key may be at \(target) already, or not: run the same privyseal keys import "
-                + "again, and keep the .p8 or the package until it has ended; it looks there and goes on where it was left."
+                + "again, and keep the .p8 or the package until it has ended; it looks there and continues its work."
         }
     }
 

@@ -6,20 +6,20 @@ extension KeysCommand {
     struct Activate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "activate",
-            abstract: "Have a key sign what names no key, in place of the one that does so now.",
+            abstract: "Make a key the active one, in place of the current one; it signs requests that name no key.",
             discussion: """
                   privyseal keys activate 3Y8S5JYG45 --retire 2X9R4HXF34 --overlap 24h \\
                     --reason "Yearly rotation" --config gateway.yaml
 
-                First the new key signs a proof of possession. Then it takes the old one's place, while requests go on: \
-                signatures bear the old key until the instant that is shown, and the new one from then on. For the \
-                overlap, the old key still answers requests that name it; then it is retired.
+                First the new key signs a proof of possession. Then it replaces the old one without interrupting \
+                requests: signatures have the old key's ID until the time that is shown, and the new key's ID from \
+                then on. During the overlap, the old key still signs requests that name it; then it is retired.
 
-                Should the new key fail within --watch, the old one comes back by itself, the new one is suspended, and \
-                the log and privyseal keys history say why.
+                If the new key fails within --watch, the old one automatically becomes active again, the new one is \
+                suspended, and the log and privyseal keys history say why.
 
-                Revoke the old key in App Store Connect once it is retired, not before: what it has signed until then may \
-                still be on its way.
+                Revoke the old key in App Store Connect once it is retired, not before: its last signatures may still \
+                be in use until then.
                 """)
 
         @Argument(help: ArgumentHelp("The ID of the key that becomes active.", valueName: "key-id"))
@@ -27,17 +27,17 @@ extension KeysCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The ID of the key that is active now. Leave it out only where none is.", valueName: "key-id"))
+                "The ID of the active key. Omit it only if no key is active.", valueName: "key-id"))
         var retire: String?
 
         @Option(
             help: ArgumentHelp(
-                "How long the old key still answers requests that name it: 90s, 45m, 24h, 7d.", valueName: "span"))
+                "How long the old key still signs requests that name it: 90s, 45m, 24h, 7d.", valueName: "span"))
         var overlap: DurationArgument?
 
         @Option(
             help: ArgumentHelp(
-                "For how long a failure of the new key brings the old one back.", valueName: "span"))
+                "How long a failure of the new key makes the old one active again.", valueName: "span"))
         var watch = DurationArgument(seconds: 300)
 
         @OptionGroup var change: KeyChangeOption
@@ -45,7 +45,7 @@ extension KeysCommand {
 
         func validate() throws {
             guard (retire == nil) == (overlap == nil) else {
-                throw ValidationError("--retire and --overlap belong together: --retire OLD --overlap 24h.")
+                throw ValidationError("Give --retire and --overlap together: --retire OLD --overlap 24h.")
             }
         }
 
@@ -65,7 +65,7 @@ extension KeysCommand {
         private var intention: String {
             guard let retire, let overlap else { return "\(key) becomes the active key." }
             return
-                "\(key) becomes the active key in place of \(retire), which answers requests that name it for another \(overlap)."
+                "\(key) becomes the active key in place of \(retire), which signs requests that name it for another \(overlap)."
         }
     }
 }

@@ -5,13 +5,14 @@ extension KeysCommand {
     struct Compromise: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "compromise",
-            abstract: "Say that somebody else may have a key; the next request already gets nothing of it.",
+            abstract: "Declare a key compromised; from the next request on, it signs nothing.",
             discussion: """
                   privyseal keys compromise 2X9R4HXF34 --reason "Laptop with the .p8 stolen" \\
                     --config gateway.yaml
 
-                No second administrator is wanted, because stopping a key must be quick. Revoke the key in App Store Connect, bring a \
-                new one in, and activate that: the gateway cannot take back what others sign with a key that they have.
+                This needs no second administrator, because stopping a key must be quick. Revoke the key in App Store \
+                Connect, import a new one, and activate it: the gateway cannot prevent signatures with a stolen copy \
+                of the key.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
@@ -21,7 +22,7 @@ extension KeysCommand {
         @OptionGroup var consent: KeyConsentOption
 
         func run() async throws {
-            try consent.require("The key \(key) is stopped at once, and counts as known to others.")
+            try consent.require("The key \(key) is stopped at once, and counts as compromised.")
             try await change.make(KeyChangeOrder(.compromise, key, reason: change.reason))
         }
     }

@@ -8,23 +8,23 @@ extension KeysCommand {
     struct Destroy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "destroy",
-            abstract: "Take a key out of its token, and look whether it is gone.",
+            abstract: "Delete a key from its token, and check that it is gone.",
             discussion: """
-                For a key that is retired, compromised or was never activated; a key that is in use is refused. \
-                A destruction that was interrupted goes on with the same command. Take the key out of the \
-                configuration afterwards.
+                The key must be retired, compromised or never activated; a key that is in use is refused. To continue \
+                an interrupted destruction, run the same command again. Afterwards, remove the key from the \
+                configuration.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("Where it is, if the configuration does not name it: its URI.", valueName: "uri"))
+        @Option(help: ArgumentHelp("The key's URI, if the configuration does not name the key.", valueName: "uri"))
         var at: String?
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
         var issuer: String?
 
-        @Option(help: "Why, for the record.")
+        @Option(help: "The reason to record.")
         var reason = "key destruction"
 
         @OptionGroup var lifecycleClient: KeyLifecycleClientOption
@@ -41,7 +41,7 @@ extension KeysCommand {
             let declared = try declared()
             guard let uri = at ?? declared?.key.uri.text else {
                 throw StandardError.failure(
-                    "The configuration names no key \(keyID). Say where it is with --at URI, and use --config FILE.")
+                    "The configuration names no key \(keyID). Give its URI with --at URI, and use --config FILE.")
             }
             let target = try ProvisioningTarget(
                 uri, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
@@ -71,7 +71,7 @@ extension KeysCommand {
         ) async throws {
             let token = provisioningSession.token
             try consent.require(
-                "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed for ever.")
+                "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed permanently.")
             let known = try await lifecycleClient.ask { lifecycleClient in
                 try await lifecycleClient.overview().accounts.flatMap(\.keys)
                     .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
@@ -89,10 +89,10 @@ extension KeysCommand {
                 (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, on: token))
             }
             if output.format == .json { return print(json(gone, issuerID)) }
-            if gone.destroyedPrivate == 0 { print("There was no private key any more.") }
+            if gone.destroyedPrivate == 0 { print("There was no private key left.") }
             print(
-                "The key \(keyID) is destroyed: nothing of it is left on the token \"\(token.label)\".\n"
-                    + "Next: take it out of the configuration, and revoke it in App Store Connect if that is not done.")
+                "The key \(keyID) is destroyed: no object of it is left on the token \"\(token.label)\".\n"
+                    + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
         }
 
         private func json(_ gone: DestroyedKey, _ issuerID: String) -> String {

@@ -9,32 +9,32 @@ extension KeysCommand {
     struct Generate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "generate",
-            abstract: "Have a token make a key, for a service where the customer makes it.",
+            abstract: "Generate a key in a token, for a service whose customers make their keys.",
             discussion: """
-                A P-256 pair, made in the token and never anywhere else. Apple makes App Store keys itself, so those are \
-                imported; see keys import. The public key comes as PEM and, with --subject, as a certification \
-                request (PKCS #10) that the key signed.
+                The token generates a P-256 key pair; the private key is never outside of it. Apple makes App Store \
+                keys itself, so those are imported; see keys import. The command writes the public key as PEM and, \
+                with --subject, a certification request (PKCS #10) that the key signed.
                 """)
 
-        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        @Option(help: ArgumentHelp("The key's location: a pkcs11: URI as in the configuration.", valueName: "uri"))
         var into: String
 
         @Option(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
         var issuer: String?
 
-        @Option(help: ArgumentHelp("A file for the public key; else it is printed.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file for the public key; default: print it.", valueName: "file"))
         var publicKey: String?
 
-        @Option(help: ArgumentHelp("Whose key it is, such as CN=example,O=Example,C=DE.", valueName: "name"))
+        @Option(help: ArgumentHelp("The key's subject, such as CN=example,O=Example,C=DE.", valueName: "name"))
         var subject: String?
 
-        @Option(help: ArgumentHelp("A file for the certification request; else it is printed.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file for the certification request; default: print it.", valueName: "file"))
         var csr: String?
 
-        @Option(help: "Why, for the record.")
+        @Option(help: "The reason to record.")
         var reason = "key generation"
 
         @OptionGroup var lifecycleClient: KeyLifecycleClientOption
@@ -44,7 +44,7 @@ extension KeysCommand {
 
         func validate() throws {
             guard csr == nil || subject != nil else {
-                throw ValidationError("--csr needs --subject: a request says whose key it is.")
+                throw ValidationError("--csr needs --subject: a request names the key's subject.")
             }
         }
 

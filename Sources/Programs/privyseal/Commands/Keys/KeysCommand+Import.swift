@@ -10,17 +10,17 @@ extension KeysCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Bring a key into a token, and prove that it is there.",
+            abstract: "Import a key into a token, and check it with a proof of possession.",
             discussion: """
-                From a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key of this token. \
-                The key is then staged: it signs proofs until somebody activates it.
+                The key comes from a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key \
+                of this token. It is then staged: it signs only proofs until it is activated.
 
                   privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 --config gateway.yaml \\
                     --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
 
-                An import that was interrupted goes on with the same command.
-                The status is 0 when the key is in the token or the import was proposed, 1 when it is not, 64 when \
-                nobody could be asked, and 78 when the configuration is wrong.
+                To continue an interrupted import, run the same command again.
+                The exit status is 0 if the key is in the token or the import was proposed, 1 if it is not, 64 if the \
+                command could not ask for confirmation, and 78 if the configuration is wrong.
                 """)
 
         @Argument(help: ArgumentHelp("The .p8 file.", valueName: "key.p8"), completion: .file())
@@ -29,19 +29,19 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("A package from keys wrap, in place of the .p8.", valueName: "package"))
         var wrapped: String?
 
-        @Option(help: ArgumentHelp("Where the key is to be: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        @Option(help: ArgumentHelp("The key's location: a pkcs11: URI as in the configuration.", valueName: "uri"))
         var into: String
 
         @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed where there is one account.", valueName: "id"))
+        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
         var issuer: String?
 
-        @Option(help: ArgumentHelp("What the key must be: sha256:…, from another source.", valueName: "fingerprint"))
+        @Option(help: ArgumentHelp("The expected fingerprint from another source: sha256:…", valueName: "fingerprint"))
         var fingerprint: String?
 
-        @Option(help: "Why, for the record.")
+        @Option(help: "The reason to record.")
         var reason = "key import"
 
         @Flag(name: .customLong("destroy-file"), help: "Destroy the .p8 afterwards, without asking.")
@@ -148,7 +148,7 @@ extension KeysCommand {
                 || (!consent.yes && isatty(STDIN_FILENO) == 1
                     && Self.wantsDestruction(of: file))
             guard isWanted else {
-                StandardError.print("\(file) was left: it is the key outside of the token. Destroy it and its copies.")
+                StandardError.print("\(file) still has the key outside of the token. Destroy it and its copies.")
                 return false
             }
             do {

@@ -5,9 +5,9 @@ extension KeysCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract:
-                "List every key of the configuration: ID, account, where it lives, custody, fingerprint, fitness.",
+                "List every key of the configuration: ID, account, location, custody, fingerprint, fitness.",
             discussion:
-                "Each key is opened and signs a proof. What a key may be used for is what privyseal keys states says.")
+                "Each key is opened and signs a proof. privyseal keys states shows what a key may be used for.")
 
         @OptionGroup var config: ConfigurationOption
         @OptionGroup var output: OutputOption

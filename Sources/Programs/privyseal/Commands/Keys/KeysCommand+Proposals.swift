@@ -6,8 +6,8 @@ extension KeysCommand {
     struct Proposals: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "proposals",
-            abstract: "List what one administrator has proposed and another has to approve.",
-            discussion: "A proposal that nobody approves in time is forgotten; accounts[].proposalLifetime says when.")
+            abstract: "List the proposals that another administrator must approve.",
+            discussion: "A proposal without an approval expires after accounts[].proposalLifetime.")
 
         @OptionGroup var target: KeyLifecycleClientOption
         @OptionGroup var output: OutputOption
@@ -18,7 +18,7 @@ extension KeysCommand {
         }
 
         private func text(_ proposals: [KeyProposal]) -> String {
-            guard !proposals.isEmpty else { return "Nothing is proposed." }
+            guard !proposals.isEmpty else { return "There are no proposals." }
             return proposals.map(KeyProposalText.init).map(\.text).joined(separator: "\n\n")
         }
 

@@ -8,13 +8,13 @@ extension KeysCommand {
     struct Prove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "prove",
-            abstract: "Have a key sign a fresh proof of possession, and record that it did.",
+            abstract: "Make a key sign a fresh proof of possession, and record it.",
             discussion: """
                   privyseal keys prove 3Y8S5JYG45 --config gateway.yaml
 
                 The proof is a fixed text and a random nonce; it cannot be taken for a token or an offer. It is verified \
-                with the public key, which must be the one that the register and the configuration know. privyseal keys \
-                activate does this by itself.
+                with the public key, which must be the one in the register and the configuration. privyseal keys \
+                activate does this automatically.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))

@@ -5,7 +5,7 @@ extension KeysCommand {
     struct Reject: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reject",
-            abstract: "Turn a proposal down, or take one's own back.",
+            abstract: "Reject a proposal, or withdraw your own.",
             discussion: "  privyseal keys reject k7mxq2pd --config gateway.yaml")
 
         @Argument(help: ArgumentHelp("The proposal's ID, as privyseal keys proposals shows it.", valueName: "proposal"))
@@ -24,7 +24,7 @@ extension KeysCommand {
                     writer.member("proposal", proposal)
                 }
                 print(String(decoding: writer.bytes, as: UTF8.self))
-            case .text: print("The proposal \(proposal) is rejected, which is recorded. Nothing has changed.")
+            case .text: print("The proposal \(proposal) is rejected, and this is recorded. Nothing has changed.")
             }
         }
     }

@@ -10,9 +10,10 @@ extension KeysCommand {
                   privyseal keys restore 2X9R4HXF34 --reason "The laptop was found, sealed" \\
                     --config gateway.yaml
 
-                The key is suspended then. Resumed, it is staged: it signs nothing until it is activated, with a fresh proof of \
-                possession. A key that was retired or destroyed before it was compromised goes back to that, for good. \
-                Where the account wants two administrators, another one approves this.
+                The key becomes suspended. If it is then resumed, it is staged: it signs nothing until it is \
+                activated, with a fresh proof of possession. A key that was retired or destroyed before it was \
+                compromised permanently returns to that state. If the account requires two administrators, another one \
+                must approve.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))

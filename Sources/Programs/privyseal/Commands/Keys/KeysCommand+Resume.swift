@@ -5,11 +5,12 @@ extension KeysCommand {
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "resume",
-            abstract: "Bring a suspended key back to what it was.",
+            abstract: "Return a suspended key to its previous state.",
             discussion: """
                   privyseal keys resume 2X9R4HXF34 --reason "All well" --config gateway.yaml
 
-                A key that was active signs a fresh proof of possession first, and it cannot come back as active while another key is.
+                A key that was active first signs a fresh proof of possession. It cannot become active again while \
+                another key is.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))

@@ -5,12 +5,13 @@ extension KeysCommand {
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retire",
-            abstract: "Have a key sign nothing any more, for good.",
+            abstract: "Retire a key permanently; it signs nothing from then on.",
             discussion: """
                   privyseal keys retire 2X9R4HXF34 --reason "Unused" --config gateway.yaml
 
-                For a key that is staged, retiring, suspended or compromised. The active key is retired by activating another one: \
-                privyseal keys activate NEW --retire OLD. A retiring key retires by itself when its time is over.
+                The key must be staged, retiring, suspended or compromised. To retire the active key, activate another \
+                one: privyseal keys activate NEW --retire OLD. A retiring key is retired automatically at the end of \
+                its overlap.
 
                 A retired key is never used again.
                 """)
@@ -22,7 +23,7 @@ extension KeysCommand {
         @OptionGroup var consent: KeyConsentOption
 
         func run() async throws {
-            try consent.require("The key \(key) is retired for good, and signs nothing from then on.")
+            try consent.require("The key \(key) is retired permanently, and signs nothing from then on.")
             try await change.make(KeyChangeOrder(.retire, key, reason: change.reason))
         }
     }

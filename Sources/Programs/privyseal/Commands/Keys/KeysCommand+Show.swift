@@ -6,7 +6,7 @@ extension KeysCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Tell everything that is known of one key: state, place, fingerprint, history with evidence.")
+            abstract: "Show one key in full: state, location, fingerprint, history with evidence.")
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var key: String
@@ -26,7 +26,7 @@ extension KeysCommand {
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "history",
-            abstract: "List every change in the life of one key: when, what, who, why.")
+            abstract: "List every recorded change of one key: time, action, actor, reason.")
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var key: String
@@ -51,6 +51,6 @@ extension KeyLifecycleClientOption {
         for account in overview.accounts {
             if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
         }
-        throw StandardError.failure("There is no key \(keyID). privyseal keys states shows those that there are.")
+        throw StandardError.failure("There is no key \(keyID). privyseal keys states lists the keys.")
     }
 }

@@ -9,11 +9,11 @@ extension KeysCommand {
     struct States: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "states",
-            abstract: "Show where every key stands in its life, and what waits for somebody.",
+            abstract: "Show the state of every key, and what needs action.",
             discussion: """
-                The state says what a key may be used for, the fitness whether it can sign. Below the table is what waits \
-                for somebody: work on a token that did not end, differences between configuration and register, and \
-                proposals, each with what to do.
+                The state says what a key may be used for; the fitness says whether it can sign. Below the table, the \
+                command lists unfinished work on tokens, differences between configuration and register, and \
+                proposals, each with the action to take.
                 """)
 
         @OptionGroup var target: KeyLifecycleClientOption
@@ -65,7 +65,7 @@ private struct KeyStatesText {
 
     private var dualControl: [String] {
         overview.accounts.filter(\.hasDualControl).map { account in
-            "The account \(PlainText.of(account.issuerID)) wants two administrators."
+            "The account \(PlainText.of(account.issuerID)) requires two administrators."
         }
     }
 

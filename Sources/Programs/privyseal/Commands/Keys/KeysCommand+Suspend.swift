@@ -5,12 +5,13 @@ extension KeysCommand {
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "suspend",
-            abstract: "Stop a key for a while; the next request already gets nothing of it.",
+            abstract: "Stop a key temporarily; from the next request on, it signs nothing.",
             discussion: """
                   privyseal keys suspend 2X9R4HXF34 --reason "Odd" --config gateway.yaml
 
-                Nobody is asked and no second administrator is wanted, because stopping a key must be quick. Of the active key, this \
-                stops everything that names no key, until privyseal keys resume brings it back or another one is activated.
+                The command asks for no confirmation and needs no second administrator, because stopping a key must be \
+                quick. If the key is active, requests that name no key are refused until privyseal keys resume \
+                reactivates it or another key is activated.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))

@@ -8,11 +8,11 @@ extension KeysCommand {
     struct Wrap: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "wrap",
-            abstract: "Make a package of a .p8 that only one token can open; for a machine without a network.",
+            abstract: "Wrap a .p8 in a package that only one token can open; for a machine without a network.",
             discussion: """
                   privyseal keys wrap AuthKey_2X9R4HXF34.p8 --for wrapping.pem --out AuthKey_2X9R4HXF34.wrapped
 
-                The public wrapping key comes from keys wrapping-key, the package goes into keys import --wrapped.
+                keys wrapping-key makes the public wrapping key; keys import --wrapped imports the package.
                 """)
 
         @Argument(help: ArgumentHelp("The .p8 file.", valueName: "key.p8"), completion: .file())
@@ -22,7 +22,7 @@ extension KeysCommand {
             name: .customLong("for"), help: ArgumentHelp("The token's public wrapping key, in PEM.", valueName: "file"))
         var recipient: String
 
-        @Option(help: ArgumentHelp("The package; it must not be there yet.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file for the package; it must not exist yet.", valueName: "file"))
         var out: String
 
         @OptionGroup var key: KeyFileOption
@@ -47,8 +47,8 @@ extension KeysCommand {
                 return """
                     The key \(fingerprint)
                     is wrapped for \(package.wrappingKey) in \(out).
-                    Compare the second fingerprint with the one that keys wrapping-key printed: whoever has another \
-                    wrapping key could open the package.
+                    Compare the second fingerprint with the one that keys wrapping-key printed: if they differ, the \
+                    owner of the other key could open the package.
                     Next, at the gateway: privyseal keys import --wrapped \(out) --fingerprint \(fingerprint) …
                     """
             }
@@ -65,18 +65,18 @@ extension KeysCommand {
     struct WrappingKeyPair: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "wrapping-key",
-            abstract: "Have a token make the pair for which keys wrap makes packages.",
+            abstract: "Generate the key pair for keys wrap in a token.",
             discussion: """
-                RSA, 3072 bits. The private key is made in the token, unwraps, and does nothing else.
+                The pair is RSA with 3072 bits. The token generates the private key, which can only unwrap.
 
                   privyseal keys wrapping-key --out wrapping.pem \\
                     --into 'pkcs11:token=appstore;object=wrapping-2026?module-path=…&pin-source=file:/run/pin'
                 """)
 
-        @Option(help: ArgumentHelp("Where the pair is to be: a pkcs11: URI with object=.", valueName: "uri"))
+        @Option(help: ArgumentHelp("The pair's location: a pkcs11: URI with object=.", valueName: "uri"))
         var into: String
 
-        @Option(help: ArgumentHelp("The public key's file; it must not be there yet.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file for the public key; it must not exist yet.", valueName: "file"))
         var out: String
 
         @OptionGroup var user: TokenUserOption
@@ -104,8 +104,8 @@ extension KeysCommand {
                 return """
                     The wrapping key's public half is in \(out).
                     Its fingerprint is \(fingerprint).
-                    The token unwraps by RSA-OAEP with \(hash.rawValue); the file says so to keys wrap.
-                    Next: take the file to the machine that has the .p8, and tell the fingerprint by another way.
+                    The token unwraps by RSA-OAEP with \(hash.rawValue); keys wrap reads this from the file.
+                    Next: take the file to the machine that has the .p8, and send the fingerprint over another channel.
                     """
             }
             var writer = JSONWriter()

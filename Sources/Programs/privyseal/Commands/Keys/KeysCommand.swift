@@ -3,24 +3,24 @@ import ArgumentParser
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Look at keys, and lead them through their lives.",
+        abstract: "Show keys, and manage their lifecycle.",
         discussion: """
-            A key is staged when it comes in, and active once it is activated. When another one takes its place, it is \
-            retiring until its time is over, then retired, and in the end destroyed. A key that is suspended or \
-            compromised signs nothing. docs/key-life.md has the whole story.
+            A new key is staged, and becomes active when it is activated. When another key replaces it, it is retiring \
+            during the overlap, then retired, and finally destroyed. A key that is suspended or compromised signs \
+            nothing. docs/key-life.md describes the lifecycle.
 
               privyseal keys states --config gateway.yaml
               privyseal keys activate 3Y8S5JYG45 --retire 2X9R4HXF34 --overlap 24h \\
                 --reason "Yearly rotation" --config gateway.yaml
               privyseal keys suspend 3Y8S5JYG45 --reason "Odd" --config gateway.yaml
 
-            A running gateway is asked over its admin listener. With --config, and no gateway running, the register in \
-            the audit log's database is asked itself.
+            The commands ask the running gateway over its admin listener. With --config, and if no gateway runs, they \
+            use the register in the audit log's database.
 
             EXIT STATUS
               0   done, or proposed to a second administrator
-              1   refused, or nobody answered; standard error says why
-              64  the command was not called as it should be, or needs --yes
+              1   refused, or the gateway did not answer; standard error says why
+              64  the command line is wrong, or needs --yes
               78  the configuration is wrong
             """,
         subcommands: [

@@ -22,7 +22,7 @@ struct OperatorMistake {
         if let outsider = environment.outsider {
             for attempt in notAllowed(outsider, active, staged) { await refuse(attempt, log) }
         } else {
-            log.deviate("What one who may not is refused was not tried: no client is known that is no administrator.")
+            log.deviate("Requests without the right to change keys were not tried: no such client is known.")
         }
         if let throwAway = environment.throwAway {
             try await broken(throwAway, active, log)
@@ -30,7 +30,7 @@ struct OperatorMistake {
             await twoAtOnce(throwAway, active, staged, log)
         } else {
             log.deviate(
-                "A key that is down, two persons who are one, and two activations at once were not tried: that needs "
+                "A key that is down, a self-approval, and two activations at once were not tried: that needs "
                     + "--throw-away.")
             await untouched(active, log)
         }
@@ -61,7 +61,7 @@ struct OperatorMistake {
             Attempt(title: "Activate \(active), which is active already") {
                 try await order(.activate, active, retiring: active, overlap: environment.overlap)
             },
-            Attempt(title: "Activate a key that nobody has heard of") {
+            Attempt(title: "Activate an unknown key") {
                 try await order(.activate, "NOSUCHKEY0", retiring: active, overlap: environment.overlap)
             },
             Attempt(title: "Begin to destroy \(active), which is active") {
@@ -95,13 +95,13 @@ struct OperatorMistake {
 
     private func notAllowed(_ outsider: any KeyLifecycleClient, _ active: String, _ staged: String) -> [Attempt] {
         [
-            Attempt(title: "Activate \(staged) as one who may not") {
+            Attempt(title: "Activate \(staged) without the right to do so") {
                 try await order(.activate, staged, retiring: active, overlap: environment.overlap, at: outsider)
             },
-            Attempt(title: "Declare \(active) compromised as one who may not") {
+            Attempt(title: "Declare \(active) compromised without the right to do so") {
                 try await order(.compromise, active, at: outsider)
             },
-            Attempt(title: "Look at the keys as one who may not") { _ = try await outsider.overview() },
+            Attempt(title: "Look at the keys without the right to do so") { _ = try await outsider.overview() },
         ]
     }
 
@@ -129,7 +129,7 @@ struct OperatorMistake {
         let (first, second) = try throwAway.administrators()
         var proposal: KeyProposal?
         await log.step(
-            "Activate \(keys.staged) in an account that wants two administrators",
+            "Activate \(keys.staged) in an account that requires two administrators",
             expected: "It is only proposed, and nothing changes."
         ) {
             _ = try await first.prove(keys.staged)
@@ -184,7 +184,7 @@ struct OperatorMistake {
                 refused.count == 1 && refused.allSatisfy(Refusal.isSentence),
                 refused.isEmpty ? "Both were done." : "Refused: \(refused.joined(separator: " And: "))")
         }
-        await log.step("See who signs now", expected: "Requests are served with \(staged).") {
+        await log.step("Check which key signs now", expected: "Requests are served with \(staged).") {
             let begin = log.now()
             let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
             return .when(first?.keyID == staged, first?.keyID.map { "Served with \($0)." } ?? "Not served.")

@@ -8,7 +8,7 @@ struct RestoreFromBackupToken {
 
     func perform(_ log: DrillLog) async throws {
         guard let throwAway = environment.throwAway else {
-            throw DrillError("This scenario loses a token for good: it is done with --throw-away only.")
+            throw DrillError("This scenario loses a token permanently: use --throw-away.")
         }
         let old = try await environment.observe(log)
         let backup = try await prepare(throwAway, log)
@@ -42,7 +42,7 @@ struct RestoreFromBackupToken {
     private func lose(_ throwAway: TemporaryGateway, _ log: DrillLog) async throws -> Timestamp {
         var lost = log.now()
         try await log.essential(
-            "Lose the token for good", expected: "Requests are refused with 503, and none is wrongly signed."
+            "Lose the token permanently", expected: "Requests are refused with 503, and none is wrongly signed."
         ) {
             log.rules.beginOutage(lost)
             try throwAway.removeToken()

@@ -20,7 +20,7 @@ struct ScheduledRotation {
     private func overlap(_ old: String, _ log: DrillLog) async {
         await log.step(
             "Ask for a signature of \(old) by name, during the overlap",
-            expected: "It is signed with \(old), because apps that name it are still about."
+            expected: "It is signed with \(old), because some apps still name it."
         ) {
             let (answer, body) = await environment.load.probe(environment.request(.named(keyID: old)))
             guard answer.keyID == old else { return .not(DrillEnvironment.text(answer, body)) }

@@ -54,7 +54,7 @@ final class WriteAheadLog: Sendable {
         }
         guard now >= next.load(ordering: .relaxed) else { return }
         next.store(now + Self.step / pageSize, ordering: .relaxed)
-        // The commit is durable whatever the result is. The next commit reports a fault of the disk.
+        // The commit is durable even if the checkpoint fails. The next commit reports a fault of the disk.
         _ = try? connection.passiveCheckpoint()
     }
 

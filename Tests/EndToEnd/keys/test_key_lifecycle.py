@@ -4,6 +4,7 @@ tests use the admin listener and the command line, and then check the log."""
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import threading
@@ -302,6 +303,9 @@ def test_a_job_begins_after_its_approval_and_ends_when_the_gateway_sees_the_key(
     assert (status, answer["outcome"]) == (202, "proposed")
     proposal = answer["proposal"]
     assert proposal["details"] == {"uri": order()["uri"], "fingerprint": FINGERPRINT}
+    shown = two.keys_command("proposals")[1]
+    for name, value in (("account", ISSUER_ID), ("uri", order()["uri"]), ("fingerprint", FINGERPRINT), ("reason", order()["reason"])):
+        assert re.search(rf"^{name} +{re.escape(value)}$", shown, re.MULTILINE), shown
     assert two.approve(proposal["id"], by="ben")[0] in (200, 202)
     status, refused = two.admin("POST", "/v1/ceremonies", order(), by="ben")
     assert (status, "may not carry it out" in refused["detail"]) == (409, True)

@@ -34,6 +34,11 @@ def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
     # The gateway has no PIN for that token until the configuration names a key on it.
     assert NEW not in beside.service.states()
     declare(beside)
+
+    def published():
+        return {key["kid"] for key in json.loads(beside.service.ask("GET", "/.well-known/jwks.json")[2])["keys"]}
+
+    assert NEW in published()
     entries = [entry for _, entry in life(AuditCopy(beside.service.database)) if entry["action"] == "import"]
     assert [entry["event"] for entry in entries] == ["begun", "reported", "changed", "changed"]
     evidence = entries[2]["evidence"]
@@ -45,6 +50,7 @@ def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
     took(beside, *beside.destroy())
     assert beside.objects() == []
     assert beside.service.states()[NEW] == "destroyed"
+    assert NEW not in published()
     assert beside.open_work() == []
 
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOTLS
+import SigningKit
 
 /// The first inbound handler, below HTTP. It starts the timeout at a request's first byte. Otherwise a client could
 /// hold a connection open by sending a byte now and then.
@@ -15,6 +16,8 @@ final class AcceptHandler: ChannelInboundHandler {
     /// The first bytes of the current request, at most `startLimit`.
     private var start: [UInt8] = []
     private var isDiscarding = false
+    /// What the parser reads at the moment.
+    private var input = ByteBuffer()
 
     /// In bytes: longer than any method.
     private static let startLimit = 32
@@ -42,6 +45,18 @@ final class AcceptHandler: ChannelInboundHandler {
         "RECORD", "FLUSH", "PRI",
     ]
 
+    /// Whether the bytes that the parser reads have a `Content-Length` of digits that is larger than `UInt64.max`. The
+    /// parser reports the same error for a length that is not a number.
+    var hasOverlongContentLength: Bool {
+        String(buffer: input).split(whereSeparator: \.isNewline).contains { line in
+            let field = line.split(separator: ":", maxSplits: 1)
+            guard field.count == 2, field[0].utf8.equalsIgnoringASCIICase("content-length") else { return false }
+            let digits = field[1].utf8.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            return !digits.isEmpty && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                && UInt64(Substring(digits)) == nil
+        }
+    }
+
     private var method: ArraySlice<UInt8> { clock.isAnswering ? [] : start.prefix { $0 != UInt8(ascii: " ") } }
 
     func discardRest() { isDiscarding = true }
@@ -54,8 +69,10 @@ final class AcceptHandler: ChannelInboundHandler {
             start.removeAll(keepingCapacity: true)
         }
         clock.noteBytes()
-        if !isLineComplete { measure(unwrapInboundIn(data).readableBytesView) }
+        input = unwrapInboundIn(data)
+        if !isLineComplete { measure(input.readableBytesView) }
         context.fireChannelRead(data)
+        input = ByteBuffer()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

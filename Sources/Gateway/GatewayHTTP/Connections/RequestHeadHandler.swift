@@ -40,6 +40,8 @@ final class RequestHeadHandler: ChannelInboundHandler {
         end()
         if error == .invalidMethod && acceptHandler.beginsWithMethod || acceptHandler.beginsWithForeignMethod {
             context.fireErrorCaught(RequestHeadFault.unknownMethod)
+        } else if error == .invalidContentLength, acceptHandler.hasOverlongContentLength {
+            context.fireErrorCaught(RequestHeadFault.contentLength)
         } else {
             context.fireErrorCaught(error)
         }

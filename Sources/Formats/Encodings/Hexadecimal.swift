@@ -17,6 +17,11 @@ public enum Hexadecimal {
         return bytes
     }
 
+    /// The lower-case digit of a number below 16.
+    public static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
     /// The value of a digit of either case; nil for another character.
     public static func value(_ character: UInt8) -> UInt8? {
         switch character {

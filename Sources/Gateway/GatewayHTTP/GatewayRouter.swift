@@ -33,7 +33,7 @@ public struct GatewayRouter: Sendable {
         table.post(BatchRoute.path, BatchRoute(gateway: gateway, registry: registry).respond)
         table.get(CompatibilityRoute.path, CompatibilityRoute(gateway: gateway).respond)
         table.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
-        table.resource(HealthRoutes.livePath, health.snapshots)
+        table.resource(HealthRoutes.livePath, health.alive)
         table.resource(HealthRoutes.readyPath, health.ready)
         table.resource(ContractRoutes.yamlPath, contract.yaml)
         table.resource(ContractRoutes.jsonPath, contract.json)
@@ -60,7 +60,7 @@ public struct GatewayRouter: Sendable {
             AbsentRegisterRoutes().add(to: &table, adminAuthorization)
         }
         if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &table, adminAuthorization) }
-        table.resource(HealthRoutes.livePath, health.snapshots)
+        table.resource(HealthRoutes.livePath, health.alive)
         table.resource(HealthRoutes.readyPath, health.ready)
         return table.router(scope, RefusalRecorder(gateway: gateway))
     }
@@ -70,7 +70,7 @@ public struct GatewayRouter: Sendable {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
         var table = RouteTable()
         table.resource(MetricsRoute.path, MetricsRoute(exposition: exposition).respond)
-        table.resource(HealthRoutes.livePath, health.snapshots)
+        table.resource(HealthRoutes.livePath, health.alive)
         table.resource(HealthRoutes.readyPath, health.ready)
         return table.router(scope, RefusalRecorder(gateway: gateway))
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Synchronization
 
 /// Generates request IDs: 16 random hexadecimal digits of the process, and a counter of 12 hexadecimal digits.
@@ -24,9 +25,6 @@ enum RequestID {
     }
 
     private static func digits(_ number: UInt64, _ count: Int) -> [UInt8] {
-        (0..<count).map { position in
-            let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (count - 1 - position))) & 0xF
-            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-        }
+        (0..<count).map { Hexadecimal.digit(UInt8(truncatingIfNeeded: number >> UInt64(4 * (count - 1 - $0))) & 15) }
     }
 }

@@ -13,7 +13,7 @@ struct HealthRoutes {
     let monitor: KeyRingMonitor
     let drain: Drain
 
-    @Sendable func snapshots(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable func alive(_ request: Request, _ context: GatewayContext) async throws -> Response {
         .json(Array(#"{"status":"alive"}"#.utf8))
     }
 

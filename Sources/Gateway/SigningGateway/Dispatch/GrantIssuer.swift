@@ -8,8 +8,7 @@ public struct GrantIssuer: Sendable {
 
     /// Uses the system clock, and nonces from the kernel.
     public init() {
-        let source = NonceSource()
-        self.init(now: Self.systemTime, nonce: source.next)
+        self.init(now: Self.systemTime) { Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max)) }
     }
 
     /// - Parameter nonce: returns a new nonce for each call.

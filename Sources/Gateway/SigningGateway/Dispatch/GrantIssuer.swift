@@ -1,4 +1,3 @@
-import Glibc
 public import SigningKit
 
 /// The source of times and nonces: the gateway's clock and the kernel's random numbers, never a caller.
@@ -9,7 +8,7 @@ public struct GrantIssuer: Sendable {
     /// Uses the system clock, and nonces from the kernel.
     public init() {
         let source = NonceSource()
-        self.init(now: Self.systemTime, nonce: source.next)
+        self.init(now: ClockMonitor.systemTime, nonce: source.next)
     }
 
     /// - Parameter nonce: returns a new nonce for each call.
@@ -20,12 +19,5 @@ public struct GrantIssuer: Sendable {
 
     public func issue(for app: AppIdentity) -> Grant {
         Grant(app: app, issuedAt: now(), nonce: nonce())
-    }
-
-    /// The time of `CLOCK_REALTIME`.
-    public static func systemTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

@@ -36,7 +36,7 @@ struct AuditLogFill: AsyncParsableCommand {
         else { throw CocoaError(.fileWriteUnknown) }
         try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
         let clock = Numbers()
-        let end = GrantIssuer.systemTime().milliseconds
+        let end = ClockMonitor.systemTime().milliseconds
         let step = Int64(Self.days * 86_400_000 / max(1, count))
         let begin = end - step * Int64(count)
         let log = AuditLog(

@@ -10,6 +10,7 @@ struct AuditedGateway {
     let store: MemoryAuditStore
     let signer: NoteSigner
     let audit: AuditLog
+    let keyStates = KeyStateCache()
     let plain: TestGateway
     let snapshot: ConfigurationSnapshot
 
@@ -17,18 +18,20 @@ struct AuditedGateway {
         store: MemoryAuditStore = MemoryAuditStore(), settings: AuditSettings = AuditSettings(),
         publisher: CheckpointPublisher? = nil,
         adjust: (inout GatewaySettings) -> Void = { _ in },
-        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime, uptime: (@Sendable () -> Duration)? = nil
+        now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime, uptime: (@Sendable () -> Duration)? = nil
     ) async throws {
         self.store = store
         signer = try .generate(name: store.identity.origin)
-        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime) {
+        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime,
+            loading: keyStates.load
+        ) {
             () throws(AuditStoreError) in try store.opened()
         }
         try audit.open()
         plain = try await TestGateway(isOpen: false, adjust: adjust)
         snapshot = ConfigurationSnapshot(
             plain.settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
-            secrets: FileSecretSource(credentialsDirectory: nil), audit: audit)
+            secrets: FileSecretSource(credentialsDirectory: nil), audit: SigningAudit(audit, keyStates))
         snapshot.declareKeys()
         await snapshot.ring.openMissing()
         await snapshot.ring.prove()

@@ -335,7 +335,7 @@ struct DualControlTests {
         await house.gateway.until { house.lifecycle.overview().jobs.isEmpty }
         running.cancel()
         try await running.value
-        let record = try #require(house.gateway.audit.keys.records["NEW"])
+        let record = try #require(house.gateway.keyStates.records["NEW"])
         #expect(record.provenance == .imported && record.state == .staged)
         #expect(record.history.last?.evidence["reported.method"] == "unwrap")
         await house.close()

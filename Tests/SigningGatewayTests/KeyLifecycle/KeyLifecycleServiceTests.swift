@@ -129,7 +129,7 @@ struct KeyLifecycleServiceTests {
         let tried = ConfigurationSnapshot(
             settings, features: [], backends: [FakeKeyBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil), inheriting: house.gateway.snapshot,
-            audit: house.gateway.audit)
+            audit: house.gateway.snapshot.audit)
         try await house.lifecycle.prepare()
         #expect(house.state("TRIED") == nil)
         #expect(house.lifecycle.overview().accounts.first?.hasDualControl == false)
@@ -398,13 +398,16 @@ struct KeyLifecycleServiceTests {
         _ = try await house.change(.suspend, "OTHER")
         await house.close()
         let store = house.gateway.store
+        let keyStates = KeyStateCache()
         func open() throws -> AuditLog {
-            let log = AuditLog(signer: house.gateway.signer) { () throws(AuditStoreError) in store }
+            let log = AuditLog(signer: house.gateway.signer, loading: keyStates.load) {
+                () throws(AuditStoreError) in store
+            }
             try log.open()
             return log
         }
         let log = try open()
-        #expect(log.keys.records["OTHER"]?.state == .suspended)
+        #expect(keyStates.records["OTHER"]?.state == .suspended)
         await log.close()
         store.content.registers = store.content.registers.map { old in
             guard old.name == "key/OTHER" else { return old }

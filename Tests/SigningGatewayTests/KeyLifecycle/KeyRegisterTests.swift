@@ -11,9 +11,12 @@ import Testing
 struct KeyRegisterTests {
     private func reopen(_ house: LifecycleTestGateway) async throws -> [String: KeyLifecycleRecord] {
         let store = house.gateway.store
-        let log = AuditLog(signer: house.gateway.signer) { () throws(AuditStoreError) in store }
+        let keyStates = KeyStateCache()
+        let log = AuditLog(signer: house.gateway.signer, loading: keyStates.load) {
+            () throws(AuditStoreError) in store
+        }
         try log.open()
-        let records = log.keys.records
+        let records = keyStates.records
         await log.close()
         return records
     }
@@ -80,7 +83,7 @@ struct KeyRegisterTests {
         let told = KeyLifecycleEntry(.proposed, action: "activate", issuerID: "issuer", keyID: "OTHER", actor: "ann")
         let list = Array("[\(proposals.joined(separator: ","))]".utf8)
         try await audit.register([(told, "proposals", list)], at: audit.time())
-        try audit.keys.load(audit.registers, at: audit.time())
+        try house.gateway.keyStates.load(audit.registers, at: audit.time())
         #expect(house.lifecycle.overview().proposals.map(\.id) == ["aaaaaaaa", "bbbbbbbb"])
         try await house.lifecycle.reject("bbbbbbbb", by: "bob")
         #expect(earlierProposals(in: audit) == 1)
@@ -154,7 +157,7 @@ struct KeyRegisterTests {
             _ = try await house.change(.suspend, "OTHER")
             _ = try await house.change(.resume, "OTHER")
         }
-        let record = try #require(house.gateway.audit.keys.records["OTHER"])
+        let record = try #require(house.gateway.keyStates.records["OTHER"])
         #expect(record.history.count == 256 && record.omitted == 5)
         #expect(record.history.first?.action == .adopt && record.history.last?.action == .resume)
         await house.close()
@@ -164,7 +167,7 @@ struct KeyRegisterTests {
     @Test("A history of long reasons stays below the limit of its register")
     func longHistory() async throws {
         let house = try await LifecycleTestGateway(staging: true)
-        var record = try #require(house.gateway.audit.keys.records["OTHER"])
+        var record = try #require(house.gateway.keyStates.records["OTHER"])
         let change = KeyLifecycleChange(
             time: record.since, action: .suspend, from: .staged, to: .suspended, actor: "alice",
             reason: String(repeating: "\"", count: 500))
@@ -180,10 +183,10 @@ struct KeyRegisterTests {
     func compromise() async throws {
         let house = try await LifecycleTestGateway(staging: true)
         _ = try await house.change(.compromise, "OTHER")
-        let time = try #require(house.gateway.audit.keys.records["OTHER"]?.compromisedAt)
+        let time = try #require(house.gateway.keyStates.records["OTHER"]?.compromisedAt)
         let handle = try #require(house.snapshots.current.ring.handles.first { $0.settings.keyID == "OTHER" })
         _ = try await house.change(.retire, "OTHER")
-        #expect(house.gateway.audit.keys.records["OTHER"]?.compromisedAt == time)
+        #expect(house.gateway.keyStates.records["OTHER"]?.compromisedAt == time)
         #expect(!handle.isTrustworthy)
         await house.close()
         #expect(try await reopen(house)["OTHER"]?.compromisedAt == time)
@@ -196,12 +199,12 @@ struct KeyRegisterTests {
         _ = try await house.change(.compromise, "OTHER")
         #expect(!handle.isTrustworthy)
         _ = try await house.change(.restore, "OTHER")
-        let record = try #require(house.gateway.audit.keys.records["OTHER"])
+        let record = try #require(house.gateway.keyStates.records["OTHER"])
         #expect(handle.isTrustworthy && !record.isCompromised && record.state == .suspended)
         // The record keeps the times of the compromise and of the restoration.
         #expect(record.compromisedAt != nil && record.restoredAt == record.since)
         _ = try await house.change(.compromise, "OTHER")
-        let again = try #require(house.gateway.audit.keys.records["OTHER"])
+        let again = try #require(house.gateway.keyStates.records["OTHER"])
         #expect(again.isCompromised && again.compromisedAt == again.since && !handle.isTrustworthy)
         await house.close()
     }

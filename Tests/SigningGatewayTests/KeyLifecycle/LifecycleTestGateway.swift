@@ -39,10 +39,10 @@ struct LifecycleTestGateway {
             snapshot = ConfigurationSnapshot(
                 settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
                 secrets: FileSecretSource(credentialsDirectory: nil), inheriting: gateway.snapshot,
-                audit: gateway.audit)
+                audit: gateway.snapshot.audit)
         }
         snapshots = SnapshotHolder(snapshot)
-        lifecycle = KeyLifecycleService(snapshots, audit: gateway.audit)
+        lifecycle = KeyLifecycleService(snapshots, audit: gateway.audit, keyStates: gateway.keyStates)
         await snapshot.ring.openMissing()
         await snapshot.ring.prove()
         if store.openingFault == nil { try await lifecycle.prepare() }
@@ -52,7 +52,7 @@ struct LifecycleTestGateway {
         ClientSettings(name: $0, isAdministrator: true)
     }
 
-    func state(_ keyID: String) -> KeyLifecycleState? { gateway.audit.keys.records[keyID]?.state }
+    func state(_ keyID: String) -> KeyLifecycleState? { gateway.keyStates.records[keyID]?.state }
 
     func change(_ action: KeyLifecycleAction, _ keyID: String) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
         try await lifecycle.change(KeyChangeOrder(action, keyID, reason: "A test."), by: "alice")
@@ -89,7 +89,7 @@ struct LifecycleTestGateway {
             with: ConfigurationSnapshot(
                 settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
                 secrets: FileSecretSource(credentialsDirectory: nil), inheriting: snapshots.current,
-                audit: gateway.audit))
+                audit: gateway.snapshot.audit))
     }
 
     func close() async {

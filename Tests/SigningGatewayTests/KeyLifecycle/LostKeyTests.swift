@@ -47,11 +47,11 @@ struct LostKeyTests {
         let clock = SteppedClock()
         let house = try await LifecycleTestGateway(staging: true, clock: clock)
         _ = try await house.change(.compromise, "OTHER")
-        let first = try #require(house.gateway.audit.keys.records["OTHER"]?.compromisedAt)
+        let first = try #require(house.gateway.keyStates.records["OTHER"]?.compromisedAt)
         _ = try await house.change(.retire, "OTHER")
         clock.advance(by: .seconds(60))
         _ = try await house.change(.compromise, "OTHER")
-        #expect(house.gateway.audit.keys.records["OTHER"]?.compromisedAt == first)
+        #expect(house.gateway.keyStates.records["OTHER"]?.compromisedAt == first)
         await house.close()
     }
 

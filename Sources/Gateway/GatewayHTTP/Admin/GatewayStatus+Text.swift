@@ -92,5 +92,5 @@ extension GatewayStatus {
         expiry <= now ? "HAS ENDED" : "ends in \((expiry - now) / 86_400) days"
     }
 
-    private static var now: Int { Int(GrantIssuer.systemTime().milliseconds / 1000) }
+    private static var now: Int { Int(ClockMonitor.systemTime().milliseconds / 1000) }
 }

@@ -34,7 +34,7 @@ struct AuditQueryParameters {
         text.isLatestFirst = try Self.order(try value("order"))
         limit = try Self.limit(try value("limit"))
         interval = try Self.interval(try value("by"))
-        do { query = try text.query(at: GrantIssuer.systemTime()) } catch {
+        do { query = try text.query(at: ClockMonitor.systemTime()) } catch {
             throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
         }
         query.indexes = try Self.indexes(after: try value("after"), before: try value("before"))

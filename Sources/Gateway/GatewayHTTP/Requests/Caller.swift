@@ -12,7 +12,7 @@ enum Caller {
         _ request: Request, _ context: GatewayContext, in snapshot: ConfigurationSnapshot
     ) throws(Problem) -> Client {
         let peer = context.connection.knownPeer
-        let now = GrantIssuer.systemTime()
+        let now = ClockMonitor.systemTime()
         do throws(AccessError) {
             if let certificate = peer.certificate, !certificate.isValid(at: now) {
                 throw .unauthenticated(.certificateOutOfDate)

@@ -2,7 +2,6 @@ public import AuditKit
 import Logging
 public import ServiceLifecycle
 public import SigningKit
-import StrictJSON
 import Synchronization
 public import TransparencyLog
 
@@ -18,8 +17,6 @@ public final class AuditLog: Service {
     private let now: @Sendable () -> Timestamp
     public let clock: ClockMonitor
     private let storeHandle = StoreHandle()
-    /// The key states from the registers of the log.
-    public let keys = KeyStateCache()
     private let maintenance: MaintenanceThreads
     private let timeoutMonitor: WriteTimeoutMonitor
     private let publisher: CheckpointPublisher?
@@ -27,16 +24,20 @@ public final class AuditLog: Service {
     private let ended = AsyncSignal()
     private let logger = Logger(label: "privyseal.audit")
 
+    /// Reads the registers by name. An error prevents the opening of the log.
+    public typealias RegisterLoading = @Sendable ([String: AuditRegister], Timestamp) throws(AuditStoreError) -> Void
+
     /// - Parameters:
     ///   - signer: signs with the key of the log.
     ///   - known: checkpoints that this log published before, from any source.
     ///   - publisher: sends checkpoints out; nil for a process that signs once and leaves this to the next process.
     ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
+    ///   - loading: gets the registers and the time each time the store is opened, before the first write.
     ///   - opening: opens the store. The writer thread calls it again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],
-        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime,
-        uptime: (@Sendable () -> Duration)? = nil,
+        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime,
+        uptime: (@Sendable () -> Duration)? = nil, loading: @escaping RegisterLoading = { _, _ in },
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
     ) {
         self.settings = settings
@@ -49,12 +50,7 @@ public final class AuditLog: Service {
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
             queue, signer: AuditSigner(signer), known: known, storeHandle: storeHandle, clock: clock, now: now,
-            opening: opening
-        ) { [keys] (registers) throws(AuditStoreError) in
-            do throws(JSONReadError) { try keys.load(registers, at: now()) } catch {
-                throw .damaged("The register of keys cannot be read: \(error)")
-            }
-        }
+            opening: opening, loading: loading)
         timeoutMonitor = WriteTimeoutMonitor(queue, limit: settings.writeTimeout)
         maintenance = MaintenanceThreads(storeHandle, queue, reserve: settings.reserve)
     }

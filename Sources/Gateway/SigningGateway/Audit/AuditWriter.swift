@@ -15,22 +15,22 @@ final class AuditWriter: Sendable {
     private let known: [SignedTreeHead]
     private let clock: ClockMonitor
     private let now: @Sendable () -> Timestamp
-    private let opened: @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
+    private let loading: AuditLog.RegisterLoading
     private let storeHandle: StoreHandle
     private let metrics = AuditMetrics()
     private let logger = Logger(label: "privyseal.audit")
 
     /// - Parameters:
     ///   - known: checkpoints that this log published before. The store must hold all entries that they cover.
-    ///   - opened: gets the registers each time the store is opened, before the first write.
+    ///   - loading: gets the registers each time the store is opened, before the first write.
     init(
         _ queue: AuditQueue, signer: AuditSigner, known: [SignedTreeHead], storeHandle: StoreHandle,
         clock: ClockMonitor,
         now: @escaping @Sendable () -> Timestamp,
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore,
-        opened: @escaping @Sendable ([String: AuditRegister]) throws(AuditStoreError) -> Void
+        loading: @escaping AuditLog.RegisterLoading
     ) {
-        self.opened = opened
+        self.loading = loading
         self.queue = queue
         self.opening = opening
         self.signer = signer
@@ -66,7 +66,7 @@ final class AuditWriter: Sendable {
         storeHandle.store = appender.store
         storeHandle.entryCount = appender.tree.size
         storeHandle.registers = appender.registers
-        try opened(appender.registers)
+        try loading(appender.registers, now())
         if let time = appender.lastTime { clock.compare(withEntryAt: time) }
         return appender
     }

@@ -48,7 +48,7 @@ public final class CheckpointPublisher: Sendable {
 
     public init(
         _ destinations: [any CheckpointDestination], cosigner: (any CheckpointCosigner)? = nil,
-        now: @escaping @Sendable () -> Timestamp = GrantIssuer.systemTime
+        now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime
     ) {
         self.destinations = destinations
         self.cosigner = cosigner

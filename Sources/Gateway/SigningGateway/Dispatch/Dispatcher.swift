@@ -15,7 +15,7 @@ public struct Dispatcher: Sendable {
     ///   - now: the time for rates and quotas.
     public init(
         _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
-        audit: AuditLog? = nil, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
+        audit: SigningAudit? = nil, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
     ) {
         self.init(
             settings, features: features, ring: ring, snapshotLease: SnapshotLease(), grants: grants, audit: audit,
@@ -25,19 +25,19 @@ public struct Dispatcher: Sendable {
     init(
         _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, snapshotLease: SnapshotLease,
         grants: GrantIssuer,
-        audit: AuditLog?, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
+        audit: SigningAudit?, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
     ) {
         self.features = features.map(\.descriptor)
         self.grants = grants
         self.now = now
         self.snapshotLease = snapshotLease
-        self.audit = audit
+        self.audit = audit?.log
         var apps: [ExactText: ServedApp] = [:]
         for account in settings.accounts {
             let keys = ring.handles.filter { $0.issuerID == account.issuerID }
             for app in account.apps {
                 apps[ExactText(app.bundleID)] = ServedApp(
-                    app, of: account, features: features, keys: keys, life: audit?.keys.account(account.issuerID))
+                    app, of: account, features: features, keys: keys, life: audit?.keyStates.account(account.issuerID))
             }
         }
         self.apps = apps

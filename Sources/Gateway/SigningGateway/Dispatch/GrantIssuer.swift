@@ -1,4 +1,3 @@
-import Glibc
 public import SigningKit
 
 /// The source of times and nonces: the gateway's clock and the kernel's random numbers, never a caller.
@@ -8,7 +7,7 @@ public struct GrantIssuer: Sendable {
 
     /// Uses the system clock, and nonces from the kernel.
     public init() {
-        self.init(now: Self.systemTime) { Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max)) }
+        self.init(now: ClockMonitor.systemTime) { Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max)) }
     }
 
     /// - Parameter nonce: returns a new nonce for each call.
@@ -19,12 +18,5 @@ public struct GrantIssuer: Sendable {
 
     public func issue(for app: AppIdentity) -> Grant {
         Grant(app: app, issuedAt: now(), nonce: nonce())
-    }
-
-    /// The time of `CLOCK_REALTIME`.
-    public static func systemTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

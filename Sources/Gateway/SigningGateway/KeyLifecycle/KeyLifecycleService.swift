@@ -12,6 +12,7 @@ import Synchronization
 public final class KeyLifecycleService: Service {
     let gateway: SnapshotHolder
     let audit: AuditLog
+    let stateCache: KeyStateCache
     let logger = Logger(label: "privyseal.keys")
     let mutex = AsyncMutex()
     /// The issuer IDs of accounts with an activation in progress.
@@ -31,15 +32,16 @@ public final class KeyLifecycleService: Service {
     /// Whether this process serves requests, so that it can record later what it cannot record now.
     let isServing: Bool
 
-    public init(_ gateway: SnapshotHolder, audit: AuditLog, isServing: Bool = true) {
+    /// - Parameter keyStates: the states that `audit` loads when it is opened.
+    public init(_ gateway: SnapshotHolder, audit: AuditLog, keyStates: KeyStateCache, isServing: Bool = true) {
         self.isServing = isServing
         self.gateway = gateway
         self.audit = audit
+        stateCache = keyStates
         // Export the counter as 0, so that alerts can see its first increment.
         reversals.increment(by: 0)
     }
 
-    var stateCache: KeyStateCache { audit.keys }
     var now: Timestamp { audit.time() }
 
     // MARK: Overview

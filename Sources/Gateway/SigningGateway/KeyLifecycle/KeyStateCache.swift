@@ -1,5 +1,5 @@
-import AuditKit
-import SigningKit
+public import AuditKit
+public import SigningKit
 import StrictJSON
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 /// The configuration declares keys, and the register holds their states. The cache adopts a declared key without a
 /// state. In an account without any state, the configured active key becomes active and the others retiring. A key that
 /// is declared later becomes staged.
-public final class KeyStateCache: Sendable {
+public final class KeyStateCache: KeyStates {
     fileprivate struct State {
         var records: [String: KeyLifecycleRecord] = [:]
         var proposals: [KeyProposal] = []
@@ -25,9 +25,11 @@ public final class KeyStateCache: Sendable {
 
     private let state = Mutex(State())
 
+    public init() {}
+
     // MARK: Queries
 
-    func account(_ issuerID: String) -> AccountKeys {
+    public func account(_ issuerID: String) -> AccountKeys {
         state.withLock { state in
             if let known = state.served[issuerID] { return known }
             let account = AccountKeys()
@@ -60,7 +62,7 @@ public final class KeyStateCache: Sendable {
 
     /// Whether signatures of the key can be trusted: no other person may have made them. False without a record, or if
     /// any record with this fingerprint, in any account, is compromised or destroyed.
-    func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
+    public func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
         state.withLock { state in
             guard let record = state.records[keyID], !record.isUntrusted, state.holds.states[keyID] != .compromised
             else {
@@ -121,7 +123,13 @@ public final class KeyStateCache: Sendable {
 
     // MARK: Sources
 
-    /// Loads the registers, each time the log is opened.
+    /// Loads the registers, see `AuditLog.RegisterLoading`.
+    public func load(_ registers: [String: AuditRegister], time: Timestamp) throws(AuditStoreError) {
+        do throws(JSONReadError) { try load(registers, at: time) } catch {
+            throw .damaged("The register of keys cannot be read: \(error)")
+        }
+    }
+
     func load(_ registers: [String: AuditRegister], at time: Timestamp) throws(JSONReadError) {
         var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
         for register in registers.values {
@@ -157,7 +165,7 @@ public final class KeyStateCache: Sendable {
     }
 
     /// Sets the accounts and clients of the configuration.
-    func declare(_ accounts: [AccountSettings], clients: [ClientSettings] = [], at time: Timestamp) {
+    public func declare(_ accounts: [AccountSettings], clients: [ClientSettings] = [], at time: Timestamp) {
         let persons = ConfiguredPersons(clients)
         state.withLock { state in
             (state.accounts, state.persons) = (accounts, persons)
@@ -219,7 +227,7 @@ extension KeyStateCache.State {
                     let state = record.state.stopped(as: held[record.keyID])
                     return (
                         record.keyID,
-                        AccountKeys.Key(record, state: state, deadline: deadlineOffsets.deadline(of: record))
+                        AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record))
                     )
                 },
                 uniquingKeysWith: { first, _ in first })

@@ -21,7 +21,7 @@ public final class KeyHandle: Sendable {
     private let status: Mutex<Status>
     private let verificationFailure: VerificationFailureFlag
     private let badSignatures: Counter
-    private let audit: AuditLog?
+    private let audit: SigningAudit?
     private let logger = Logger(label: "privyseal.keys")
 
     private struct Status {
@@ -57,14 +57,14 @@ public final class KeyHandle: Sendable {
     init(
         _ settings: KeySettings, issuerID: String, isActive: Bool, mode: VerificationMode,
         connection: BackendConnection?,
-        after former: KeyHandle? = nil, isSameConnection: Bool = false, audit: AuditLog? = nil
+        after former: KeyHandle? = nil, isSameConnection: Bool = false, audit: SigningAudit? = nil
     ) {
         let predecessor = isSameConnection ? former : nil
         self.audit = audit
         self.settings = settings
         self.issuerID = issuerID
         isConfiguredActive = isActive
-        life = audit?.keys.account(issuerID)
+        life = audit?.keyStates.account(issuerID)
         self.mode = mode
         self.connection = connection
         if let former {
@@ -98,10 +98,10 @@ public final class KeyHandle: Sendable {
     /// The lifecycle state; nil without a register.
     public var lifeState: KeyLifecycleState? { life?.key(settings.keyID)?.state }
 
-    /// Whether a signature of the key proves anything, see `KeyStateCache.isTrustworthy`. True without an audit log.
+    /// Whether a signature of the key proves anything, see `KeyStates.isTrustworthy`. True without an audit log.
     public var isTrustworthy: Bool {
         guard let audit else { return true }
-        return audit.keys.isTrustworthy(settings.keyID, fingerprint)
+        return audit.keyStates.isTrustworthy(settings.keyID, fingerprint)
     }
 
     public var state: KeyState {
@@ -265,7 +265,7 @@ public final class KeyHandle: Sendable {
             return status.recorded != state.name
         }
         guard isNews else { return }
-        audit.note(.key(record(of: state)))
+        audit.log.note(.key(record(of: state)))
     }
 
     /// Whether it is this key on this connection.

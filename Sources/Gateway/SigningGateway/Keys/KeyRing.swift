@@ -31,7 +31,7 @@ public final class KeyRing: Sendable {
     ///   - rejected: the ring of a rejected configuration. A PIN that was refused there is not tried again either.
     public init(
         _ settings: GatewaySettings, backends: [any KeyBackend.Type], secrets: any SecretSource,
-        inheriting predecessor: KeyRing? = nil, rejected: KeyRing? = nil, audit: AuditLog? = nil
+        inheriting predecessor: KeyRing? = nil, rejected: KeyRing? = nil, audit: SigningAudit? = nil
     ) {
         var byScheme: [String: Backend] = [:]
         for type in backends {
@@ -45,7 +45,7 @@ public final class KeyRing: Sendable {
         for account in settings.accounts {
             for key in account.keys {
                 let connection = Self.connection(
-                    of: key, byScheme, secrets, known: connections, predecessor, rejected, audit)
+                    of: key, byScheme, secrets, known: connections, predecessor, rejected, audit?.log)
                 if let connection, !connections.contains(where: { $0 === connection }) {
                     connections.append(connection)
                 }

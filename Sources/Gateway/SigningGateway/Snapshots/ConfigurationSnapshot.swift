@@ -5,6 +5,8 @@ public final class ConfigurationSnapshot: Sendable {
     public let ring: KeyRing
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
+    /// Nil for a gateway without an audit log.
+    public let audit: SigningAudit?
     private let accounts: [AccountSettings]
     private let clientSettings: [ClientSettings]
     let proofInterval: Duration
@@ -15,15 +17,15 @@ public final class ConfigurationSnapshot: Sendable {
     ///
     /// - Parameters:
     ///   - predecessor: the current snapshot. The new one takes over what is the same in both.
-    ///   - audit: nil for a gateway without an audit log.
     ///   - rejected: the keys of a rejected configuration. A PIN that was refused there is not tried again.
     public init(
         _ settings: GatewaySettings, features: [ServedFeature], backends: [any KeyBackend.Type],
         secrets: any SecretSource,
         grants: GrantIssuer = GrantIssuer(), inheriting predecessor: ConfigurationSnapshot? = nil,
         rejected: KeyRing? = nil,
-        audit: AuditLog? = nil
+        audit: SigningAudit? = nil
     ) {
+        self.audit = audit
         accounts = settings.accounts
         clientSettings = settings.clients
         proofInterval = settings.proofInterval
@@ -37,10 +39,10 @@ public final class ConfigurationSnapshot: Sendable {
             settings, features: features, ring: ring, snapshotLease: snapshotLease, grants: grants, audit: audit)
     }
 
-    /// Declares the keys to `KeyStateCache`. Call it when the snapshot begins to serve: a rejected configuration must
+    /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
     /// leave nothing in the register.
     public func declareKeys() {
-        dispatcher.audit?.keys.declare(accounts, clients: clientSettings, at: GrantIssuer.systemTime())
+        audit?.keyStates.declare(accounts, clients: clientSettings, at: ClockMonitor.systemTime())
     }
 }
 

@@ -22,9 +22,11 @@ struct AuditComposition {
 
     /// Opens the log for writing. Creates the log and its key if they are missing.
     ///
-    /// - Parameter isServing: whether checkpoints are published. A command leaves that to the gateway.
+    /// - Parameters:
+    ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
+    ///   - keyStates: gets the register of keys.
     /// - Throws: `AuditSetupError`.
-    func open(isServing: Bool) throws(AuditSetupError) -> AuditLog {
+    func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(AuditSetupError) -> AuditLog {
         let signer = try loadOrCreate()
         let file = CheckpointFile(audit.checkpoints.file.path)
         let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
@@ -33,7 +35,7 @@ struct AuditComposition {
             settings: AuditSettings(
                 writeTimeout: audit.writeTimeout, checkpointInterval: audit.checkpoints.interval,
                 reserve: audit.reserveBytes),
-            known: try file.heads(signedBy: signer.verifier), publisher: publisher
+            known: try file.heads(signedBy: signer.verifier), publisher: publisher, loading: keyStates.load
         ) { [store, location, audit] () throws(AuditStoreError) in
             try store.open(at: location, timeout: audit.writeTimeout)
         }
@@ -45,10 +47,12 @@ struct AuditComposition {
 
     /// - Returns: nil if the configuration has no audit log.
     /// - Throws: `ExitCode` 78, after printing the error.
-    static func open(_ configuration: GatewayConfiguration, isServing: Bool) throws -> AuditLog? {
+    static func open(
+        _ configuration: GatewayConfiguration, isServing: Bool, keyStates: KeyStateCache = KeyStateCache()
+    ) throws -> AuditLog? {
         guard let audit = configuration.audit else { return nil }
         do throws(AuditSetupError) {
-            return try AuditComposition(audit, of: configuration).open(isServing: isServing)
+            return try AuditComposition(audit, of: configuration).open(isServing: isServing, keyStates: keyStates)
         } catch {
             throw StandardError.failure(error.description, status: 78)
         }

@@ -48,15 +48,16 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
         var lock = try Self.lock(configuration)
-        let audit = try AuditComposition.open(configuration, isServing: true)
+        let keyStates = KeyStateCache()
+        let audit = try AuditComposition.open(configuration, isServing: true, keyStates: keyStates)
         // The first start creates the log and its key, which can be locked only now.
         if lock == nil { lock = try Self.lock(configuration) }
         audit?.note(.start(configuration: configuration.digest, version: Version.text))
         let service: GatewayService
         do {
             service = try GatewayService(
-                configuration, path: config.path, audit: audit, recent: recent, prometheus: prometheus, lock: lock,
-                isStrict: strict)
+                configuration, path: config.path, audit: audit, keyStates: keyStates, recent: recent,
+                prometheus: prometheus, lock: lock, isStrict: strict)
         } catch {
             await audit?.close()
             throw StandardError.failure(error.description, status: 78)

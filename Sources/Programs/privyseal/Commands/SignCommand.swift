@@ -65,8 +65,9 @@ struct SignCommand: AsyncParsableCommand {
     func run() async throws {
         LogSetup.bootstrapQuietly()
         let configuration = try config.load()
-        let audit = try AuditComposition.open(configuration, isServing: false)
-        let gateway = ConfigurationSnapshot(configuration, audit: audit)
+        let keyStates = KeyStateCache()
+        let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
+        let gateway = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
         gateway.declareKeys()
         let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
         do {

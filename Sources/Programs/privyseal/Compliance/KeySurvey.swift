@@ -71,7 +71,7 @@ struct KeySurvey {
     ) async -> KeyFindings.Inspection {
         guard let backend = backend as? any KeyInspecting else { return .unsupported }
         do throws(KeyError) {
-            return .seen(try await backend.inspect(key.address.selector), at: GrantIssuer.systemTime())
+            return .seen(try await backend.inspect(key.address.selector), at: ClockMonitor.systemTime())
         } catch {
             return .unseen(error)
         }
@@ -85,7 +85,7 @@ struct KeySurvey {
             guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes),
                 signingKey.publicKey.isValidSignature(parsed, for: digest)
             else { return .wrong }
-            return .valid(at: GrantIssuer.systemTime())
+            return .valid(at: ClockMonitor.systemTime())
         } catch {
             return .unavailable("\(error)")
         }

@@ -7,7 +7,7 @@ import SigningKit
 extension ConfigurationSnapshot {
     convenience init(
         _ configuration: GatewayConfiguration, inheriting predecessor: ConfigurationSnapshot? = nil,
-        rejected: KeyRing? = nil, audit: AuditLog? = nil
+        rejected: KeyRing? = nil, audit: SigningAudit? = nil
     ) {
         self.init(
             GatewaySettings(configuration), features: BuiltIns.features(configuration.validation),

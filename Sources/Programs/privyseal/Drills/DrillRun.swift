@@ -11,7 +11,7 @@ struct DrillRun {
     let environment: DrillEnvironment
     let target: LoadTarget
 
-    private static let clock: @Sendable () -> Timestamp = GrantIssuer.systemTime
+    private static let clock: @Sendable () -> Timestamp = ClockMonitor.systemTime
 
     /// - Returns: the record, also of a failed drill.
     /// - Throws: `DrillError` if no step was tried. Its record would replace an earlier one that passed.

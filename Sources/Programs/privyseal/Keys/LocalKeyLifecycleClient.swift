@@ -17,7 +17,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             defer { reader.close() }
             registers = try reader.registers()
         }
-        return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: GrantIssuer.systemTime())
+        return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: ClockMonitor.systemTime())
     }
 
     func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
@@ -50,12 +50,15 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
         guard let settings = configuration.audit else { throw NoRegister() }
         LogSetup.bootstrapQuietly()
         var lock = try KeyRegisterLock(beside: settings.key.path)
-        let audit = try AuditComposition(settings, of: configuration).open(isServing: false)
+        let keyStates = KeyStateCache()
+        let audit = try AuditComposition(settings, of: configuration).open(isServing: false, keyStates: keyStates)
         let result: Result<Value, any Error>
         do {
             if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
-            let gateway = SnapshotHolder(ConfigurationSnapshot(configuration, audit: audit))
-            let lifecycle = KeyLifecycleService(gateway, audit: audit, isServing: false)
+            let gateway = SnapshotHolder(
+                ConfigurationSnapshot(configuration, audit: SigningAudit(audit, keyStates)))
+            let lifecycle = KeyLifecycleService(
+                gateway, audit: audit, keyStates: keyStates, isServing: false)
             do {
                 try await lifecycle.prepare()
                 result = .success(try await body(lifecycle))

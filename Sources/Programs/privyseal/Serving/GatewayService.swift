@@ -33,19 +33,22 @@ struct GatewayService {
     private let clock: ClockMonitor
     private let manager: ServiceNotifications
 
-    /// - Parameter isStrict: whether a misconfigured active key ends the process.
+    /// - Parameters:
+    ///   - keyStates: the states that `audit` loads when it is opened.
+    ///   - isStrict: whether a misconfigured active key ends the process.
     /// - Throws: `ListenersError` if a listener's configuration cannot be used.
     init(
-        _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, recent: RecentEvents,
-        prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil, isStrict: Bool = false
+        _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, keyStates: KeyStateCache,
+        recent: RecentEvents, prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil, isStrict: Bool = false
     ) throws(ListenersError) {
-        let gateway = SnapshotHolder(ConfigurationSnapshot(configuration, audit: audit))
+        let gateway = SnapshotHolder(
+            ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) }))
         let listeners = try Listeners(configuration)
         let manager = ServiceNotifications(listeners: listeners.settings.count)
         self.configuration = configuration
         self.gateway = gateway
         self.audit = audit
-        keys = audit.map { KeyLifecycleService(gateway, audit: $0) }
+        keys = audit.map { KeyLifecycleService(gateway, audit: $0, keyStates: keyStates) }
         self.lock = lock
         clock = audit?.clock ?? ClockMonitor()
         self.listeners = listeners

@@ -148,7 +148,7 @@ final class Reloader: Service {
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current
         let successor = ConfigurationSnapshot(
-            configuration, inheriting: predecessor, rejected: rejected, audit: gateway.audit)
+            configuration, inheriting: predecessor, rejected: rejected, audit: predecessor.audit)
         try await open(successor.ring)
         gateway.replace(with: successor)
         for (name, renewal) in renewals { renewal.commit(name, registry) }

@@ -23,7 +23,7 @@ struct AuditPeriodOption: ParsableArguments {
 
     /// - Throws: `ExitCode` 64, after printing the error.
     static func query(_ text: AuditQueryText) throws -> AuditQuery {
-        try AuditAttempt.parse { () throws(AuditQueryError) in try text.query(at: GrantIssuer.systemTime()) }
+        try AuditAttempt.parse { () throws(AuditQueryError) in try text.query(at: ClockMonitor.systemTime()) }
     }
 }
 

@@ -64,7 +64,7 @@ extension ComplianceCommand {
             let findings = await survey.findings {
                 try await KeyLifecycleClientOption.lifecycleClient(configuration, lifecycleClient.admin).overview()
             }
-            let now = GrantIssuer.systemTime()
+            let now = ClockMonitor.systemTime()
             let report = ComplianceExaminer(findings, at: now).report(id: Self.id(at: now.rfc3339))
             let (sealed, page) = try AuditAttempt.run { () throws(NoteError) in
                 try SignedReport.make(report, signer: signer)

@@ -53,7 +53,7 @@ struct DrillTargetOption: ParsableArguments {
         let target = try target(configuration, conditions)
         let load = LoadDriver(
             conditions.load, to: target, requests: DrillEnvironment.requests(bundleID: app),
-            clock: GrantIssuer.systemTime)
+            clock: ClockMonitor.systemTime)
         let environment = DrillEnvironment(
             issuerID: account.issuerID, bundleID: app, replacement: new, overlap: conditions.overlap,
             lifecycleClient: RemoteKeyLifecycleClient(admin), outsider: outsider, admin: admin, load: load,

@@ -12,7 +12,7 @@ extension TemporaryGateway {
         else { throw DrillError("\(publicAddress) is no address.") }
         let load = LoadDriver(
             conditions.load, to: target, requests: DrillEnvironment.requests(bundleID: Self.bundleID),
-            clock: GrantIssuer.systemTime)
+            clock: ClockMonitor.systemTime)
         let environment = DrillEnvironment(
             issuerID: Self.issuerID, bundleID: Self.bundleID, replacement: Self.stagedKey,
             overlap: conditions.overlap, lifecycleClient: RemoteKeyLifecycleClient(admin), outsider: outsider,

@@ -3,16 +3,11 @@ import Synchronization
 
 /// The key states of an account for requests: the active key, and the keys that requests may name. They are in memory
 /// under a short lock, so that a request does not read the register.
-final class AccountKeys: Sendable {
+public final class AccountKeys: Sendable {
     struct Key: Equatable, Sendable {
         var state: KeyLifecycleState
         /// When a retiring key retires.
         var deadline: Deadline?
-
-        init(_ record: KeyLifecycleRecord, state: KeyLifecycleState, deadline: Deadline?) {
-            self.state = state
-            self.deadline = deadline
-        }
     }
 
     private struct State {

@@ -10,7 +10,7 @@ struct EntryRenderingTests {
     private static let time = Timestamp(milliseconds: 1_795_267_620_123)
 
     private static func stored(_ event: AuditEvent, at index: Int = 7) -> StoredEntry {
-        stored(AuditEntry(event, at: time).canonical.bytes, at: index)
+        stored(AuditEntry(event, at: time).bytes, at: index)
     }
 
     private static func stored(_ body: [UInt8], at index: Int = 7) -> StoredEntry {

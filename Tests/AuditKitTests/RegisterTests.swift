@@ -22,8 +22,14 @@ struct RegisterTests {
         let record = KeyLifecycleEntry(
             .changed, action: "activate", issuerID: "issuer", keyID: "A", actor: "anna", reason: "Its time has come.",
             from: from, to: to)
-        return AuditEntry(.life(record, register: (name: "key/A", value: value)), at: time).canonical.bytes
+        return AuditEntry(.life(record, register: (name: "key/A", value: value)), at: time).bytes
     }
+
+    private static func sentence(_ name: String, _ entry: Int) -> String {
+        "The register \(name) is not what entry \(entry) says: it was changed, or an older value was restored."
+    }
+    private static let missing = "The register key/A, which entry 4 records, is missing."
+    private static let unrecorded = "No entry records the register key/B: another program wrote it."
 
     @Test("verify accepts a register that matches its last entry")
     func intact() throws {
@@ -33,16 +39,16 @@ struct RegisterTests {
     @Test(
         "verify finds a register that was changed, restored, forged or removed",
         arguments: [
-            (AuditRegister(name: "key/A", value: Array("{ }".utf8), entry: 4), AuditFault.register("key/A", 4)),
-            (AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 3), .register("key/A", 4)),
-            (AuditRegister(name: "key/A", value: value, entry: 9), .register("key/A", 4)),
-            (AuditRegister(name: "key/B", value: value, entry: 4), .registerMissing("key/A", 4)),
-            (AuditRegister(name: "key/B", value: value, entry: 4), .register("key/B", nil)),
+            (AuditRegister(name: "key/A", value: Array("{ }".utf8), entry: 4), sentence("key/A", 4)),
+            (AuditRegister(name: "key/A", value: Array("{}".utf8), entry: 3), sentence("key/A", 4)),
+            (AuditRegister(name: "key/A", value: value, entry: 9), sentence("key/A", 4)),
+            (AuditRegister(name: "key/B", value: value, entry: 4), missing),
+            (AuditRegister(name: "key/B", value: value, entry: 4), unrecorded),
         ])
-    func changed(_ register: AuditRegister, _ fault: AuditFault) throws {
+    func changed(_ register: AuditRegister, _ fault: String) throws {
         let log = try Self.log()
         log.reader.registered = [register]
-        #expect(try log.verify().faults.contains(fault))
+        #expect(try log.verify().faults.map(\.description).contains(fault))
     }
 
     @Test("verify finds a restored register from a change that begins at another state")
@@ -54,7 +60,7 @@ struct RegisterTests {
         }
         log.reader.storedHead = try log.head()
         log.reader.registered = [AuditRegister(name: "key/A", value: Self.value, entry: 7)]
-        #expect(try log.verify().faults == [.register("key/A", 6), .register("key/A", 7)])
+        #expect(try log.verify().faults.map(\.description) == [6, 7].map { Self.sentence("key/A", $0) })
     }
 
     @Test(
@@ -79,7 +85,11 @@ struct RegisterTests {
         log.reader.registered = right
         #expect(try log.verify().isIntact)
         log.reader.registered = registers
-        #expect(try log.verify().faults == [.registers])
+        #expect(
+            try log.verify().faults.map(\.description) == [
+                "The registers do not match the signed head: one was changed, restored, added or removed. If its entry "
+                    + "is archived, the archive shows which."
+            ])
     }
 
     @Test("RegistersLine matches the documented format")

@@ -42,7 +42,15 @@ struct PrivySeal: AsyncParsableCommand {
         do {
             var command = try await asyncParseAsRoot()
             StandardOutput.reserve()
-            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch  where !(error is ExitCode || error is ValidationError || error is CleanExit) {
+                throw StandardError.failure("\(error)")
+            }
             ProcessEnd.leave(ExitCode.success.rawValue)
         } catch {
             let (message, status) = (fullMessage(for: error), exitCode(for: error))

@@ -5,7 +5,6 @@ import contextlib
 import csv
 import fcntl
 import functools
-import hashlib
 import io
 import json
 import os
@@ -22,6 +21,7 @@ import threading
 import time
 
 import pytest
+from auditing import Roots, example
 from conftest import BINARY
 from edits import edited
 from running import APP, ISSUER_ID, KEY_IDS, allowed
@@ -191,7 +191,7 @@ def test_show_prints_an_entry_and_its_leaf_hash(gateway):
     result = subprocess.run(
         [BINARY, "audit", "show", str(index), "--raw", "--config", gateway.service.configuration], capture_output=True
     )
-    leaf = hashlib.sha256(b"\x00" + result.stdout).hexdigest()
+    leaf = example.leaf_hash(result.stdout).hex()
     text = gateway.run("show", index)
     assert f"Leaf hash                {leaf}" in text
     assert "Attention" not in text and gateway.user not in text
@@ -216,19 +216,15 @@ def test_export_writes_the_leaves_byte_for_byte(gateway):
     bodies = lines.read_bytes().splitlines()
     note = gateway.run("checkpoint", on=("--database", copy)).splitlines()
     assert note[:2] == [ORIGIN, str(len(bodies))]
-    assert base64.b64encode(root([hashlib.sha256(b"\x00" + body).digest() for body in bodies])).decode() == note[2]
+    roots = Roots()
+    for body in bodies:
+        roots.add(example.leaf_hash(body))
+    assert base64.b64encode(roots.root(len(bodies))).decode() == note[2]
     # An existing file is never overwritten.
     gateway.run("export", "--out", lines, on=("--database", copy), status=WRONG_CALL)
     table = list(csv.DictReader(io.StringIO(gateway.run("export", "--format", "csv", on=("--database", copy)))))
     assert [int(row["index"]) for row in table] == list(range(len(bodies)))
     assert [row["kind"] for row in table] == [json.loads(body)["kind"] for body in bodies]
-
-
-def root(leaves):
-    if len(leaves) == 1:
-        return leaves[0]
-    middle = 1 << (len(leaves) - 1).bit_length() - 1
-    return hashlib.sha256(b"\x01" + root(leaves[:middle]) + root(leaves[middle:])).digest()
 
 
 # verify

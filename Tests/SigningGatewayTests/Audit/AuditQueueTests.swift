@@ -7,7 +7,7 @@ import Testing
 @Suite("The audit queue during an outage", .timeLimit(.minutes(2)))
 struct AuditQueueTests {
     private let queue = AuditQueue()
-    private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0)).canonical
+    private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0))
 
     init() {
         queue.succeed(nil, hadTransaction: true)

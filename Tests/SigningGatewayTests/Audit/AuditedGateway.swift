@@ -22,7 +22,8 @@ struct AuditedGateway {
     ) async throws {
         self.store = store
         signer = try .generate(name: store.identity.origin)
-        audit = AuditLog(signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime,
+        audit = AuditLog(
+            signer: signer, settings: settings, publisher: publisher, now: now, uptime: uptime,
             loading: keyStates.load
         ) {
             () throws(AuditStoreError) in try store.opened()

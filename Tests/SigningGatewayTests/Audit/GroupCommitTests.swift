@@ -8,7 +8,7 @@ import Testing
 @Suite("The queue of audit entries", .timeLimit(.minutes(2)))
 struct GroupCommitTests {
     private let queue = AuditQueue()
-    private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0)).canonical
+    private let entry = AuditEntry(.stop, at: Timestamp(milliseconds: 0))
 
     init() {
         queue.succeed(nil, hadTransaction: true)

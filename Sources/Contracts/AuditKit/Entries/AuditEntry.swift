@@ -1,17 +1,14 @@
 public import SigningKit
 
-/// An event and the time at which it happened.
-public struct AuditEntry: Sendable {
+/// An entry as the store holds it: canonical JSON (RFC 8785), the input of the Merkle tree's leaf hash.
+public struct AuditEntry: Hashable, Sendable {
     /// The version of the entry format in `docs/audit-format.md`.
     public static let version = 1
 
-    public let time: Timestamp
-    public let event: AuditEvent
+    public let bytes: [UInt8]
 
+    /// - Parameter time: when the event happened.
     public init(_ event: AuditEvent, at time: Timestamp) {
-        self.time = time
-        self.event = event
+        bytes = EntryWriter(time).bytes(of: event)
     }
-
-    public var canonical: CanonicalEntry { CanonicalEntry(EntryWriter(time).bytes(of: event)) }
 }

@@ -73,7 +73,7 @@ public struct EntryFields: Sendable {
 
     private var outcomes: [String] {
         switch kind {
-        case "signature": [AuditOutcome.signed]
+        case "signature": ["signed"]
         case "refusal": [text("reason")].compactMap(\.self)
         case "refusals": numbers("counts").map(\.name)
         default: [text("outcome") ?? text("state") ?? text("event") ?? text("change")].compactMap(\.self)

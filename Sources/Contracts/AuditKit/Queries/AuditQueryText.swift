@@ -46,8 +46,3 @@ public struct AuditQueryText: Hashable, Sendable {
         return moment
     }
 }
-
-extension Timestamp {
-    /// RFC 3339 in UTC, with three decimals.
-    var text: String { String(decoding: rfc3339, as: UTF8.self) }
-}

@@ -1,10 +1,11 @@
+import Encodings
 public import SigningKit
 
 /// Times and days in the formats that people write.
 public enum AuditTime {
     private static let millisecondsOfDay: Int64 = 86_400_000
 
-    /// Reads a time (RFC 3339, any offset, up to nine decimals), a date (its start in UTC), or an age: a number with
+    /// Reads a time (RFC 3339, any offset), a date (its start in UTC), or an age: a number with
     /// `s`, `m`, `h`, `d` or `w`.
     ///
     /// - Returns: whole milliseconds, rounded down; nil for other text and for times before 1970.
@@ -36,43 +37,14 @@ public enum AuditTime {
         UInt8(ascii: "d"): millisecondsOfDay, UInt8(ascii: "w"): 7 * millisecondsOfDay,
     ]
 
-    // MARK: RFC 3339 §5.6
-
     private static func time(_ text: String) -> Timestamp? {
-        let bytes = Array(text.utf8)
-        guard bytes.count >= 20, bytes[10] | 0x20 == UInt8(ascii: "t") else { return nil }
-        var rest = bytes[19...]
-        var decimals: [UInt8] = []
-        if rest.first == UInt8(ascii: ".") {
-            decimals = Array(rest.dropFirst().prefix { isDigit($0) })
-            guard (1...9).contains(decimals.count) else { return nil }
-            rest = rest.dropFirst(1 + decimals.count)
-        }
-        decimals = Array((decimals + Array("000".utf8)).prefix(3))
-        let plain = bytes[..<10] + "T".utf8 + bytes[11..<19] + ".".utf8 + decimals + "Z".utf8
-        guard let offset = offset(rest), let local = Timestamp(rfc3339: plain) else { return nil }
-        return Timestamp(milliseconds: local.milliseconds - offset)
-    }
-
-    /// Milliseconds east of UTC. Nil unless the text is `Z`, or a sign, hours, a colon and minutes.
-    private static func offset(_ text: ArraySlice<UInt8>) -> Int64? {
-        let text = Array(text)
-        if text == Array("Z".utf8) || text == Array("z".utf8) { return 0 }
-        guard text.count == 6, text[3] == UInt8(ascii: ":"), let hours = digits(text[1..<3]), hours < 24,
-            let minutes = digits(text[4..<6]), minutes < 60
-        else { return nil }
-        let offset = (hours * 60 + minutes) * 60_000
-        switch text[0] {
-        case UInt8(ascii: "+"): return offset
-        case UInt8(ascii: "-"): return -offset
-        default: return nil
-        }
+        Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)).map(Timestamp.init(milliseconds:))
     }
 
     private static func digits(_ text: some Collection<UInt8>) -> Int64? {
-        guard !text.isEmpty, text.allSatisfy(isDigit) else { return nil }
+        guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
         return Int64(String(decoding: text, as: UTF8.self))
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }

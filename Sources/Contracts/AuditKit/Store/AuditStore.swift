@@ -1,3 +1,6 @@
+public import Crypto
+public import TransparencyLog
+
 /// Durable storage for an audit log, in order. It knows nothing of offers, and of Merkle trees only the parts that it
 /// stores. Every call blocks, perhaps for as long as the disk does. Never call it on an event loop or in the
 /// cooperative pool.
@@ -65,4 +68,75 @@ public protocol AuditTransaction: AnyObject {
     func registers() throws(AuditStoreError) -> [AuditRegister]
     /// Removes the entries of all closed segments before `segment`.
     func drop(segmentsBefore segment: Int) throws(AuditStoreError)
+}
+
+public struct AuditIdentity: Hashable, Sendable {
+    /// The first line of every checkpoint, such as `privyseal.example.com/gateway-1` (C2SP tlog-checkpoint).
+    public let origin: String
+    /// The format version of the store's content.
+    public let formatVersion: Int
+
+    public static let currentFormat = 1
+
+    public init(origin: String, formatVersion: Int = currentFormat) {
+        self.origin = origin
+        self.formatVersion = formatVersion
+    }
+}
+
+/// An entry and its index in the log.
+public struct StoredEntry: Sendable {
+    public let index: Int
+    /// Canonical JSON, the input of the leaf hash.
+    public let body: [UInt8]
+    /// See `mark(of:at:)`. It shows which entry changed. The tree alone shows only that one did.
+    public let mark: UInt64
+
+    public init(index: Int, body: [UInt8], mark: UInt64) {
+        self.index = index
+        self.body = body
+        self.mark = mark
+    }
+
+    /// The first eight bytes of the leaf hash as a big-endian number, XOR the index. A changed entry does not fit its
+    /// mark, nor does an entry moved together with its mark.
+    public static func mark(of leaf: MerkleHash, at index: Int) -> UInt64 { leaf.prefix ^ UInt64(index) }
+}
+
+/// Segments of entries are the unit of indexing and archiving.
+public enum AuditSegment {
+    /// 2¹², so that a segment is a perfect subtree (RFC 6962 §2.1).
+    public static let size = 4096
+    /// The height of that subtree.
+    public static let height = 12
+}
+
+/// The size of a log and its signed checkpoint.
+public struct SignedTreeHead: Hashable, Sendable {
+    /// The number of entries.
+    public let size: Int
+    /// The checkpoint as a signed note: text, empty line, signatures (C2SP signed-note, tlog-checkpoint).
+    public let note: String
+
+    public init(size: Int, note: String) {
+        self.size = size
+        self.note = note
+    }
+}
+
+/// A value that the log holds beside its entries, replaced as a whole. The entry of each change holds its digest.
+public struct AuditRegister: Hashable, Sendable {
+    public let name: String
+    public let value: [UInt8]
+    /// The index of the entry that recorded this value.
+    public let entry: Int
+
+    public init(name: String, value: [UInt8], entry: Int) {
+        self.name = name
+        self.value = value
+        self.entry = entry
+    }
+
+    /// The digest that entries hold.
+    public static func digest(of value: [UInt8]) -> SHA256Digest { SHA256.hash(data: value) }
 }

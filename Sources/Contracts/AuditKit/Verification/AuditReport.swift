@@ -1,6 +1,6 @@
 public import TransparencyLog
 
-/// The result of verifying a log.
+/// The result of verifying a log: the faults from the first wrong entry on, and the entries that are still proved.
 public struct AuditReport: Sendable {
     public internal(set) var origin: String
     /// The number of entries that the head covers.
@@ -21,10 +21,79 @@ public struct AuditReport: Sendable {
     /// The entries that no checkpoint proves, in order. Any of them may be wrong, reported or not. For archived
     /// segments that were not read, a checkpoint proves only the roots.
     public internal(set) var unproved: [Range<Int>] = []
-    /// Sorted by index: the first ones up to the limit, and all grave ones.
+    /// Sorted by entry: the first ones up to the limit, and all grave ones.
     public internal(set) var faults: [AuditFault] = []
     /// The number of all faults.
     public internal(set) var faultCount = 0
 
     public var isIntact: Bool { faultCount == 0 }
+
+    /// A sentence on what the checkpoints still prove; nil without a fault. An attacker who fits the mark of one
+    /// changed entry can hide it behind another, named fault. No checkpoint can be made to prove it.
+    public var proof: String? {
+        if isIntact || size == 0 && unproved.isEmpty { return nil }
+        // The holder of the log's key can sign any state, so the sentence names the source of the checkpoints.
+        let checkpoints = externalChecked > 0 ? "The checkpoints" : "The log's own checkpoints"
+        if unproved.isEmpty { return "\(checkpoints) prove every entry that is present." }
+        let named = unproved.prefix(Self.namedRanges).map { Sentence.entries($0, isFirst: false) }
+        let rest = unproved.count - named.count
+        let others = rest > 0 ? " and \(Sentence.number(rest)) more ranges" : ""
+        return
+            "No checkpoint proves \(named.joined(separator: ", "))\(others): these may have more faults than are "
+            + "listed. \(checkpoints) prove all others."
+    }
+
+    private static let namedRanges = 10
+}
+
+/// A fault of a log. The description is a sentence.
+public struct AuditFault: Hashable, Sendable, CustomStringConvertible {
+    /// The entries concerned; nil if the fault concerns the log as a whole.
+    public let entries: Range<Int>?
+    public let description: String
+    /// Whether the report has this fault even beyond its limit.
+    let isGrave: Bool
+
+    init(_ description: String) { self.init(nil, description, isGrave: true) }
+
+    init(_ entries: Range<Int>?, _ description: String, isGrave: Bool = false) {
+        self.entries = entries
+        self.description = description
+        self.isGrave = isGrave
+    }
+}
+
+/// Collects faults. It is bounded, so that a log with a fault in every entry does not fill the memory.
+struct FaultList {
+    /// The number of faults kept; further ones are only counted. Grave faults have twice the limit.
+    static let capacity = 10_000
+
+    private var faults: [AuditFault] = []
+    private var dropped = 0
+
+    mutating func add(_ fault: AuditFault) {
+        if faults.count < Self.capacity || (fault.isGrave && faults.count < 2 * Self.capacity) {
+            faults.append(fault)
+        } else {
+            dropped += 1
+        }
+    }
+
+    /// The entries that the faults name.
+    var entries: RangeSet<Int> { RangeSet(faults.compactMap(\.entries)) }
+
+    /// Counts faults that are not kept.
+    mutating func count(_ more: Int) { dropped += more }
+
+    /// The faults sorted by entry: those of the log as a whole first, and then the first wrong entry.
+    ///
+    /// - Parameter limit: the number of faults to return; grave ones are returned beyond it.
+    func inOrder(limit: Int) -> (first: [AuditFault], count: Int) {
+        let sorted = faults.enumerated().sorted { first, second in
+            let (one, other) = (first.element.entries ?? -1 ..< -1, second.element.entries ?? -1 ..< -1)
+            return (one.lowerBound, one.upperBound, first.offset) < (other.lowerBound, other.upperBound, second.offset)
+        }
+        let reported = sorted.map(\.element).enumerated().filter { $0.offset < limit || $0.element.isGrave }
+        return (reported.map(\.element), faults.count + dropped)
+    }
 }

@@ -1,5 +1,8 @@
 public import TransparencyLog
 
+/// Returns the entries of an archived segment, in order; nil if the archive does not have it.
+public typealias AuditArchive = (_ segment: Int) throws(AuditStoreError) -> [[UInt8]]?
+
 /// Verifies a log's entries, marks, segment roots and checkpoints. It reads each entry once and keeps none in memory.
 public struct AuditVerifier {
     private let verifiers: [NoteVerifier]
@@ -50,7 +53,7 @@ public struct AuditVerifier {
     ) throws(AuditStoreError) -> AuditReport {
         var faults = FaultList()
         for sentence in try readOrFault([], &faults, { () throws(AuditStoreError) in try reader.inspect() }) {
-            faults.add(.store(sentence))
+            faults.add(AuditFault(sentence))
         }
         // Read the end before the head: in a growing log, the head then covers it.
         let end = max(try reader.storedEnd(), 0)
@@ -61,7 +64,10 @@ public struct AuditVerifier {
 
         var plan = CheckpointSchedule(origin: reader.identity.origin, verifiers: verifiers)
         let size = head.map { plan.add(head: $0, &faults) } ?? end
-        if head == nil, end > 0 { faults.add(.missingHead(entries: end)) }
+        if head == nil, end > 0 {
+            faults.add(
+                AuditFault("The log has \(Sentence.number(end)) entries, but no head: no signature covers them."))
+        }
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
         for external in externals {
             if verifiesAll {
@@ -71,7 +77,14 @@ public struct AuditVerifier {
             }
         }
         plan.findTruncation(at: size, &faults)
-        if end > size { faults.add(.beyondHead(size..<end)) }
+        if end > size {
+            let (entries, isOne) = (size..<end, end - size == 1)
+            faults.add(
+                AuditFault(
+                    entries,
+                    "\(Sentence.entries(entries)) \(isOne ? "is" : "are") after the log's end: no signature covers "
+                        + "\(isOne ? "it" : "them")."))
+        }
         let roots = try segmentRoots(reader, size: size, &faults)
 
         var walk = VerificationWalk(
@@ -117,7 +130,12 @@ public struct AuditVerifier {
             // These segments closed after the head was read.
             return Array(roots.prefix(expected))
         }
-        if roots.count != expected { faults.add(.segmentCount(roots.count, expected: expected)) }
+        if roots.count != expected {
+            faults.add(
+                AuditFault(
+                    "The roots of \(Sentence.number(roots.count)) segments are recorded, but the log has "
+                        + "\(Sentence.number(expected)) full segments."))
+        }
         return roots
     }
 
@@ -156,7 +174,7 @@ public struct AuditVerifier {
         do throws(AuditStoreError) {
             return try read()
         } catch .damaged(let sentence) {
-            faults.add(.store(sentence))
+            faults.add(AuditFault(sentence))
             return fallback
         }
     }

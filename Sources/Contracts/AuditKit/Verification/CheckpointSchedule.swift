@@ -2,10 +2,28 @@ import TransparencyLog
 
 /// The checkpoints to compare while the walk passes along the entries.
 struct CheckpointSchedule {
+    /// The source of a checkpoint.
+    enum Source: Int {
+        /// Kept in the store, besides the entries.
+        case kept
+        /// The log's latest signed tree head.
+        case head
+        /// An external checkpoint: kept outside the log.
+        case external
+
+        var name: String {
+            switch self {
+            case .kept: "checkpoint kept in the log"
+            case .head: "head"
+            case .external: "checkpoint"
+            }
+        }
+    }
+
     struct Stop {
         let size: Int
         let root: MerkleHash
-        let source: AuditFault.Source
+        let source: Source
         /// Whether a known cosigner signed it.
         var isCosigned = false
     }
@@ -28,7 +46,7 @@ struct CheckpointSchedule {
             add(checkpoint, recorded: head.size, .head, [], &faults)
             return checkpoint.size
         } catch {
-            faults.add(.checkpoint(size: head.size, .head, error.description))
+            faults.add(Self.invalid(head.size, .head, error.description))
             return max(head.size, 0)
         }
     }
@@ -39,7 +57,7 @@ struct CheckpointSchedule {
             let signers = try note.verify(with: verifiers)
             add(try Checkpoint(parsing: note.text), recorded: head.size, .kept, signers, &faults)
         } catch {
-            faults.add(.checkpoint(size: head.size, .kept, error.description))
+            faults.add(Self.invalid(head.size, .kept, error.description))
         }
     }
 
@@ -50,7 +68,7 @@ struct CheckpointSchedule {
             size = checkpoint.size
             add(checkpoint, recorded: size, .external, try note.verify(with: verifiers), &faults)
         } catch {
-            faults.add(.checkpoint(size: size, .external, error.description))
+            faults.add(Self.invalid(size, .external, error.description))
         }
     }
 
@@ -61,7 +79,7 @@ struct CheckpointSchedule {
         do throws(NoteError) {
             isCosigned = try newest.verify(with: verifiers).contains(where: isCosigner)
         } catch {
-            faults.add(.checkpoint(size: size, .external, error.description))
+            faults.add(Self.invalid(size, .external, error.description))
         }
         for claim in external.claims {
             let isNewest = claim.size == size
@@ -72,24 +90,26 @@ struct CheckpointSchedule {
     }
 
     private mutating func add(
-        _ checkpoint: Checkpoint, recorded size: Int, _ source: AuditFault.Source, _ signers: [NoteVerifier],
+        _ checkpoint: Checkpoint, recorded size: Int, _ source: Source, _ signers: [NoteVerifier],
         _ faults: inout FaultList
     ) {
         guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
-            return faults.add(
-                .checkpoint(
-                    size: checkpoint.size, source, "It belongs to the log \(checkpoint.origin), not to \(origin)."))
+            let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
+            return faults.add(Self.invalid(checkpoint.size, source, reason))
         }
         if checkpoint.size != size {
-            faults.add(
-                .checkpoint(
-                    size: checkpoint.size, source, "It is recorded as one of \(Sentence.number(size)) entries."))
+            let reason = "It is recorded as one of \(Sentence.number(size)) entries."
+            faults.add(Self.invalid(checkpoint.size, source, reason))
         }
         if source != .head { largest = max(largest, checkpoint.size) }
         stops.append(
             Stop(
                 size: checkpoint.size, root: checkpoint.root, source: source,
                 isCosigned: signers.contains(where: isCosigner)))
+    }
+
+    private static func invalid(_ size: Int, _ source: Source, _ reason: String) -> AuditFault {
+        AuditFault(size..<size, "The \(source.name) of \(Sentence.number(size)) entries is not valid: \(reason)")
     }
 
     private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
@@ -103,16 +123,31 @@ struct CheckpointSchedule {
         // Without the log's own key, no checkpoint is valid and cosigners cannot be told apart.
         guard verifiers.contains(where: isCosigner), !verifiers.allSatisfy(isCosigner) else { return nil }
         if cosigned < largest || (cosigned == 0 && size > 0) {
-            faults.add(.uncosigned(size: cosigned, checkpoint: largest))
+            faults.add(
+                AuditFault(
+                    (cosigned == 0
+                        ? "No checkpoint that could be compared has a signature of a cosigner whose key was given. "
+                            + "Everything"
+                        : "The last checkpoint that a cosigner signed covers \(Sentence.number(cosigned)) entries; the "
+                            + "newest covers \(Sentence.number(largest)). What came after")
+                        + " depends on the log's key alone: the cosigner could not be reached, or the log was "
+                        + "rewritten."))
         }
         return cosigned
     }
 
     /// Reports only the largest checkpoint of each source; the others would repeat it.
     func findTruncation(at size: Int, _ faults: inout FaultList) {
-        for source in [AuditFault.Source.kept, .external] {
-            let largest = stops.filter { $0.source == source }.map(\.size).max()
-            if let largest, largest > size { faults.add(.truncated(size: size, checkpoint: largest, source)) }
+        for source in [Source.kept, .external] {
+            guard let largest = stops.lazy.filter({ $0.source == source }).map(\.size).max(), largest > size else {
+                continue
+            }
+            faults.add(
+                AuditFault(
+                    size..<largest,
+                    "The log ends at \(Sentence.number(size)), but a \(source.name) covers \(Sentence.number(largest)) "
+                        + "entries: it was truncated, or an older copy was restored. A copy that was made before the "
+                        + "checkpoint looks the same.", isGrave: true))
         }
     }
 

@@ -41,9 +41,7 @@ final class SubtreeSource {
         let entries = try bodies(of: segment)
         let start = segment * AuditSegment.size
         guard subtree.leaves.upperBound - start <= entries.count else { throw .missing(index: start + entries.count) }
-        var tree = AppendOnlyTree()
-        for index in subtree.leaves { tree.append(.leaf(entries[index - start])) }
-        return tree.root
+        return AppendOnlyTree(leaves: subtree.leaves.lazy.map { .leaf(entries[$0 - start]) }).root
     }
 
     /// The segment's entries, up to the first missing one.

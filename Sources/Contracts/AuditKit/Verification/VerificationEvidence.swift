@@ -1,80 +1,71 @@
 /// Collects the evidence for and against entries. Only a later checkpoint shows whether an entry or only its mark
 /// changed, so `conclude` runs last.
 struct VerificationEvidence {
-    private enum Mismatch {
-        /// Entries of one segment whose marks do not fit; `from` is their recorded start if the marks moved with them.
-        case entries(Range<Int>, from: Int?)
-        /// A segment that does not fit its root, and whether another fault may explain that.
-        case segment(Int, isExplained: Bool)
+    /// What the checkpoints of one source prove.
+    private struct Proved {
+        /// Checkpoints prove the entries before this index.
+        var byEntries = 0
+        /// Up to this index, they also prove entries in segments that match their recorded roots.
+        var byRoots = 0
+        /// Whether a checkpoint since the last one that fits was wrong.
+        var isRefuted = false
     }
-
-    /// The number of verification failures kept; further ones are only counted.
-    private static let capacity = 10_000
 
     /// The size of the largest valid external checkpoint, compared or not.
     private let largestExternalSize: Int
-    private var mismatches: [Mismatch] = []
-    /// In ascending order.
-    private var wrongSegments: [Int] = []
-    private var wrongArchives: [Int] = []
-    private var isSegmentSuspicious = false
     /// The log's own checkpoints, and external ones.
-    private var (own, outside) = (SourceProofState(), SourceProofState())
+    private var (own, outside) = (Proved(), Proved())
+    /// Entries whose marks do not fit, in ascending order.
+    private var wrongMarks: [Range<Int>] = []
+    /// The first wrong checkpoint after each that fits, with the entries that the latter does not prove.
+    private var wrongCheckpoints: [(checkpoint: CheckpointSchedule.Stop, entries: Range<Int>)] = []
     private var dropped = 0
+    /// Segments whose entries do not have the recorded root, in ascending order; whether all entries could be read.
+    private var wrongSegments: [(number: Int, isWhole: Bool)] = []
+    private var wrongArchives: [Int] = []
 
     init(largestExternalSize: Int) {
         self.largestExternalSize = largestExternalSize
     }
 
-    mutating func beginSegment() { isSegmentSuspicious = false }
-
-    mutating func suspectSomething() {
-        isSegmentSuspicious = true
-        own.noteMismatch()
-        outside.noteMismatch()
-    }
-
-    /// - Parameter place: the recorded index, if the entry was moved with its mark.
-    mutating func noteMismatch(_ index: Int, recordedAt place: Int?) {
-        suspectSomething()
-        if case .entries(let entries, let from)? = mismatches.last, entries.upperBound == index,
-            index % AuditSegment.size != 0, from.map({ $0 + entries.count }) == place
-        {
-            mismatches[mismatches.count - 1] = .entries(entries.lowerBound..<index + 1, from: from)
+    mutating func note(wrongMarkAt index: Int) {
+        if let last = wrongMarks.last, last.upperBound == index {
+            wrongMarks[wrongMarks.count - 1] = last.lowerBound..<index + 1
+        } else if wrongMarks.count < FaultList.capacity {
+            wrongMarks.append(index..<index + 1)
         } else {
-            add(.entries(index..<index + 1, from: place))
+            dropped += 1
         }
     }
 
-    /// - Parameter isWhole: whether all entries of the segment could be read.
-    mutating func noteMismatch(segment: Int, isWhole: Bool) {
-        if isWhole { add(.segment(segment, isExplained: isSegmentSuspicious)) }
-        wrongSegments.append(segment)
-        suspectSomething()
-    }
+    mutating func note(wrongSegment number: Int, isWhole: Bool) { wrongSegments.append((number, isWhole)) }
 
-    mutating func noteMismatch(archive segment: Int) { wrongArchives.append(segment) }
+    mutating func note(wrongArchive number: Int) { wrongArchives.append(number) }
 
-    private mutating func add(_ mismatch: Mismatch) {
-        guard mismatches.count < Self.capacity else { return dropped += 1 }
-        mismatches.append(mismatch)
-    }
-
-    mutating func prove(_ checkpoint: CheckpointSchedule.Stop, isByEntries: Bool) {
-        if checkpoint.source == .external {
-            outside.prove(checkpoint.size, isByEntries: isByEntries)
-        } else {
-            own.prove(checkpoint.size, isByEntries: isByEntries)
+    /// - Parameter isByEntries: whether the checkpoint fits the entries, or only the recorded roots.
+    mutating func note(_ checkpoint: CheckpointSchedule.Stop, isByEntries: Bool) {
+        change(checkpoint) { proved in
+            if isByEntries { proved.byEntries = checkpoint.size }
+            proved.byRoots = checkpoint.size
+            proved.isRefuted = false
         }
     }
 
-    /// - Returns: the fault to report; nil if another fault explains the mismatch.
-    mutating func noteWrongRoot(_ checkpoint: CheckpointSchedule.Stop) -> AuditFault? {
-        let size = checkpoint.size
-        guard let entries = checkpoint.source == .external ? outside.noteWrongRoot(size) : own.noteWrongRoot(size)
-        else { return nil }
-        isSegmentSuspicious = true
-        return .rewritten(entries, checkpoint: size, checkpoint.source)
+    /// Notes a checkpoint that fits neither the entries nor the recorded roots.
+    mutating func note(wrong checkpoint: CheckpointSchedule.Stop) {
+        let begin = change(checkpoint) { proved -> Int? in
+            defer { proved.isRefuted = true }
+            return proved.isRefuted ? nil : proved.byRoots < checkpoint.size ? proved.byRoots : 0
+        }
+        guard let begin else { return }
+        guard wrongCheckpoints.count < FaultList.capacity else { return dropped += 1 }
+        wrongCheckpoints.append((checkpoint, begin..<checkpoint.size))
+    }
+
+    private mutating func change<Result>(
+        _ checkpoint: CheckpointSchedule.Stop, _ body: (inout Proved) -> Result
+    ) -> Result {
+        checkpoint.source == .external ? body(&outside) : body(&own)
     }
 
     // MARK: Conclusion
@@ -82,73 +73,97 @@ struct VerificationEvidence {
     /// - Parameter end: the index after the last stored entry, whether the head covers it or not.
     /// - Returns: the entries that no checkpoint proves, in order. Any of them may be wrong, with or without a fault.
     func conclude(before end: Int, _ faults: inout FaultList) -> [Range<Int>] {
-        for fault in contradictions { faults.add(fault) }
         let unproved = self.unproved
-        for mismatch in mismatches {
-            switch mismatch {
-            case .entries(let entries, let from): judge(entries, from, unproved, &faults)
-            case .segment(let segment, let isExplained): judge(segment, isExplained, unproved, &faults)
-            }
+        let marks = RangeSet(wrongMarks)
+        for entries in marks.intersection(unproved).ranges {
+            faults.add(
+                AuditFault(
+                    entries,
+                    entries.count == 1
+                        ? "\(Sentence.entries(entries)) is not what was recorded: it was changed or moved."
+                        : "\(Sentence.entries(entries)) are not what was recorded: they were changed or moved."))
+        }
+        for entries in marks.subtracting(unproved).ranges {
+            let name = Sentence.entries(entries, isFirst: false)
+            faults.add(
+                AuditFault(
+                    entries,
+                    entries.count == 1
+                        ? "The mark of \(name) was changed; the entry itself is correct."
+                        : "The marks of \(name) were changed; the entries themselves are correct."))
         }
         faults.count(dropped)
+        addCheckpointFaults(&faults)
+        addSegmentFaults(unproved, &faults)
         return unproved.ranges.map { $0.clamped(to: 0..<end) }.filter { !$0.isEmpty }
+    }
+
+    /// Reports wrong checkpoints. A fault of an entry that one covers explains a checkpoint of the log itself, but not
+    /// an external one: with the log's key, an attacker could leave a small fault to hide that the log was rewritten.
+    private func addCheckpointFaults(_ faults: inout FaultList) {
+        let named = faults.entries
+        for (checkpoint, entries) in wrongCheckpoints
+        where checkpoint.source == .external || named.intersection(RangeSet(entries)).isEmpty {
+            faults.add(
+                AuditFault(
+                    entries,
+                    "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") not what the "
+                        + "\(checkpoint.source.name) of \(Sentence.number(checkpoint.size)) entries covers.",
+                    isGrave: true))
+        }
+    }
+
+    /// Reports segments with a wrong root, unless another fault names their wrong entries.
+    private func addSegmentFaults(_ unproved: RangeSet<Int>, _ faults: inout FaultList) {
+        let named = faults.entries
+        var unnamed = RangeSet<Int>()
+        for (number, isWhole) in wrongSegments where isWhole {
+            let segment = AuditSegment.entries(of: number)
+            let wrong = unproved.intersection(RangeSet(segment))
+            if wrong.isEmpty {
+                faults.add(
+                    AuditFault(
+                        segment,
+                        "The root recorded for \(Sentence.entries(segment, isFirst: false)) was changed; the entries "
+                            + "themselves are correct."))
+            }
+            for entries in wrong.ranges where named.intersection(RangeSet(entries)).isEmpty {
+                unnamed.insert(contentsOf: entries)
+            }
+        }
+        for entries in unnamed.ranges {
+            faults.add(
+                AuditFault(
+                    entries,
+                    entries.count == 1
+                        ? "\(Sentence.entries(entries)) is not what was recorded."
+                        : "At least one of \(Sentence.entries(entries, isFirst: false)) is not what was recorded."))
+        }
     }
 
     private var unproved: RangeSet<Int> {
         // Entries that an external checkpoint proves need no proof by the log's own checkpoints. The converse does not
         // hold: the log's key may have signed another state.
         var all = unproved(
-            byEntries: max(own.provedByEntries, outside.provedByEntries), bySegments: max(own.proved, outside.proved),
-            until: .max)
-        all.formUnion(
-            unproved(byEntries: outside.provedByEntries, bySegments: outside.proved, until: largestExternalSize))
+            byEntries: max(own.byEntries, outside.byEntries), byRoots: max(own.byRoots, outside.byRoots), until: .max)
+        all.formUnion(unproved(byEntries: outside.byEntries, byRoots: outside.byRoots, until: largestExternalSize))
         for segment in wrongArchives { all.insert(contentsOf: AuditSegment.entries(of: segment)) }
         return all
     }
 
-    private func unproved(byEntries: Int, bySegments: Int, until end: Int) -> RangeSet<Int> {
+    private func unproved(byEntries: Int, byRoots: Int, until end: Int) -> RangeSet<Int> {
         var ranges = RangeSet<Int>()
-        let limit = min(bySegments, end)
+        let limit = min(byRoots, end)
         if byEntries < limit {
-            for segment in wrongSegments {
-                ranges.insert(contentsOf: AuditSegment.entries(of: segment).clamped(to: byEntries..<limit))
+            for (number, _) in wrongSegments {
+                ranges.insert(contentsOf: AuditSegment.entries(of: number).clamped(to: byEntries..<limit))
             }
         }
-        if bySegments < end { ranges.insert(contentsOf: bySegments..<end) }
+        if byRoots < end { ranges.insert(contentsOf: byRoots..<end) }
         return ranges
     }
+}
 
-    /// Cases in which the log's own checkpoints prove what an external one contradicts. No wrong entry explains that.
-    /// Of checkpoints that are wrong together, only the first is reported.
-    private var contradictions: [AuditFault] {
-        var told = Set(outside.refutations.filter(\.isTold).map(\.entries.lowerBound))
-        let wrong = Set(wrongSegments)
-        return outside.refutations.compactMap { refutation in
-            let (begin, size) = (refutation.entries.lowerBound, refutation.entries.upperBound)
-            // At a segment boundary the checkpoint covers recorded roots only; elsewhere also entries of one segment.
-            let isWithoutEntries = size % AuditSegment.size == 0 || !wrong.contains(size / AuditSegment.size)
-            guard own.provedByEntries >= size || (own.proved >= size && isWithoutEntries), told.insert(begin).inserted
-            else { return nil }
-            return .rewritten(refutation.entries, checkpoint: size, .external)
-        }
-    }
-
-    private func judge(_ segment: Int, _ isExplained: Bool, _ unproved: RangeSet<Int>, _ faults: inout FaultList) {
-        let open = unproved.intersection(RangeSet(AuditSegment.entries(of: segment))).ranges
-        if open.isEmpty { faults.add(.segmentRoot(segment)) }
-        guard !isExplained else { return }
-        for entries in open { faults.add(.forged(entries)) }
-    }
-
-    private func judge(_ entries: Range<Int>, _ from: Int?, _ unproved: RangeSet<Int>, _ faults: inout FaultList) {
-        let all = RangeSet(entries)
-        for right in all.subtracting(unproved).ranges { faults.add(.mark(right)) }
-        for wrong in all.intersection(unproved).ranges {
-            if let from {
-                faults.add(.moved(wrong, from: from + wrong.lowerBound - entries.lowerBound))
-            } else {
-                faults.add(.changed(wrong))
-            }
-        }
-    }
+extension AuditSegment {
+    public static func entries(of segment: Int) -> Range<Int> { segment * size..<(segment + 1) * size }
 }

@@ -27,13 +27,10 @@ struct VerificationWalk {
     private var cosigned = 0
     private var archivedEnd = 0
     private var lastArchived = 0
-    /// The last record of each register in the entries.
-    private var witnesses: [String: RegisterRecord] = [:]
-    /// From this index on, entries may be newer than the registers that were read.
-    private let registerEnd: Int
+    private var registers: RegisterComparison
 
     init(roots: [MerkleHash?], plan: CheckpointSchedule, size: Int, registerEnd: Int, faults: FaultList) {
-        self.registerEnd = registerEnd
+        registers = RegisterComparison(end: registerEnd)
         self.roots = roots
         self.plan = plan
         stops = plan.inOrder
@@ -66,15 +63,18 @@ struct VerificationWalk {
 
     private mutating func pass(_ bodies: [[UInt8]], of number: Int) -> Bool {
         let leaves = bodies.map { MerkleHash.leaf($0) }
-        var tree = AppendOnlyTree()
-        for leaf in leaves { tree.append(leaf) }
+        let tree = AppendOnlyTree(leaves: leaves)
         guard tree.size == AuditSegment.size, tree.root == roots[number] else {
-            faults.add(.archive(segment: number))
-            evidence.noteMismatch(archive: number)
+            let entries = AuditSegment.entries(of: number)
+            faults.add(
+                AuditFault(
+                    entries,
+                    "The archive's content for \(Sentence.entries(entries, isFirst: false)) is not what was recorded."))
+            evidence.note(wrongArchive: number)
             return false
         }
         for (body, leaf) in zip(bodies, leaves) {
-            noteRegister(body)
+            registers.read(body, at: next, isFromStart: false, &faults)
             step(leaf)
         }
         result.archivedChecked += AuditSegment.size
@@ -84,15 +84,18 @@ struct VerificationWalk {
     // MARK: Entries
 
     mutating func visit(_ entry: StoredEntry) {
-        guard entry.index >= next else { return faults.add(.repeated(entry.index)) }
+        guard entry.index >= next else {
+            let index = entry.index
+            return faults.add(
+                AuditFault(index..<index + 1, "Entry \(Sentence.number(index)) exists more than once."))
+        }
         if entry.index > next { skip(to: entry.index) }
         let leaf = MerkleHash.leaf(entry.body)
         if StoredEntry.mark(of: leaf, at: next) != entry.mark {
-            let place = leaf.prefix ^ entry.mark
-            evidence.noteMismatch(next, recordedAt: place < UInt64(size) ? Int(place) : nil)
+            evidence.note(wrongMarkAt: next)
         } else {
             if archivedEnd > 0 { noteArchiving(entry.body) }
-            noteRegister(entry.body)
+            registers.read(entry.body, at: next, isFromStart: archivedEnd == 0, &faults)
         }
         step(leaf)
     }
@@ -104,11 +107,14 @@ struct VerificationWalk {
         guard index > next else { return }
         // Entries after the log's end are not missing.
         let gap = next..<max(next, min(index, size))
-        if !gap.isEmpty { faults.add(reason.map { .unreadable(gap, $0) } ?? .missing(gap)) }
+        if !gap.isEmpty {
+            let absence = gap.count == 1 ? "is missing." : "are missing."
+            faults.add(
+                AuditFault(gap, "\(Sentence.entries(gap)) \(reason.map { "cannot be read: \($0)" } ?? absence)"))
+        }
         // Once no tree is left, segments need not be closed one by one.
         while next < index, recordedTree != nil {
             isSegmentWhole = false
-            evidence.suspectSomething()
             let rest = AuditSegment.size - next % AuditSegment.size
             next += min(rest, index - next)
             if next % AuditSegment.size == 0 { closeSegment() }
@@ -133,45 +139,12 @@ struct VerificationWalk {
         lastArchived = max(lastArchived, end)
     }
 
-    /// Reads an entry that records a register. In canonical form, it begins with the member `action`.
-    private mutating func noteRegister(_ body: [UInt8]) {
-        guard next < registerEnd, body.starts(with: Self.action), let fields = EntryFields(body),
-            let name = fields.text("register")
-        else {
-            return
-        }
-        let before = witnesses[name]
-        var recorder = RegisterRecord(entry: next, digest: fields.text("digest") ?? "", state: before?.state)
-        // If an attacker restores or removes a register, the next change starts from a state that was not the last.
-        if fields.text("event") == KeyLifecycleEntry.Event.changed.rawValue, let state = fields.text("to") {
-            let isKnown = before?.state != nil || (archivedEnd == 0 && before == nil)
-            if isKnown, fields.text("from") != before?.state { faults.add(.register(name, next)) }
-            recorder.state = state
-        }
-        witnesses[name] = recorder
-    }
+    private static let actor = Array(#"{"actor":"#.utf8)
 
     /// Compares the registers with the records of the entries and of the head.
     mutating func compare(_ registers: [AuditRegister], seal: String?) {
-        var wrong: [AuditFault] = []
-        for register in registers {
-            let recorder = witnesses.removeValue(forKey: register.name)
-            if registerEnd..<max(registerEnd, size) ~= register.entry { continue }
-            if let recorder {
-                if !recorder.isOf(register) { wrong.append(.register(register.name, recorder.entry)) }
-            } else if register.entry >= archivedEnd {
-                wrong.append(.register(register.name, nil))
-            }
-        }
-        for (name, recorder) in witnesses.sorted(by: { $0.key < $1.key }) {
-            wrong.append(.registerMissing(name, recorder.entry))
-        }
-        if let seal, wrong.isEmpty, seal != RegistersLine.line(over: registers) { wrong.append(.registers) }
-        for fault in wrong { faults.add(fault) }
+        self.registers.compare(registers, seal: seal, firstEntry: archivedEnd, size: size, &faults)
     }
-
-    private static let action = Array(#"{"action":"#.utf8)
-    private static let actor = Array(#"{"actor":"#.utf8)
 
     // MARK: Segments and checkpoints
 
@@ -180,10 +153,9 @@ struct VerificationWalk {
         let read = isSegmentWhole && segment.size == AuditSegment.size ? segment.root : nil
         let recorded = number < roots.count ? roots[number] : nil
         if read == nil || (number < roots.count && recorded != read) {
-            evidence.noteMismatch(segment: number, isWhole: read != nil)
+            evidence.note(wrongSegment: number, isWhole: read != nil)
         }
         append(read, recorded ?? read)
-        evidence.beginSegment()
         segment = AppendOnlyTree()
         isSegmentWhole = true
     }
@@ -216,14 +188,14 @@ struct VerificationWalk {
                 prove(checkpoint, isByEntries: true)
             } else if checkpoint.root == root(over: recordedTree) {
                 prove(checkpoint, isByEntries: false)
-            } else if let fault = evidence.noteWrongRoot(checkpoint) {
-                faults.add(fault)
+            } else {
+                evidence.note(wrong: checkpoint)
             }
         }
     }
 
     private mutating func prove(_ checkpoint: CheckpointSchedule.Stop, isByEntries: Bool) {
-        evidence.prove(checkpoint, isByEntries: isByEntries)
+        evidence.note(checkpoint, isByEntries: isByEntries)
         if checkpoint.isCosigned { cosigned = checkpoint.size }
     }
 
@@ -231,7 +203,10 @@ struct VerificationWalk {
     private mutating func skipCheckpoint(_ checkpoint: CheckpointSchedule.Stop) {
         result.uncheckable += 1
         if checkpoint.source == .external, checkpoint.size == largestExternalSize {
-            faults.add(.uncompared(checkpoint: checkpoint.size))
+            faults.add(
+                AuditFault(
+                    "The newest checkpoint that was kept elsewhere, of \(Sentence.number(checkpoint.size)) entries, could "
+                        + "not be compared: it is among archived entries, and without their files it proves nothing."))
         }
     }
 
@@ -244,9 +219,16 @@ struct VerificationWalk {
 
     consuming func report(origin: String, faultLimit: Int) -> AuditReport {
         skip(to: size)
-        if lastArchived < archivedEnd { faults.add(.unarchived(lastArchived..<archivedEnd)) }
+        if lastArchived < archivedEnd {
+            let entries = lastArchived..<archivedEnd
+            faults.add(
+                AuditFault(
+                    entries,
+                    "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") missing, and the log does not "
+                        + "record them as archived."))
+        }
         result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
-        result.unproved = evidence.conclude(before: max(size, registerEnd), &faults)
+        result.unproved = evidence.conclude(before: max(size, registers.end), &faults)
         result.origin = origin
         result.size = size
         (result.faults, result.faultCount) = faults.inOrder(limit: faultLimit)

@@ -2,6 +2,9 @@ import Encodings
 
 /// RFC 3339 §5.6 in UTC with exactly three decimals, such as `2026-11-21T13:27:00.123Z`; see `Encodings.RFC3339`.
 extension Timestamp {
+    /// RFC 3339 in UTC, with three decimals.
+    public var text: String { String(decoding: rfc3339, as: UTF8.self) }
+
     /// 24 characters, as ASCII.
     public var rfc3339: [UInt8] { RFC3339.text(milliseconds: milliseconds) }
 

@@ -9,6 +9,11 @@ public struct AppendOnlyTree: Sendable {
         peaks.reserveCapacity(Int.bitWidth)
     }
 
+    public init(leaves: some Sequence<MerkleHash>) {
+        self.init()
+        for leaf in leaves { append(leaf) }
+    }
+
     public mutating func append(_ leaf: MerkleHash) { push(leaf, height: 0) }
 
     /// Appends 2^`height` leaves at once.

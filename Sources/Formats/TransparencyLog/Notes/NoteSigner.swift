@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 
 /// A named Ed25519 key that signs notes.
 public struct NoteSigner: Sendable {
@@ -50,4 +50,15 @@ extension NoteSigner: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var description: String { "the key of \(name)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension NoteSigner {
+    /// Derives a key for another purpose, which reveals nothing about this key (HKDF-SHA-256, RFC 5869).
+    ///
+    /// - Parameter purpose: the `info` input of HKDF.
+    /// - Returns: 256 bits.
+    public func derivedKey(for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array(purpose.utf8), outputByteCount: 32)
+    }
 }

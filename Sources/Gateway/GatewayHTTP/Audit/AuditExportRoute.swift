@@ -8,7 +8,7 @@ import ServiceLifecycle
 /// `GET /v1/audit/export?since=…`: all matching canonical entries, one per line, oldest first. If an entry cannot be
 /// read, the connection closes before the end of the body.
 struct AuditExportRoute {
-    let lifecycleClient: AuditRoutes
+    let routes: AuditRoutes
 
     private static let logger = Logger(label: "privyseal.audit")
 
@@ -17,7 +17,7 @@ struct AuditExportRoute {
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: []).query
-        let (first, end, archived) = try await lifecycleClient.read { reader in
+        let (first, end, archived) = try await routes.read { reader in
             (try reader.firstIndex(), try reader.head()?.size ?? 0, try reader.archived(before: query))
         }
         let id = context.scope.requestID
@@ -28,7 +28,7 @@ struct AuditExportRoute {
                     // An export may take minutes, so a graceful shutdown cancels it.
                     guard !Task.isShuttingDownGracefully else { throw CancellationError() }
                     let range = position..<min(end, position + Self.stride)
-                    let lines = try await lifecycleClient.read { try Self.lines(range, query, $0) }
+                    let lines = try await routes.read { try Self.lines(range, query, $0) }
                     if !lines.isEmpty { try await writer.write(ByteBuffer(bytes: lines)) }
                     position = range.upperBound
                 }

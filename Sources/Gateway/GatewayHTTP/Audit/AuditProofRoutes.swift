@@ -5,12 +5,12 @@ import TransparencyLog
 
 /// Checkpoints and proofs as text documents, which `privyseal audit check-proof` and other verifiers can check.
 struct AuditProofRoutes {
-    let lifecycleClient: AuditRoutes
+    let routes: AuditRoutes
 
     /// `GET /v1/audit/checkpoint`: the newest checkpoint.
     @Sendable func checkpoint(_ request: Request, _ context: GatewayContext) async throws -> Response {
         try AuditRoutes.refuseParameters(request)
-        guard let head = try await lifecycleClient.read({ try $0.head() }) else {
+        guard let head = try await routes.read({ try $0.head() }) else {
             throw Problem(.notFound, "The log has no entries yet, and so no checkpoint.")
         }
         return AuditRoutes.text(head.note)
@@ -19,7 +19,7 @@ struct AuditProofRoutes {
     /// `GET /v1/audit/checkpoints`: the published checkpoints that the log keeps.
     @Sendable func checkpoints(_ request: Request, _ context: GatewayContext) async throws -> Response {
         try AuditRoutes.refuseParameters(request)
-        let kept = try await lifecycleClient.read { try $0.checkpoints() }
+        let kept = try await routes.read { try $0.checkpoints() }
         var writer = JSONWriter(capacity: 320 * (kept.count + 1))
         writer.object { writer in
             writer.name("checkpoints")
@@ -69,7 +69,7 @@ struct AuditProofRoutes {
             return [try prover.checkpoint(size: size)]
         } catch {
             guard case .noCheckpoint(let size?) = error else { throw error }
-            let notes = try lifecycleClient.reading.externals().checkpoints.notes(size: size)
+            let notes = try routes.reading.externals().checkpoints.notes(size: size)
             guard !notes.isEmpty else { throw error }
             return notes.map { SignedTreeHead(size: size, note: $0.description) }
         }
@@ -77,7 +77,7 @@ struct AuditProofRoutes {
 
     private func prove(_ body: @escaping @Sendable (AuditProver) throws -> String) async throws -> Response {
         do {
-            let text = try await lifecycleClient.read { reader in
+            let text = try await routes.read { reader in
                 do { return try body(try AuditProver(reader)) } catch AuditProofError.store(let error) { throw error }
             }
             return AuditRoutes.text(text)

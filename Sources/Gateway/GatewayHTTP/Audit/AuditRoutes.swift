@@ -12,8 +12,8 @@ struct AuditRoutes {
     let gateway: SnapshotHolder
 
     func add(to table: inout RouteTable, _ adminAuthorization: AdminAuthorization) {
-        let proofs = AuditProofRoutes(lifecycleClient: self)
-        let export = AuditExportRoute(lifecycleClient: self)
+        let proofs = AuditProofRoutes(routes: self)
+        let export = AuditExportRoute(routes: self)
         table.get("/v1/audit/entries", adminAuthorization.authorizing(entries))
         table.get("/v1/audit/entries/{index}", adminAuthorization.authorizing(entry))
         table.get("/v1/audit/entries/{index}/proof", adminAuthorization.authorizing(proofs.inclusion))
@@ -24,7 +24,7 @@ struct AuditRoutes {
         table.get("/v1/audit/stats", adminAuthorization.authorizing(stats))
         table.post(
             "/v1/audit/verification",
-            adminAuthorization.authorizing(AuditVerificationRoute(lifecycleClient: self).respond))
+            adminAuthorization.authorizing(AuditVerificationRoute(routes: self).respond))
     }
 
     // MARK: Reading

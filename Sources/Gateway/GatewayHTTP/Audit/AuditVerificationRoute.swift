@@ -6,18 +6,18 @@ import StrictJSON
 /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without
 /// trusting the gateway, run `privyseal audit verify` on a copy.
 struct AuditVerificationRoute {
-    let lifecycleClient: AuditRoutes
+    let routes: AuditRoutes
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         try AuditRoutes.refuseParameters(request)
-        let reading = lifecycleClient.reading
-        let (report, damaged) = try await lifecycleClient.read(isVerification: true) { reader in
+        let reading = routes.reading
+        let (report, damaged) = try await routes.read(isVerification: true) { reader in
             let kept = try reading.externals()
             let report = try AuditVerifier(try reading.verifiers(), externals: [kept.checkpoints]).verify(reader)
             return (report, kept.damaged)
         }
         let actor = context.scope.known.client ?? ""
-        lifecycleClient.gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
+        routes.gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
             writer.member("outcome", report.isIntact ? "intact" : "broken")

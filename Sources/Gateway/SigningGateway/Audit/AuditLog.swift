@@ -45,7 +45,7 @@ public final class AuditLog: Service {
         self.now = now
         clock = ClockMonitor(now: now, uptime: uptime) { [queue] step in
             let event = AuditEvent.clock(before: step.before, milliseconds: step.milliseconds)
-            queue.note(AuditEntry(event, at: step.after).canonical)
+            queue.note(AuditEntry(event, at: step.after))
         }
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
@@ -83,7 +83,7 @@ public final class AuditLog: Service {
         try await record([entry(event)])
     }
 
-    func record(_ entries: [CanonicalEntry], answers: Int? = nil) async throws(AuditError) {
+    func record(_ entries: [AuditEntry], answers: Int? = nil) async throws(AuditError) {
         _ = try await queue.enter(entries, answers: answers)
     }
 
@@ -92,7 +92,7 @@ public final class AuditLog: Service {
         async throws(AuditError)
     {
         let entries = records.map {
-            AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time).canonical
+            AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time)
         }
         let registrations = records.enumerated().map {
             AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
@@ -109,7 +109,7 @@ public final class AuditLog: Service {
         return now()
     }
 
-    func entry(_ event: AuditEvent) -> CanonicalEntry { AuditEntry(event, at: time()).canonical }
+    func entry(_ event: AuditEvent) -> AuditEntry { AuditEntry(event, at: time()) }
 
     /// Returns at once. The writer thread writes the event when the log is writable.
     public func note(_ event: AuditEvent) { queue.note(entry(event)) }
@@ -124,7 +124,7 @@ public final class AuditLog: Service {
     /// The entry has the time of the counted minute, so that it belongs to the right hour, day and month.
     private func note(_ counts: RefusalCounts) {
         let end = Timestamp(milliseconds: counts.minute.milliseconds + 59_999)
-        queue.note(AuditEntry(.refusals(counts), at: min(now(), end)).canonical)
+        queue.note(AuditEntry(.refusals(counts), at: min(now(), end)))
     }
 
     /// Counts a request that was refused before signing. The log gets the counts of each minute.

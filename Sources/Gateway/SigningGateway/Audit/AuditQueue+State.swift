@@ -5,7 +5,7 @@ extension AuditQueue {
     struct State {
         var waiting: [Waiting] = []
         /// Entries for which no call waits.
-        var notes: [CanonicalEntry] = []
+        var notes: [AuditEntry] = []
         var lostNotes = 0
         var mustProbe = false
         var inWriting: [Waiting] = []
@@ -28,7 +28,7 @@ extension AuditQueue {
             lostNotes = 0
         }
 
-        mutating func note(_ entry: CanonicalEntry) -> Bool {
+        mutating func note(_ entry: AuditEntry) -> Bool {
             // The limit is for outages only: while the log is writable, the writer thread soon removes the notes.
             guard !isClosed, condition.isWritable || notes.count < AuditQueue.noteLimit else {
                 lostNotes += 1
@@ -39,7 +39,7 @@ extension AuditQueue {
         }
 
         /// Puts notes that were not written before newer ones.
-        mutating func restore(_ unwritten: [CanonicalEntry]) {
+        mutating func restore(_ unwritten: [AuditEntry]) {
             let all = unwritten + notes
             notes = Array(all.prefix(AuditQueue.noteLimit))
             lostNotes += all.count - notes.count

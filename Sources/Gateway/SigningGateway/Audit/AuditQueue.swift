@@ -9,7 +9,7 @@ final class AuditQueue: Sendable {
     typealias Outcome = Result<SignedTreeHead?, AuditError>
 
     struct Waiting: Sendable {
-        let entries: [CanonicalEntry]
+        let entries: [AuditEntry]
         /// Requests that get 503 if the write fails. The other entries are then counted as lost.
         var answers: Int
         /// A checkpoint to store in the same transaction as the entries.
@@ -30,8 +30,8 @@ final class AuditQueue: Sendable {
 
     /// The content of one transaction.
     struct Group {
-        var entries: [CanonicalEntry] = []
-        var notes: [CanonicalEntry] = []
+        var entries: [AuditEntry] = []
+        var notes: [AuditEntry] = []
         var checkpoints: [SignedTreeHead] = []
         var registrations: [Registration] = []
         var needsNewEntry = false
@@ -64,7 +64,7 @@ final class AuditQueue: Sendable {
     ///
     /// - Parameter answers: the number of requests that get 503 if the write fails; nil for the number of entries.
     func enter(
-        _ entries: [CanonicalEntry], answers: Int? = nil, checkpoint: SignedTreeHead? = nil,
+        _ entries: [AuditEntry], answers: Int? = nil, checkpoint: SignedTreeHead? = nil,
         needsNewEntry: Bool = false,
         registrations: [Registration] = []
     ) async throws(AuditError) -> SignedTreeHead? {
@@ -89,7 +89,7 @@ final class AuditQueue: Sendable {
     }
 
     /// Adds an entry without waiting. While the log cannot be written, the queue keeps up to `noteLimit` of them.
-    func note(_ entry: CanonicalEntry) {
+    func note(_ entry: AuditEntry) {
         if state.withLock({ $0.note(entry) }) { signal.signal() }
     }
 
@@ -167,7 +167,7 @@ final class AuditQueue: Sendable {
     }
 
     /// Ends a failed transaction and refuses all waiting calls. New calls are refused until a transaction succeeds.
-    func fail(_ error: AuditError, keeping notes: [CanonicalEntry]) {
+    func fail(_ error: AuditError, keeping notes: [AuditEntry]) {
         let answered = state.withLock { state in
             state.writingSince = nil
             state.restore(notes)
@@ -206,5 +206,12 @@ final class AuditQueue: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         signal.signal()
+    }
+}
+
+extension Duration {
+    var dispatch: DispatchTimeInterval {
+        let parts = components
+        return .nanoseconds(Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000))
     }
 }

@@ -1,7 +1,9 @@
 import AuditKit
 import Foundation
 import Logging
+import Metrics
 import SigningKit
+import Synchronization
 
 /// The writer thread, which alone writes to the log in this process. It makes all waiting entries durable in one
 /// transaction with a signed tree head, and then resumes their calls. So one write to the disk serves many requests.
@@ -17,7 +19,9 @@ final class AuditWriter: Sendable {
     private let now: @Sendable () -> Timestamp
     private let loading: AuditLog.RegisterLoading
     private let storeHandle: StoreHandle
-    private let metrics = AuditMetrics()
+    private let commits = Timer(label: "privyseal_audit_commit_seconds")
+    private let entries = Counter(label: "privyseal_audit_entries_total")
+    private let failures = Counter(label: "privyseal_audit_write_failures_total")
     private let logger = Logger(label: "privyseal.audit")
 
     /// - Parameters:
@@ -38,6 +42,8 @@ final class AuditWriter: Sendable {
         self.storeHandle = storeHandle
         self.clock = clock
         self.now = now
+        // Export the counter as 0, so that alerts can see its first increment.
+        failures.increment(by: 0)
     }
 
     /// - Parameters:
@@ -92,7 +98,8 @@ final class AuditWriter: Sendable {
             appender = open
             storeHandle.entryCount = open.tree.size
             if open.registerChanges != before { storeHandle.registers = open.registers }
-            metrics.note(group, took: .now - begun)
+            commits.record(duration: .now - begun)
+            entries.increment(by: Int64(group.entries.count + group.notes.count))
             if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
             // If the write took too long, its calls were refused already. The entries are in the log nevertheless.
             if let untold = queue.succeed(head, hadTransaction: true, telling: outage) {
@@ -102,22 +109,54 @@ final class AuditWriter: Sendable {
             if queue.condition.reason != AuditError.unavailable(error.description).description {
                 logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
             }
-            metrics.noteFailure()
+            failures.increment()
             queue.fail(.unavailable(error.description), keeping: notes)
         }
     }
 
-    private func entry(for outage: AuditQueue.Outage) -> CanonicalEntry {
+    private func entry(for outage: AuditQueue.Outage) -> AuditEntry {
         let parts = outage.duration.components
         let milliseconds = Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
         return AuditEntry(
             .outage(
                 milliseconds: milliseconds, reason: outage.error.description, refused: outage.refused,
                 lostEvents: outage.lostNotes), at: now()
-        ).canonical
+        )
     }
 
     private func name(_ appender: LogAppender) -> Logger.Metadata {
         ["origin": "\(appender.store.identity.origin)", "size": "\(appender.tree.size)"]
+    }
+}
+
+/// The open store, and copies of its figures for callers that must not wait for the disk.
+final class StoreHandle: Sendable {
+    private struct State {
+        var store: (any AuditStore)?
+        var freeBytes: Int?
+        var registers: [String: AuditRegister] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let entries = Atomic(0)
+
+    var store: (any AuditStore)? {
+        get { state.withLock { $0.store } }
+        set { state.withLock { $0.store = newValue } }
+    }
+
+    var registers: [String: AuditRegister] {
+        get { state.withLock { $0.registers } }
+        set { state.withLock { $0.registers = newValue } }
+    }
+
+    var entryCount: Int {
+        get { entries.load(ordering: .relaxed) }
+        set { entries.store(newValue, ordering: .relaxed) }
+    }
+
+    var freeBytes: Int? {
+        get { state.withLock { $0.freeBytes } }
+        set { state.withLock { $0.freeBytes = newValue } }
     }
 }

@@ -118,6 +118,26 @@ extension Duration {
     }
 }
 
-extension Timestamp {
-    fileprivate var text: String { String(decoding: rfc3339, as: UTF8.self) }
+/// A step of the wall clock: it differs from the time that the monotonic clock predicts.
+public struct ClockStep: Equatable, Sendable {
+    /// The wall clock without the step.
+    public let before: Timestamp
+    /// The wall clock after the step.
+    public let after: Timestamp
+
+    /// Negative if the clock was set back.
+    public var milliseconds: Int64 { after.milliseconds - before.milliseconds }
+
+    /// For messages: "90061.0 s forward".
+    var text: String {
+        let amount = milliseconds.magnitude
+        return "\(amount / 1000).\((amount % 1000) / 100) s \(milliseconds < 0 ? "back" : "forward")"
+    }
+}
+
+/// A time at which a state ends permanently, such as the overlap of a retiring key.
+struct Deadline: Hashable, Sendable {
+    let time: Timestamp
+    /// `ClockMonitor.stepped` when the deadline was set, in milliseconds. Nil for a deadline of an earlier process.
+    let stepped: Int64?
 }

@@ -52,7 +52,7 @@ struct LogAppender {
             let begin = tree.size + group.notes.count
             var newIdentities = group.notes + group.entries
             if group.needsNewEntry, newIdentities.isEmpty, isQuiet {
-                newIdentities = [AuditEntry(.idle, at: time).canonical]
+                newIdentities = [AuditEntry(.idle, at: time)]
             }
             for entry in newIdentities { try Self.append(entry, to: &tree, transaction) }
             for one in group.registrations {
@@ -75,7 +75,7 @@ struct LogAppender {
     }
 
     private static func append(
-        _ entry: CanonicalEntry, to tree: inout LogTree, _ transaction: any AuditTransaction
+        _ entry: AuditEntry, to tree: inout LogTree, _ transaction: any AuditTransaction
     ) throws(AuditStoreError) {
         let leaf = MerkleHash.leaf(entry.bytes)
         let index = tree.size
@@ -104,6 +104,34 @@ struct LogAppender {
         }
         guard try signer.checkpoint(in: stored).root == tree.root, size == tree.size else {
             throw .replaced("It holds another log than before. Restore the right one.")
+        }
+    }
+}
+
+/// Signs checkpoints with the key of the log, and verifies such signatures.
+struct AuditSigner: Sendable {
+    private let signer: NoteSigner
+
+    init(_ signer: NoteSigner) {
+        self.signer = signer
+    }
+
+    /// - Parameter seal: the line over all registers, see `RegistersLine`.
+    func head(of tree: LogTree, origin: String, seal: String) throws(AuditStoreError) -> SignedTreeHead {
+        do throws(NoteError) {
+            let checkpoint = try Checkpoint(origin: origin, size: tree.size, root: tree.root, extensions: [seal])
+            return SignedTreeHead(size: tree.size, note: try signer.sign(checkpoint.text).description)
+        } catch {
+            throw .failed("The checkpoint could not be signed. \(error)")
+        }
+    }
+
+    /// Parses a signed tree head, and verifies its signature by the key of this log.
+    func checkpoint(in head: SignedTreeHead) throws(AuditStoreError) -> Checkpoint {
+        do throws(NoteError) {
+            return try Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: [signer.verifier])
+        } catch {
+            throw .damaged("The log's key did not sign the checkpoint over \(head.size) entries. \(error)")
         }
     }
 }

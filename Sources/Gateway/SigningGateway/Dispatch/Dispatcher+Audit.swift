@@ -13,7 +13,7 @@ extension Dispatcher {
 
     func entry(
         for facts: SigningFacts, with key: ServedApp.Key, subject: OfferSubject, item: Item, _ request: ResolvedRequest
-    ) -> CanonicalEntry? {
+    ) -> AuditEntry? {
         guard let audit else { return nil }
         let evidence = key.handle.evidence
         return audit.entry(
@@ -30,7 +30,7 @@ extension Dispatcher {
     /// stages.
     func entry(
         of signed: Result<SignedAnswer, GatewayError>, item: Item, _ request: ResolvedRequest
-    ) -> CanonicalEntry? {
+    ) -> AuditEntry? {
         switch signed {
         case .success(let answer): return answer.entry
         case .failure(.unrecorded): return nil
@@ -50,7 +50,7 @@ extension Dispatcher {
         }
     }
 
-    func record(_ entries: [CanonicalEntry], answers: Int) async throws(GatewayError) {
+    func record(_ entries: [AuditEntry], answers: Int) async throws(GatewayError) {
         guard let audit, !entries.isEmpty else { return }
         do { try await audit.record(entries, answers: answers) } catch { throw .unrecorded(error) }
     }

@@ -47,7 +47,7 @@ struct KeyLifecycleRules {
         }
         if new.isCompromised, let compromisedAt = new.compromisedAt {
             throw KeyLifecycleRefusal(
-                "The key \(new.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)), "
+                "The key \(new.keyID) was compromised at \(compromisedAt.text), "
                     + "and that was not undone; import another one.")
         }
         guard let old = active(of: new.issuerID) else {
@@ -191,7 +191,7 @@ struct KeyLifecycleRules {
         if let other = jobs.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
             throw KeyLifecycleRefusal(
                 "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
-                    + "\(String(decoding: other.begun.rfc3339, as: UTF8.self)) has not ended; end it first, with the "
+                    + "\(other.begun.text) has not ended; end it first, with the "
                     + "same command.")
         }
         if order.action == .destroy {
@@ -212,7 +212,7 @@ struct KeyLifecycleRules {
         }
         if known.isCompromised, let compromisedAt = known.compromisedAt {
             throw KeyLifecycleRefusal(
-                "The key \(order.keyID) was compromised at \(String(decoding: compromisedAt.rfc3339, as: UTF8.self)). A key ID is "
+                "The key \(order.keyID) was compromised at \(compromisedAt.text). A key ID is "
                     + "Apple's name for one key: import the new one under its own ID.")
         }
         guard known.state != .destroyed else { return }

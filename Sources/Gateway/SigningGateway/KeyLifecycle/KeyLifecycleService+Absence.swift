@@ -2,19 +2,6 @@ import SigningKit
 
 /// Checks of a destruction: the key must be absent from all locations that the gateway knows.
 extension KeyLifecycleService {
-    /// Throws unless the key backend can show the result afterwards. A key file cannot: the gateway holds its key in
-    /// memory, and a missing file proves nothing about copies.
-    func requireProvisioning(_ order: ProvisioningOrder) throws(KeyLifecycleRefusal) {
-        guard order.action != .import, let uri = try? KeyURI(order.uri),
-            !(gateway.current.ring.type(for: uri.scheme) is any KeyProvisioning.Type)
-        else { return }
-        throw KeyLifecycleRefusal(
-            order.action == .destroy
-                ? "An order cannot destroy a \(uri.scheme): key. Retire \(order.keyID), remove it from the "
-                    + "configuration, reload, and delete every copy of its file."
-                : "An order cannot make a \(uri.scheme): key. Name a token, or import the key.")
-    }
-
     /// Throws if the key still exists. An administrator may have renamed it or destroyed another object. So the gateway
     /// also looks at the URIs of the configuration and the register, and checks that no open key signs a proof with it.
     func requireAbsence(_ job: ProvisioningJob) async throws(KeyLifecycleRefusal) {

@@ -58,6 +58,19 @@ extension KeyLifecycleService {
         return isServing && order.action == .destroy && !stateCache.jobs.contains { $0.keyID == order.keyID }
     }
 
+    /// Throws unless the key backend can show the result afterwards. A key file cannot: the gateway holds its key in
+    /// memory, and a missing file proves nothing about copies.
+    private func requireProvisioning(_ order: ProvisioningOrder) throws(KeyLifecycleRefusal) {
+        guard order.action != .import, let uri = try? KeyURI(order.uri),
+            !(gateway.current.ring.type(for: uri.scheme) is any KeyProvisioning.Type)
+        else { return }
+        throw KeyLifecycleRefusal(
+            order.action == .destroy
+                ? "An order cannot destroy a \(uri.scheme): key. Retire \(order.keyID), remove it from the "
+                    + "configuration, reload, and delete every copy of its file."
+                : "An order cannot make a \(uri.scheme): key. Name a token, or import the key.")
+    }
+
     private func look(at order: ProvisioningOrder) async -> ObservedKey {
         await gateway.current.ring.look(for: order.keyID, at: order.uri, isProofWanted: false)
     }

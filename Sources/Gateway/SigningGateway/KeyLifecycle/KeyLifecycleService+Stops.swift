@@ -1,5 +1,6 @@
 import Logging
 import SigningKit
+import Synchronization
 
 extension KeyLifecycleService {
     /// Stops the key before the order is recorded: it signs nothing from now on, even if the write fails. The gateway
@@ -72,7 +73,7 @@ extension KeyLifecycleService {
         let state = record.state.stopped(as: stop.state)
         var stopped = change(
             record, to: state, stop.order.action, ChangeContext(actor: stop.actor, reason: stop.order.reason), at: time,
-            evidence: ["orderedAt": String(decoding: stop.ordered.rfc3339, as: UTF8.self)])
+            evidence: ["orderedAt": stop.ordered.text])
         if state == .compromised, !record.isCompromised { stopped.compromisedAt = stop.ordered }
         if state == record.state {
             (stopped.since, stopped.retireAt) = (record.since, record.retireAt)
@@ -90,6 +91,64 @@ extension KeyLifecycleService {
             logger.critical(
                 "A stop of the key \(stop.order.keyID) was never recorded and ends with this process. Order it again after the start.",
                 metadata: ["keyId": "\(stop.order.keyID)", "action": "\(stop.order.action.rawValue)"])
+        }
+    }
+}
+
+/// The orders that stopped keys and are not recorded yet, in the order of arrival.
+final class UnrecordedStops: Sendable {
+    /// The maximum of orders of one kind for one key. The first stops the key; the others only add names.
+    static let limit = 16
+
+    enum Addition {
+        case added
+        /// The same administrator gave the same order for the same reason before.
+        case waitsAlready
+        case tooMany
+    }
+
+    private let stops = Mutex<[UnrecordedStop]>([])
+
+    var all: [UnrecordedStop] { stops.withLock { $0 } }
+
+    func contains(_ stop: UnrecordedStop) -> Bool { stops.withLock { $0.contains { $0.isSame(as: stop) } } }
+
+    func add(_ stop: UnrecordedStop) -> Addition {
+        stops.withLock { stops in
+            let similar = stops.filter { $0.order.keyID == stop.order.keyID && $0.order.action == stop.order.action }
+            guard !similar.contains(where: stop.isSame) else { return .waitsAlready }
+            guard similar.count < Self.limit else { return .tooMany }
+            stops.append(stop)
+            return .added
+        }
+    }
+
+    func remove(_ recorded: [UnrecordedStop]) {
+        stops.withLock { stops in stops.removeAll { stop in recorded.contains { $0.hold == stop.hold } } }
+    }
+}
+
+/// An order that stopped a key and is not recorded yet.
+struct UnrecordedStop: Sendable {
+    let order: KeyChangeOrder
+    let actor: String
+    let ordered: Timestamp
+    /// The number of its hold.
+    let hold: Int
+
+    var state: KeyLifecycleState { Self.state(after: order.action) }
+
+    static func state(after action: KeyLifecycleAction) -> KeyLifecycleState {
+        action == .compromise ? .compromised : .suspended
+    }
+
+    /// Whether the same administrator gave the same order for the same reason.
+    func isSame(as other: UnrecordedStop) -> Bool { order == other.order && actor == other.actor }
+
+    /// Whether the register has the stop: a commit that reported an error may have succeeded.
+    func isRecorded(in record: KeyLifecycleRecord) -> Bool {
+        record.history.contains {
+            $0.action == order.action && $0.actor == actor && $0.reason == order.reason && $0.time >= ordered
         }
     }
 }

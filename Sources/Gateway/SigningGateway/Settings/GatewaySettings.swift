@@ -67,6 +67,11 @@ public struct AppSettings: Sendable {
 }
 
 public struct KeySettings: Sendable {
+    /// How the key came to its URI. The expected attributes depend on it.
+    public enum Provenance: String, Sendable {
+        case imported, generated, unknown
+    }
+
     public var keyID: String
     public var uri: KeyURI
     /// The fingerprint that the key must have; nil if none is pinned.
@@ -76,7 +81,7 @@ public struct KeySettings: Sendable {
     /// The planned days of activity, from the activation on.
     public var cryptoperiod: Int
     /// How the key came into its token, according to the configuration. The register may have better information.
-    public var provenance: KeyLifecycleRecord.Provenance
+    public var provenance: Provenance
     /// Where the key is configured, for error messages.
     public var origin: String
 
@@ -87,7 +92,7 @@ public struct KeySettings: Sendable {
 
     public init(
         keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil,
-        cryptoperiod: Int = 730, provenance: KeyLifecycleRecord.Provenance = .unknown, origin: String = ""
+        cryptoperiod: Int = 730, provenance: Provenance = .unknown, origin: String = ""
     ) {
         self.keyID = keyID
         self.uri = uri

@@ -42,14 +42,8 @@ struct AdminOption: ParsableArguments {
         }
     }
 
-    /// - Throws: `ExitCode` 1, after printing the error.
     func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
-        do {
-            let client = try AdminClient(try address(), self)
-            return try await client.ask(method, path, body: body, accept: accept)
-        } catch let error as AdminError {
-            throw StandardError.failure(error.description)
-        }
+        try await AdminClient(try address(), self).ask(method, path, body: body, accept: accept)
     }
 
     private func address() throws -> String {

@@ -11,20 +11,15 @@ struct ArchiveDropping {
         self.settings = settings
     }
 
-    /// - Throws: `ExitCode`, after printing the error.
     func drop(_ segments: Range<Int>) async throws {
         try await record(segments)
         let location = settings.audit.database.path
-        let store = try AuditAttempt.run { () throws(AuditStoreError) in
-            try BuiltIns.auditStore.open(at: location, timeout: Self.timeout)
-        }
+        let store = try BuiltIns.auditStore.open(at: location, timeout: Self.timeout)
         defer { store.close() }
         for segment in segments {
             // One transaction for each segment, so that a running gateway waits for one segment at most.
-            try AuditAttempt.run { () throws(AuditStoreError) in
-                try store.write { transaction throws(AuditStoreError) in
-                    try transaction.drop(segmentsBefore: segment + 1)
-                }
+            try store.write { transaction throws(AuditStoreError) in
+                try transaction.drop(segmentsBefore: segment + 1)
             }
         }
     }

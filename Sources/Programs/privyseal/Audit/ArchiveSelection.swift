@@ -32,7 +32,7 @@ struct ArchiveSelection {
             return "no segment is full and covered by a checkpoint."
         }
         let last = AuditSegment.entries(of: first).upperBound - 1
-        let time = try time(of: last).map { String(decoding: $0.rfc3339, as: UTF8.self) } ?? "no time"
+        let time = try time(of: last).map { $0.text } ?? "no time"
         return "the first segment that is left ends with entry \(last), whose time is \(time). If a clock was wrong, "
             + "give the number of segments with --segments."
     }

@@ -70,8 +70,6 @@ struct SegmentArchive {
     /// Nil unless the segment is complete.
     private static func root(of bodies: [[UInt8]]) -> [UInt8]? {
         guard bodies.count == AuditSegment.size else { return nil }
-        var tree = AppendOnlyTree()
-        for body in bodies { tree.append(MerkleHash.leaf(body)) }
-        return tree.root.bytes
+        return AppendOnlyTree(leaves: bodies.lazy.map { .leaf($0) }).root.bytes
     }
 }

@@ -64,12 +64,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         do {
             try await service.run()
-        } catch let status as ExitCode {
-            await service.close()
-            throw status
         } catch {
             await service.close()
-            throw StandardError.failure("\(error)")
+            throw error
         }
     }
 

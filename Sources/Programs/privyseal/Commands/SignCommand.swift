@@ -77,7 +77,7 @@ struct SignCommand: AsyncParsableCommand {
         } catch {
             if let error = error as? GatewayError { await record(error, request, by: gateway) }
             await close(gateway)
-            throw StandardError.failure("\(error)")
+            throw error
         }
     }
 

@@ -49,7 +49,7 @@ struct ComplianceSurvey {
 extension ClientFindings {
     init(_ client: GatewayConfiguration.Client) {
         let tokens = client.tokens.map { token in
-            let end = token.expires.map { "until \(String(decoding: $0.rfc3339, as: UTF8.self))" } ?? "without end"
+            let end = token.expires.map { "until \($0.text)" } ?? "without end"
             return "token \(token), \(end)"
         }
         self.init(

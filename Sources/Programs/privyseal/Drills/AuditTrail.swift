@@ -41,7 +41,7 @@ struct AuditTrail {
 
     /// The entries of one kind, at most 1000.
     private func entries(_ kind: String, after begin: Timestamp) async throws -> [JSONObject] {
-        let since = String(decoding: begin.rfc3339, as: UTF8.self)
+        let since = begin.text
         let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&kind=\(kind)&since=\(since)", accept: nil)
         let object = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
         let elements = try object.required("entries") { value throws(JSONReadError) in try value.elements() }

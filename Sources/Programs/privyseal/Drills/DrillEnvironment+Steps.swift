@@ -110,7 +110,7 @@ extension DrillEnvironment {
         await log.step(
             "Look into the audit log", expected: "It has no \(what) that \(old) made after the change."
         ) {
-            let since = String(decoding: changed.rfc3339, as: UTF8.self)
+            let since = changed.text
             let count = try await AuditTrail(admin).count(
                 "key=\(old)\(form.map { "&feature=\($0)" } ?? "")&kind=signature&since=\(since)")
             return .when(count == 0, "It has \(count == 0 ? "none" : "\(count)").")

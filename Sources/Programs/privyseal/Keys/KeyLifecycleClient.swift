@@ -1,4 +1,7 @@
+import Foundation
+import NIOHTTP1
 import SigningGateway
+import StrictJSON
 
 /// Requests key lifecycle changes: from a running gateway, or from the register itself while none runs.
 protocol KeyLifecycleClient: Sendable {
@@ -18,4 +21,87 @@ protocol KeyLifecycleClient: Sendable {
     func begin(_ order: ProvisioningOrder) async throws -> ProvisioningAnswer
     /// Call after the work on the token.
     func finish(_ job: String, _ end: ProvisioningResult) async throws -> ProvisioningOutcome
+}
+
+/// Asks a running gateway's admin listener. A refusal is an `AdminError.refused` with the gateway's sentence.
+struct RemoteKeyLifecycleClient: KeyLifecycleClient {
+    private let client: AdminClient
+
+    init(_ client: AdminClient) {
+        self.client = client
+    }
+
+    func overview() async throws -> KeyLifecycleOverview {
+        try await ask(.GET, "/v1/keys")
+    }
+
+    func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
+        try await ask(.POST, "/v1/keys/\(Self.segment(order.keyID))/\(order.action.rawValue)", ChangeBody(order: order))
+    }
+
+    func prove(_ keyID: String) async throws -> KeyLifecycleRecord {
+        try await ask(.POST, "/v1/keys/\(Self.segment(keyID))/prove", EmptyObject())
+    }
+
+    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
+        try await ask(.POST, "/v1/proposals/\(Self.segment(proposal))/approve", Approval(digest: digest))
+    }
+
+    func reject(_ proposal: String) async throws {
+        _ = try await client.ask(
+            .POST, "/v1/proposals/\(Self.segment(proposal))/reject", body: EmptyObject().jsonBytes(), accept: nil)
+    }
+
+    func begin(_ order: ProvisioningOrder) async throws -> ProvisioningAnswer {
+        try await ask(.POST, "/v1/ceremonies", order)
+    }
+
+    func finish(_ job: String, _ end: ProvisioningResult) async throws -> ProvisioningOutcome {
+        try await ask(.POST, "/v1/ceremonies/\(Self.segment(job))/finish", end)
+    }
+
+    private func ask<Answer: JSONReadable>(
+        _ method: HTTPMethod, _ path: String, _ body: (any JSONWritable)? = nil
+    ) async throws -> Answer {
+        let text = try await client.ask(method, path, body: body?.jsonBytes(), accept: "application/json")
+        do {
+            return try Answer(from: try JSONDocument(parsing: Array(text.utf8)).root)
+        } catch {
+            throw AdminError.unreachable(
+                "the answer to \(path) is not that of a gateway of version \(Version.text): \(error)")
+        }
+    }
+
+    /// Encodes an argument as one segment of a path (RFC 3986 §3.3).
+    private static func segment(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "-"
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~")
+}
+
+/// An empty JSON object.
+private struct EmptyObject: JSONWritable {
+    func write(to writer: inout JSONWriter) { writer.object { _ in } }
+}
+
+private struct Approval: JSONWritable {
+    let digest: String
+
+    func write(to writer: inout JSONWriter) { writer.object { $0.member("digest", digest) } }
+}
+
+/// The members that the path does not contain.
+private struct ChangeBody: JSONWritable {
+    let order: KeyChangeOrder
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("reason", order.reason)
+            if let retiring = order.retiring { writer.member("retiring", retiring) }
+            if let overlap = order.overlap { writer.member("overlap", overlap) }
+            if let watch = order.watch { writer.member("watch", watch) }
+        }
+    }
 }

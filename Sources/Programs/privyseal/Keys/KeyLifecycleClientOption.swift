@@ -18,33 +18,19 @@ struct KeyLifecycleClientOption: ParsableArguments {
         -> any KeyLifecycleClient
     {
         guard configuration.audit != nil else { throw NoRegister() }
-        guard let address = AdminOption.address(in: configuration) else { return try await local(configuration) }
+        let local = LocalKeyLifecycleClient(configuration: configuration)
+        guard let address = AdminOption.address(in: configuration) else { return local }
         let client = try AdminClient(address, admin)
         do {
             _ = try await client.ask(.GET, "/v1/keys", accept: "application/json")
         } catch AdminError.absent {
-            return try await local(configuration)
+            return local
         }
         return RemoteKeyLifecycleClient(client)
-    }
-
-    /// - Throws: `ExitCode`, after printing the error.
-    func ask<Answer>(_ body: (any KeyLifecycleClient) async throws -> Answer) async throws -> Answer {
-        do {
-            return try await body(try await lifecycleClient())
-        } catch let error as ExitCode {
-            throw error
-        } catch {
-            throw StandardError.failure("\(error)")
-        }
     }
 
     /// The option that selects the same gateway or register for another command.
     var gatewayOption: String {
         admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
-    }
-
-    private static func local(_ configuration: GatewayConfiguration) async throws -> any KeyLifecycleClient {
-        LocalKeyLifecycleClient(configuration: configuration)
     }
 }

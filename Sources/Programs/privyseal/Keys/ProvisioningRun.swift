@@ -15,33 +15,31 @@ struct ProvisioningRun {
     let isResumed: Bool
 
     /// - Returns: nil if the job is only proposed.
-    /// - Throws: `ExitCode`, after printing the error.
     static func begin(
         _ option: KeyLifecycleClientOption, _ order: ProvisioningOrder, _ output: OutputOption
     ) async throws -> ProvisioningRun? {
-        try await option.ask { lifecycleClient in
-            let open = try await lifecycleClient.overview().jobs.first {
-                $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
+        let lifecycleClient = try await option.lifecycleClient()
+        let open = try await lifecycleClient.overview().jobs.first {
+            $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
+        }
+        if let open {
+            let begun = open.begun.text
+            StandardError.print("An earlier run began at \(begun) and did not end; this run continues it.")
+        }
+        switch try await lifecycleClient.begin(order) {
+        case .begun(let job):
+            return ProvisioningRun(lifecycleClient: lifecycleClient, job: job, isResumed: open != nil)
+        case .proposed(let proposal):
+            if output.format == .json {
+                let answer = ProvisioningAnswer.proposed(proposal)
+                print(String(decoding: answer.jsonBytes(capacity: 512), as: UTF8.self))
+            } else {
+                print(
+                    "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
+                        + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same "
+                        + "command again.")
             }
-            if let open {
-                let begun = String(decoding: open.begun.rfc3339, as: UTF8.self)
-                StandardError.print("An earlier run began at \(begun) and did not end; this run continues it.")
-            }
-            switch try await lifecycleClient.begin(order) {
-            case .begun(let job):
-                return ProvisioningRun(lifecycleClient: lifecycleClient, job: job, isResumed: open != nil)
-            case .proposed(let proposal):
-                if output.format == .json {
-                    let answer = ProvisioningAnswer.proposed(proposal)
-                    print(String(decoding: answer.jsonBytes(capacity: 512), as: UTF8.self))
-                } else {
-                    print(
-                        "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                            + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same "
-                            + "command again.")
-                }
-                return nil
-            }
+            return nil
         }
     }
 
@@ -56,7 +54,7 @@ struct ProvisioningRun {
             let end = ProvisioningResult(
                 isSuccess: false, fingerprint: job.fingerprint, evidence: ["failure": "\(error)"])
             _ = try? await lifecycleClient.finish(job.id, end.shortened())
-            throw StandardError.failure("\(error)")
+            throw error
         }
         let (fingerprint, facts) = evidence(result)
         do {
@@ -87,7 +85,7 @@ extension KeyLifecycleClientOption {
             if let path = admin.configuration {
                 try ConfigurationOption.load(path).accounts.map(\.issuerID)
             } else {
-                try await ask { lifecycleClient in try await lifecycleClient.overview().accounts.map(\.issuerID) }
+                try await lifecycleClient().overview().accounts.map(\.issuerID)
             }
         guard all.count == 1 else {
             throw StandardError.failure(

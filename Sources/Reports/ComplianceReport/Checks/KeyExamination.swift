@@ -40,7 +40,5 @@ struct KeyExamination {
 }
 
 extension Timestamp {
-    var text: String { String(decoding: rfc3339, as: UTF8.self) }
-
     func days(until other: Timestamp) -> Int { Int((other.milliseconds - milliseconds) / 86_400_000) }
 }

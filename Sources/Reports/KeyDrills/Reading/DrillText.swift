@@ -50,7 +50,7 @@ public enum DrillText {
 
     /// In UTC, to the second.
     static func moment(_ time: Timestamp) -> String {
-        let text = String(decoding: time.rfc3339, as: UTF8.self)
+        let text = time.text
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
     }
 

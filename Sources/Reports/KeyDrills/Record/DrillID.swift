@@ -4,7 +4,7 @@ public import SigningKit
 public enum DrillID {
     /// Such as `20261121T120000Z-compromise`.
     public static func of(_ scenario: DrillScenario, begun: Timestamp) -> String {
-        let text = String(decoding: begun.rfc3339, as: UTF8.self).filter { $0 != "-" && $0 != ":" }
+        let text = begun.text.filter { $0 != "-" && $0 != ":" }
         return "\(text.prefix(15))Z-\(scenario.rawValue)"
     }
 

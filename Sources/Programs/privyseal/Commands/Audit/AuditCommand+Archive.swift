@@ -63,17 +63,13 @@ extension AuditCommand {
             let limit = try moment()
             let source = try log.open()
             // The lock lasts until the process ends.
-            try AuditAttempt.run { () throws(AuditSetupError) in
-                try ArchiveLock.take(beside: source.path)
-            }
+            try ArchiveLock.take(beside: source.path)
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)
             let selection = ArchiveSelection(source.reader, externals: collections.map(\.checkpoints))
-            let chosen = try AuditAttempt.run { () throws(AuditStoreError) in
-                try selection.segments(before: limit, count: segments)
-            }
+            let chosen = try selection.segments(before: limit, count: segments)
             guard !chosen.isEmpty else {
-                let reason = try AuditAttempt.run { () throws(AuditStoreError) in try selection.reason(before: limit) }
+                let reason = try selection.reason(before: limit)
                 print("Nothing to archive: \(reason)")
                 return
             }
@@ -103,12 +99,8 @@ extension AuditCommand {
 
         /// An operator must examine a damaged log before anything is moved.
         private func verify(_ source: AuditSource, _ collections: [CheckpointCollection]) throws {
-            let progress = ProgressBar(isShown: !quiet)
             let verifier = AuditVerifier(try keys.verifiers(for: source), externals: collections.map(\.checkpoints))
-            let report = try AuditAttempt.run { () throws(AuditStoreError) in
-                defer { progress.end() }
-                return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
-            }
+            let report = try Verify.report(by: verifier, on: source, isQuiet: quiet)
             guard report.isIntact else {
                 let first = report.faults.first.map { " " + PlainText.of($0.description) } ?? ""
                 throw StandardError.failure("Nothing is archived, because the log is not intact.\(first)")
@@ -117,19 +109,14 @@ extension AuditCommand {
 
         private func write(_ chosen: Range<Int>, of reader: any AuditReader) throws {
             let archive = SegmentArchive(directory)
-            let roots = try AuditAttempt.run { () throws(AuditStoreError) in try reader.segmentRoots() }
+            let roots = try reader.segmentRoots()
             for segment in chosen where segment < roots.count {
-                let bodies = try AuditAttempt.run { () throws(AuditStoreError) in
-                    var bodies: [[UInt8]] = []
-                    try reader.entries(in: AuditSegment.entries(of: segment)) { entry in
-                        bodies.append(entry.body)
-                        return true
-                    }
-                    return bodies
+                var bodies: [[UInt8]] = []
+                try reader.entries(in: AuditSegment.entries(of: segment)) { entry in
+                    bodies.append(entry.body)
+                    return true
                 }
-                try AuditAttempt.run { () throws(AuditSetupError) in
-                    try archive.write(bodies, of: segment, root: roots[segment])
-                }
+                try archive.write(bodies, of: segment, root: roots[segment])
             }
         }
     }

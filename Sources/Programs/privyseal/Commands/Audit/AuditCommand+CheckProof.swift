@@ -29,7 +29,7 @@ extension AuditCommand {
             let answer: String
             do throws(AuditProofError) { answer = try check(bytes, verifiers) } catch {
                 if output.format == .json { try AuditOutput.print(json(error)) }
-                throw StandardError.failure(error.description)
+                throw error
             }
             try AuditOutput.print(answer)
         }

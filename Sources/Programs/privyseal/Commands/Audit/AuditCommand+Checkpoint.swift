@@ -22,12 +22,12 @@ extension AuditCommand {
 
         func run() throws {
             let reader = try log.open().reader
-            let (head, kept) = try AuditAttempt.run { () throws(AuditStoreError) in
-                (try reader.head(), all ? try reader.checkpoints() : [])
+            guard let head = try reader.head() else {
+                throw StandardError.failure("The log holds no entries, and so no checkpoint.")
             }
-            guard let head else { throw StandardError.failure("The log holds no entries, and so no checkpoint.") }
             let output = AuditOutput.standard
             if all {
+                let kept = try reader.checkpoints()
                 for checkpoint in kept where checkpoint.size < head.size {
                     output.write(try note(checkpoint) + "\n".utf8)
                 }
@@ -37,7 +37,7 @@ extension AuditCommand {
             } else {
                 output.write(try note(head))
             }
-            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+            try output.finish()
         }
 
         /// The checkpoint as stored. Bytes that are not a checkpoint are not printed to a terminal.

@@ -56,7 +56,7 @@ extension AuditCommand {
             // The search index may lack entries, and the file would not show it.
             query.usesIndex = false
             let reader = try log.open().reader
-            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
+            try ArchiveNotice.say(reader, query)
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
             var unfit: Int?
             let missing: MissingEntries?
@@ -71,7 +71,7 @@ extension AuditCommand {
                 }.missing
             } catch {
                 output.abandon()
-                throw StandardError.failure("\(error)")
+                throw error
             }
             if let unfit {
                 output.abandon()
@@ -83,7 +83,7 @@ extension AuditCommand {
                 output.abandon()
                 try AuditAttempt.refuse(missing, reader)
             }
-            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+            try output.finish()
         }
 
         /// Nil if the stored bytes are not an entry.

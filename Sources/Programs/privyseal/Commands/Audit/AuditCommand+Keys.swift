@@ -30,7 +30,7 @@ extension AuditCommand {
                     "\(config.path) has no audit section: this gateway keeps no log.", status: 78)
             }
             let keyFile = AuditKeyFile(audit.key.path)
-            var verifiers = try AuditAttempt.run { () throws(AuditSetupError) in try keyFile.publicKeys() }
+            var verifiers = try keyFile.publicKeys()
             let origin = verifiers.first?.name ?? ""
             if let cosigner = AuditComposition(audit, of: configuration).cosigner(of: origin) {
                 if openCosigner {

@@ -52,41 +52,38 @@ extension AuditCommand {
 
         func run() throws {
             let source = try log.open()
-            let prover = try AuditAttempt.run { () throws(AuditProofError) in
-                try AuditProver(source.reader, archive: archive.bodies)
-            }
+            let prover = try AuditProver(source.reader, archive: archive.bodies)
             let sizes: [Int?] = index == nil ? between : [against]
             let heads = try sizes.map { try candidates($0, prover, source) }
-            let proof = try AuditAttempt.run { () throws(AuditProofError) in
-                try AuditProver.first(heads[0]) { head throws(AuditProofError) in
-                    if let index { return try prover.inclusion(of: index, in: head).text }
-                    return try AuditProver.first(heads[1]) { later throws(AuditProofError) in
-                        try prover.consistency(from: head, to: later).text
-                    }
+            let proof = try AuditProver.first(heads[0]) { head throws(AuditProofError) in
+                if let index { return try prover.inclusion(of: index, in: head).text }
+                return try AuditProver.first(heads[1]) { later throws(AuditProofError) in
+                    try prover.consistency(from: head, to: later).text
                 }
             }
             let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
             output.write(Array(proof.utf8))
-            try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+            try output.finish()
         }
 
         /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
         private func candidates(_ size: Int?, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
             guard let size else {
-                return [try AuditAttempt.run { () throws(AuditProofError) in try prover.checkpoint() }]
+                return [try prover.checkpoint()]
             }
             let given = checkpoints.files.isEmpty ? [] : try heads(of: size, source)
             do throws(AuditProofError) {
                 return given + [try prover.checkpoint(size: size)]
             } catch {
                 let found = checkpoints.files.isEmpty ? try heads(of: size, source) : given
-                return found.isEmpty ? try AuditAttempt.run { () throws(AuditProofError) in throw error } : found
+                guard !found.isEmpty else { throw error }
+                return found
             }
         }
 
         private func heads(of size: Int, _ source: AuditSource) throws -> [SignedTreeHead] {
             try checkpoints.collections(for: source).flatMap { collection in
-                try AuditAttempt.run { () throws(AuditStoreError) in try collection.checkpoints.notes(size: size) }
+                try collection.checkpoints.notes(size: size)
             }.map { SignedTreeHead(size: size, note: $0.description) }
         }
     }

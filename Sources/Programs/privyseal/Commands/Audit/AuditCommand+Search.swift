@@ -42,17 +42,15 @@ extension AuditCommand {
         func run() throws {
             let query = try filter.query(isLatestFirst: !oldestFirst)
             let reader = try log.open().reader
-            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
+            try ArchiveNotice.say(reader, query)
             if count { try printCount(query, reader) } else { try printEntries(query, reader) }
         }
 
         private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws {
             var count = 0
-            let coverage = try AuditAttempt.run { () throws(AuditStoreError) in
-                try reader.search(query) { _ in
-                    count += 1
-                    return true
-                }
+            let coverage = try reader.search(query) { _ in
+                count += 1
+                return true
             }
             try AuditOutput.print(output.format == .json ? json(count, coverage) : "\(count)")
             say(coverage)
@@ -71,15 +69,13 @@ extension AuditCommand {
         private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws {
             let printer = EntryPrinter(output.format)
             var (shown, more) = (0, 0)
-            let coverage = try AuditAttempt.run { () throws(AuditStoreError) in
-                try reader.search(query) { (entry) throws(AuditStoreError) in
-                    guard limit > 0, shown == limit else {
-                        shown += 1
-                        return printer.show(entry)
-                    }
-                    more += 1
-                    return more < Self.countLimit
+            let coverage = try reader.search(query) { entry in
+                guard limit > 0, shown == limit else {
+                    shown += 1
+                    return printer.show(entry)
                 }
+                more += 1
+                return more < Self.countLimit
             }
             try printer.finish()
             if shown == 0 { StandardError.print("privyseal: No entry matches.") }

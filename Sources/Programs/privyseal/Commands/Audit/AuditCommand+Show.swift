@@ -25,10 +25,10 @@ extension AuditCommand {
 
         func run() throws {
             let reader = try log.open().reader
-            let entry = try AuditAttempt.run { () throws(AuditStoreError) in try find(in: reader) }
+            let entry = try find(in: reader)
             guard let entry else {
                 throw StandardError.failure(
-                    try AuditAttempt.run { () throws(AuditStoreError) in try absence(from: reader) })
+                    try absence(from: reader))
             }
             let printed: [UInt8]
             if raw {
@@ -40,7 +40,7 @@ extension AuditCommand {
             }
             let standard = AuditOutput.standard
             standard.write(printed)
-            try AuditAttempt.run { () throws(AuditSetupError) in try standard.finish() }
+            try standard.finish()
         }
 
         private func find(in reader: any AuditReader) throws(AuditStoreError) -> StoredEntry? {

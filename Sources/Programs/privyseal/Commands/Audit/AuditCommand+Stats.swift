@@ -33,8 +33,8 @@ extension AuditCommand {
         func run() throws {
             let query = try filter.query(isLatestFirst: false)
             let reader = try log.open().reader
-            try AuditAttempt.run { () throws(AuditStoreError) in try ArchiveNotice.say(reader, query) }
-            let counted = try AuditAttempt.run { () throws(AuditStoreError) in try reader.tallies(query) }
+            try ArchiveNotice.say(reader, query)
+            let counted = try reader.tallies(query)
             let sums = by.sums(counted.tallies)
             let standard = AuditOutput.standard
             switch format {
@@ -42,7 +42,7 @@ extension AuditCommand {
             case .json: standard.write(json(sums) + "\n".utf8)
             case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
             }
-            try AuditAttempt.run { () throws(AuditSetupError) in try standard.finish() }
+            try standard.finish()
             if let sentence = counted.coverage.countSentence { StandardError.print("privyseal: \(sentence)") }
             try AuditAttempt.refuse(counted.coverage.missing, reader)
         }
@@ -90,6 +90,6 @@ extension AuditCommand {
             }
         }
 
-        private func moment(_ tally: AuditTally) -> String { String(decoding: tally.begin.rfc3339, as: UTF8.self) }
+        private func moment(_ tally: AuditTally) -> String { tally.begin.text }
     }
 }

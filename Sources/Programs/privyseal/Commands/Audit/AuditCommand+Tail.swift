@@ -35,17 +35,15 @@ extension AuditCommand {
         func run() throws {
             let reader = try log.open().reader
             let printer = EntryPrinter(output.format)
-            var next = try AuditAttempt.run { () throws(AuditStoreError) in
-                let size = try reader.head()?.size ?? 0
-                let begin = try reader.firstIndex()
-                let first = max(begin, size - min(count, size))
-                if size - first < min(count, size) { ArchiveNotice.say(begin) }
-                try printer.show(reader, first..<max(first, size))
-                return max(first, size)
-            }
+            let size = try reader.head()?.size ?? 0
+            let begin = try reader.firstIndex()
+            let first = max(begin, size - min(count, size))
+            if size - first < min(count, size) { ArchiveNotice.say(begin) }
+            var next = max(first, size)
+            try printer.show(reader, first..<next)
             while follow, printer.isWell, printer.missing == nil {
                 usleep(Self.interval)
-                next = try AuditAttempt.run { () throws(AuditStoreError) in try pass(next, reader, printer) }
+                next = try pass(next, reader, printer)
             }
             try printer.finish()
             try AuditAttempt.refuse(printer.missing, reader)

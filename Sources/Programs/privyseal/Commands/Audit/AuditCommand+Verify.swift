@@ -37,11 +37,7 @@ extension AuditCommand {
             let verifiers = try keys.verifiers(for: source)
             let collections = try checkpoints.collections(for: source)
             let verifier = AuditVerifier(verifiers, externals: collections.map(\.checkpoints), archive: archive.bodies)
-            let progress = ProgressBar(isShown: !quiet)
-            let report = try AuditAttempt.run { () throws(AuditStoreError) in
-                defer { progress.end() }
-                return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
-            }
+            let report = try Self.report(by: verifier, on: source, isQuiet: quiet)
             let hasCosigner = source.settings?.audit.checkpoints.cosigner != nil
             let result = VerificationResult(
                 database: source.path, report: report, verifiers: verifiers, collections: collections,
@@ -51,6 +47,14 @@ extension AuditCommand {
             case .json: try AuditOutput.print(result.json)
             }
             if !result.isIntact { throw ExitCode.failure }
+        }
+
+        static func report(
+            by verifier: AuditVerifier, on source: AuditSource, isQuiet: Bool
+        ) throws(AuditStoreError) -> AuditReport {
+            let progress = ProgressBar(isShown: !isQuiet)
+            defer { progress.end() }
+            return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
         }
     }
 }

@@ -26,7 +26,7 @@ struct AuditLogOption: ParsableArguments {
     func open() throws -> AuditSource {
         let settings = try configuration.map(Self.settings)
         guard let location = database ?? settings?.audit.database.path else { throw ExitCode.validationFailure }
-        let reader = try AuditAttempt.run { () throws(AuditStoreError) in try BuiltIns.auditStore.read(at: location) }
+        let reader = try BuiltIns.auditStore.read(at: location)
         return AuditSource(location: location, reader: reader, settings: settings)
     }
 

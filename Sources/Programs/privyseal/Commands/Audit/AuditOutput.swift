@@ -26,7 +26,7 @@ final class AuditOutput {
     static func print(_ line: String) throws {
         let output = standard
         output.write(Array((line + "\n").utf8))
-        try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() }
+        try output.finish()
     }
 
     /// Standard output, or a new file, which gets its name in `finish`. Never overwrites a file.

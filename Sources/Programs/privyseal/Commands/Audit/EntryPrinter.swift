@@ -37,5 +37,5 @@ final class EntryPrinter {
         output.flush()
     }
 
-    func finish() throws { try AuditAttempt.run { () throws(AuditSetupError) in try output.finish() } }
+    func finish() throws { try output.finish() }
 }

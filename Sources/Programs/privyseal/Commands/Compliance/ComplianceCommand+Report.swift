@@ -66,11 +66,9 @@ extension ComplianceCommand {
             }
             let now = ClockMonitor.systemTime()
             let report = ComplianceExaminer(findings, at: now).report(id: Self.id(at: now.rfc3339))
-            let (sealed, page) = try AuditAttempt.run { () throws(NoteError) in
-                try SignedReport.make(report, signer: signer)
-            }
+            let (sealed, page) = try SignedReport.make(report, signer: signer)
             let files = out.map { ComplianceFiles(id: report.id, in: $0) }
-            try AuditAttempt.run { () throws(AuditSetupError) in try files?.write(sealed.bytes, page: page) }
+            try files?.write(sealed.bytes, page: page)
             // Before anything is printed: a lost standard output ends the process.
             await ReportRecording.record(
                 "compliance", id: report.id, bytes: sealed.bytes, hasPassed: report.tally.failed == 0, in: configuration

@@ -50,7 +50,7 @@ extension ComplianceCommand {
                 print(output.format == .json ? json(verified) : text(verified))
             } catch {
                 if output.format == .json { print(json(error)) }
-                throw StandardError.failure("\(error)")
+                throw error
             }
         }
 
@@ -78,7 +78,7 @@ extension ComplianceCommand {
 
         private func text(_ report: VerifiedReport) -> String {
             var lines = [
-                "valid: report \(report.id) of \(String(decoding: report.made.rfc3339, as: UTF8.self)), signed by "
+                "valid: report \(report.id) of \(report.made.text), signed by "
                     + report.signers.joined(separator: ", ") + ".",
                 "Its verdict: \(report.result.rawValue), \(report.failed) failed, \(report.unavailable) unavailable.",
             ]

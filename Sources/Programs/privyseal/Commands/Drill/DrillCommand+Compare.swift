@@ -25,7 +25,7 @@ extension DrillCommand {
         @OptionGroup var output: OutputOption
 
         func run() throws {
-            let comparison = try DrillAttempt.run { try compare() }
+            let comparison = try compare()
             print(
                 output.format == .json
                     ? String(decoding: comparison.jsonBytes(), as: UTF8.self)

@@ -84,10 +84,9 @@ extension DrillCommand {
             LogSetup.bootstrapQuietly()
             let archive = try archive.archive()
             let conditions = conditions(archive)
-            let outcome = try await DrillAttempt.run { () async throws -> Outcome in
-                try archive.prepare()
-                return throwAway ? try await runThrowAway(conditions, archive) : try await runGiven(conditions, archive)
-            }
+            try archive.prepare()
+            let outcome =
+                throwAway ? try await runThrowAway(conditions, archive) : try await runGiven(conditions, archive)
             // Before the record is printed: a lost standard output ends the process.
             let failure = outcome.failure.map { StandardError.failure($0.description) }
             // Print the record even if it could not be kept: the drill cannot be repeated.

@@ -118,8 +118,3 @@ struct KeyAnswerText {
             """
     }
 }
-
-extension Timestamp {
-    /// RFC 3339 in UTC with milliseconds.
-    var text: String { String(decoding: rfc3339, as: UTF8.self) }
-}

@@ -21,7 +21,7 @@ struct KeyChangeOption: ParsableArguments {
 
     /// Requests the change, and prints the result.
     func make(_ order: KeyChangeOrder) async throws {
-        report(try await target.ask { lifecycleClient in try await lifecycleClient.change(order) }, watch: order.watch)
+        report(try await target.lifecycleClient().change(order), watch: order.watch)
     }
 
     func report(_ answer: KeyChangeAnswer, watch: Int? = nil) {

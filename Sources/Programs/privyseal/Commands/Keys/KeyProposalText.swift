@@ -1,5 +1,6 @@
 import AuditKit
 import SigningGateway
+import SigningKit
 
 /// A proposal as text, for the administrator who decides.
 struct KeyProposalText {

@@ -1,5 +1,6 @@
 import AuditKit
 import SigningGateway
+import SigningKit
 import StrictJSON
 
 /// The open matters of the register: a sentence for each, with the required action.

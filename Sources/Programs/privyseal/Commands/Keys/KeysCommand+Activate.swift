@@ -51,7 +51,7 @@ extension KeysCommand {
 
         func run() async throws {
             try consent.require(intention)
-            let proven = try await change.target.ask { lifecycleClient in try await lifecycleClient.prove(key) }
+            let proven = try await change.target.lifecycleClient().prove(key)
             let proof =
                 "\(key) has signed a fresh proof of possession"
                 + (proven.fingerprint.map { "; its fingerprint is \($0)." } ?? ".")

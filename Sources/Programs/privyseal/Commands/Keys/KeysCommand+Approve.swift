@@ -31,9 +31,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let answer = try await target.ask { lifecycleClient in
-                try await lifecycleClient.approve(proposal, digest: digest)
-            }
+            let answer = try await target.lifecycleClient().approve(proposal, digest: digest)
             switch output.format {
             case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
             case .text: print(KeyAnswerText(where: target.gatewayOption).text(answer))

@@ -34,10 +34,6 @@ extension KeysCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            try await KeyCommandError.said { try await destroy() }
-        }
-
-        private func destroy() async throws {
             let declared = try declared()
             guard let uri = at ?? declared?.key.uri.text else {
                 throw StandardError.failure(
@@ -72,10 +68,8 @@ extension KeysCommand {
             let token = provisioningSession.token
             try consent.require(
                 "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed permanently.")
-            let known = try await lifecycleClient.ask { lifecycleClient in
-                try await lifecycleClient.overview().accounts.flatMap(\.keys)
-                    .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
-            }
+            let known = try await lifecycleClient.lifecycleClient().overview().accounts.flatMap(\.keys)
+                .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
             let fingerprint = known ?? pinned
             let order = ProvisioningOrder(
                 .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,

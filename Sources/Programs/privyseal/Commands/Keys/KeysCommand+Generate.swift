@@ -51,10 +51,6 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            try await KeyCommandError.said { try await generate() }
-        }
-
-        private func generate() async throws {
             let target = try ProvisioningTarget(
                 into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
             try checkOutputs()

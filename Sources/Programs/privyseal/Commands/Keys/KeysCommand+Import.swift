@@ -76,10 +76,6 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            try await KeyCommandError.said { try await importKey() }
-        }
-
-        private func importKey() async throws {
             let target = try ProvisioningTarget(
                 into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
             let issuerID = try await lifecycleClient.issuer(issuer)

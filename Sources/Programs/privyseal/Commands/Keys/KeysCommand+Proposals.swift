@@ -13,7 +13,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let overview = try await target.ask { lifecycleClient in try await lifecycleClient.overview() }
+            let overview = try await target.lifecycleClient().overview()
             print(output.format == .json ? json(overview.proposals) : text(overview.proposals))
         }
 

@@ -24,7 +24,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let record = try await target.ask { lifecycleClient in try await lifecycleClient.prove(key) }
+            let record = try await target.lifecycleClient().prove(key)
             switch output.format {
             case .json: print(String(decoding: record.jsonBytes(capacity: 1024), as: UTF8.self))
             case .text:

@@ -15,7 +15,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            try await target.ask { lifecycleClient in try await lifecycleClient.reject(proposal) }
+            try await target.lifecycleClient().reject(proposal)
             switch output.format {
             case .json:
                 var writer = JSONWriter()

@@ -47,7 +47,7 @@ extension KeysCommand {
 extension KeyLifecycleClientOption {
     /// - Throws: `ExitCode` 1, after printing that there is no such key.
     fileprivate func key(_ keyID: String) async throws -> KeyLifecycleOverview.Key {
-        let overview = try await ask { lifecycleClient in try await lifecycleClient.overview() }
+        let overview = try await lifecycleClient().overview()
         for account in overview.accounts {
             if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
         }

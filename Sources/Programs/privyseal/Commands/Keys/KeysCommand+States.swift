@@ -20,7 +20,7 @@ extension KeysCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let overview = try await target.ask { lifecycleClient in try await lifecycleClient.overview() }
+            let overview = try await target.lifecycleClient().overview()
             switch output.format {
             case .json: print(String(decoding: overview.jsonBytes(capacity: 4096), as: UTF8.self))
             case .text: print(KeyStatesText(overview).text)

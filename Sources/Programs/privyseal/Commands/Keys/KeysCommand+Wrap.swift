@@ -30,15 +30,13 @@ extension KeysCommand {
 
         func run() async throws {
             _ = ProcessHardening.apply()
-            try await KeyCommandError.said {
-                try NewFile.check(out)
-                let pem = String(decoding: try VerifyFile.contents(of: recipient), as: UTF8.self)
-                let wrappingKey = try WrappingKey(pem: pem)
-                let package = try wrappingKey.wrap(try await key.material(of: file))
-                try NewFile.write(
-                    String(decoding: KeyPackage(package).jsonBytes(), as: UTF8.self) + "\n", to: out, mode: 0o600)
-                print(report(package))
-            }
+            try NewFile.check(out)
+            let pem = String(decoding: try VerifyFile.contents(of: recipient), as: UTF8.self)
+            let wrappingKey = try WrappingKey(pem: pem)
+            let package = try wrappingKey.wrap(try await key.material(of: file))
+            try NewFile.write(
+                String(decoding: KeyPackage(package).jsonBytes(), as: UTF8.self) + "\n", to: out, mode: 0o600)
+            print(report(package))
         }
 
         private func report(_ package: WrappedKey) -> String {
@@ -84,19 +82,17 @@ extension KeysCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            try await KeyCommandError.said {
-                try NewFile.check(out)
-                let target = try ProvisioningTarget(into, as: user)
-                let provisioningSession = try await target.provisioningSession()
-                let made: GeneratedWrappingKey
-                do { made = try await provisioningSession.makeWrappingKey(as: target.address.selector) } catch {
-                    await provisioningSession.close()
-                    throw error
-                }
+            try NewFile.check(out)
+            let target = try ProvisioningTarget(into, as: user)
+            let provisioningSession = try await target.provisioningSession()
+            let made: GeneratedWrappingKey
+            do { made = try await provisioningSession.makeWrappingKey(as: target.address.selector) } catch {
                 await provisioningSession.close()
-                try NewFile.write(WrappingKey.file(made), to: out)
-                print(report(PublicKeyFingerprint(ofDER: made.der), made.hash))
+                throw error
             }
+            await provisioningSession.close()
+            try NewFile.write(WrappingKey.file(made), to: out)
+            print(report(PublicKeyFingerprint(ofDER: made.der), made.hash))
         }
 
         private func report(_ fingerprint: PublicKeyFingerprint, _ hash: WrappingHash) -> String {

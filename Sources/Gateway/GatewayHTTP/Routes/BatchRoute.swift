@@ -67,7 +67,7 @@ struct BatchRoute {
                 problem.requestID = requestID
                 writer.member("status", problem.status.code)
                 writer.name("problem")
-                problem.write(to: &writer)
+                writer.raw(JSONText.encode(problem))
             }
         }
     }

@@ -41,12 +41,7 @@ public struct LoadRequest: Sendable, Equatable {
     /// Nil for a `GET` request.
     var body: [UInt8]? {
         if case .named = form { return nil }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("productId", productID)
-            writer.member("offerIdentifier", offerID)
-        }
-        return writer.bytes
+        return JSONText.encode(["productId": productID, "offerIdentifier": offerID])
     }
 
     /// Percent-encodes all but the unreserved characters of RFC 3986 §2.3.

@@ -1,4 +1,4 @@
-public import StrictJSON
+import StrictJSON
 
 /// A drill compared with an earlier one of the same scenario.
 public struct DrillComparison: Sendable {
@@ -59,31 +59,20 @@ public struct DrillComparison: Sendable {
     public var goneDeviations: [String] { earlier.deviations.filter { !later.deviations.contains($0) } }
 }
 
-extension DrillComparison: JSONWritable {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("scenario", later.scenario.rawValue)
-            for (name, record) in [("earlier" as StaticString, earlier), ("later", later)] {
-                writer.name(name)
-                writer.object { writer in
-                    writer.member("id", record.id)
-                    writer.member("verdict", record.verdict.rawValue)
-                    writer.name("deviations")
-                    writer.array { writer in for sentence in record.deviations { writer.string(sentence) } }
-                }
-            }
-            writer.name("lines")
-            writer.array { writer in for line in lines { Self.write(line, to: &writer) } }
+extension DrillComparison: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let record = { (record: DrillRecord) -> JSONMembers in
+            ["id": record.id, "verdict": record.verdict, "deviations": record.deviations]
         }
-    }
-
-    private static func write(_ line: Line, to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("name", line.name)
-            writer.member("unit", line.unit)
-            if let earlier = line.earlier { writer.member("earlier", earlier) }
-            if let later = line.later { writer.member("later", later) }
-            if let isWorse = line.isWorse { writer.member("worse", isWorse) }
-        }
+        let members: JSONMembers = [
+            "scenario": later.scenario, "earlier": record(earlier), "later": record(later),
+            "lines": lines.map { line -> JSONMembers in
+                [
+                    "name": line.name, "unit": line.unit, "earlier": line.earlier, "later": line.later,
+                    "worse": line.isWorse,
+                ]
+            },
+        ]
+        try members.encode(to: encoder)
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SigningGateway
-import StrictJSON
 
 extension KeysCommand {
     struct Approve: AsyncParsableCommand {
@@ -34,10 +33,7 @@ extension KeysCommand {
             let answer = try await target.ask { lifecycleClient in
                 try await lifecycleClient.approve(proposal, digest: digest)
             }
-            switch output.format {
-            case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
-            case .text: print(KeyAnswerText(where: target.gatewayOption).text(answer))
-            }
+            output.show(answer, text: KeyAnswerText(where: target.gatewayOption).text(answer))
         }
     }
 }

@@ -16,25 +16,10 @@ public struct KeyLifecycleChange: Codable, Sendable, Equatable {
     /// When a retiring key retires.
     public var retireAt: Timestamp?
     /// The evidence by name, such as attributes that were read back.
-    @OmittedIfEmpty public var evidence: [String: String]
+    @OmittedIfEmpty public var evidence: [String: String] = [:]
 
     private enum CodingKeys: String, CodingKey {
         case time = "at"
         case action, from, to, actor, approver, reason, retireAt, evidence
-    }
-
-    public init(
-        time: Timestamp, action: KeyLifecycleAction, from: KeyLifecycleState?, to: KeyLifecycleState, actor: String,
-        approver: String? = nil, reason: String, retireAt: Timestamp? = nil, evidence: [String: String] = [:]
-    ) {
-        self.time = time
-        self.action = action
-        self.from = from
-        self.to = to
-        self.actor = actor
-        self.approver = approver
-        self.reason = reason
-        self.retireAt = retireAt
-        self.evidence = evidence
     }
 }

@@ -7,7 +7,7 @@ public struct KeyLifecycleOverview: Codable, Sendable {
         /// The record, with the state that applies in the gateway.
         public var life: KeyLifecycleRecord
         /// Whether the register has that state. It does not after a stop that could not be recorded.
-        public var isRecorded: Bool
+        public var isRecorded = true
         /// Whether the configuration names the key.
         public var isDeclared: Bool
         /// The name of the `KeyState`, and why the key is not ready; nil for a key that is not declared.
@@ -17,20 +17,6 @@ public struct KeyLifecycleOverview: Codable, Sendable {
         public var uri: String?
         /// `token` or `process`.
         public var custody: String?
-
-        public init(
-            life: KeyLifecycleRecord, isRecorded: Bool = true, isDeclared: Bool, fitness: String? = nil,
-            complaint: String? = nil, uri: String? = nil,
-            custody: String? = nil
-        ) {
-            self.life = life
-            self.isRecorded = isRecorded
-            self.isDeclared = isDeclared
-            self.fitness = fitness
-            self.complaint = complaint
-            self.uri = uri
-            self.custody = custody
-        }
     }
 
     public struct Account: Codable, Sendable {
@@ -43,12 +29,6 @@ public struct KeyLifecycleOverview: Codable, Sendable {
             case issuerID = "issuerId"
             case hasDualControl = "dualControl"
             case keys
-        }
-
-        public init(issuerID: String, hasDualControl: Bool, keys: [Key]) {
-            self.issuerID = issuerID
-            self.hasDualControl = hasDualControl
-            self.keys = keys
         }
     }
 

@@ -24,35 +24,14 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     /// When `restore` undid the compromise; nil while the key counts as compromised.
     public var restoredAt: Timestamp?
     /// The number of changes that the history leaves out. The audit log has them.
-    @OmittedIfEmpty public var omitted: Int
+    @OmittedIfEmpty public var omitted = 0
     /// The oldest change first.
-    public var history: [KeyLifecycleChange]
+    public var history: [KeyLifecycleChange] = []
 
     private enum CodingKeys: String, CodingKey {
         case issuerID = "issuerId"
         case keyID = "keyId"
         case state, suspendedFrom, since, retireAt, provenance, fingerprint, compromisedAt, restoredAt, omitted, history
-    }
-
-    public init(
-        issuerID: String, keyID: String, state: KeyLifecycleState, suspendedFrom: KeyLifecycleState? = nil,
-        since: Timestamp,
-        retireAt: Timestamp? = nil, provenance: Provenance, fingerprint: PublicKeyFingerprint? = nil,
-        compromisedAt: Timestamp? = nil, restoredAt: Timestamp? = nil, history: [KeyLifecycleChange] = [],
-        omitted: Int = 0
-    ) {
-        self.issuerID = issuerID
-        self.keyID = keyID
-        self.state = state
-        self.suspendedFrom = suspendedFrom
-        self.since = since
-        self.retireAt = retireAt
-        self.provenance = provenance
-        self.fingerprint = fingerprint
-        self.compromisedAt = compromisedAt
-        self.restoredAt = restoredAt
-        self.history = history
-        self.omitted = omitted
     }
 
     /// Whether another person may have the key. Retirement or destruction does not change that.

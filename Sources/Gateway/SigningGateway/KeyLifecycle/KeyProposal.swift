@@ -10,18 +10,18 @@ public struct KeyProposal: Codable, Sendable, Equatable {
     public var issuerID: String
     public var keyID: String
     /// The other parts of the order, by name.
-    @OmittedIfEmpty public var details: [String: String]
+    @OmittedIfEmpty public var details: [String: String] = [:]
     public var reason: String
     public var proposer: String
     /// See `Administrator.proofs`.
-    @OmittedIfEmpty public var proposerProofs: [String]
+    @OmittedIfEmpty public var proposerProofs: [String] = []
     /// Names and proofs that later configurations gave to the proposer. They are not part of the digest.
     @OmittedIfEmpty public internal(set) var laterProofs: [String] = []
     public var proposed: Timestamp
     public var expires: Timestamp
     /// Nil until another administrator approves.
     public var approver: String?
-    @OmittedIfEmpty public var approverProofs: [String]
+    @OmittedIfEmpty public var approverProofs: [String] = []
     /// The number of its register; nil for a proposal in the list of earlier versions.
     var registerNumber: Int?
 
@@ -30,25 +30,6 @@ public struct KeyProposal: Codable, Sendable, Equatable {
         case approverProofs
         case issuerID = "issuerId"
         case keyID = "keyId"
-    }
-
-    public init(
-        id: String, action: KeyLifecycleAction, issuerID: String, keyID: String, details: [String: String] = [:],
-        reason: String, proposer: String, proposerProofs: [String] = [], proposed: Timestamp, expires: Timestamp,
-        approver: String? = nil, approverProofs: [String] = []
-    ) {
-        self.id = id
-        self.action = action
-        self.issuerID = issuerID
-        self.keyID = keyID
-        self.details = details
-        self.reason = reason
-        self.proposer = proposer
-        self.proposerProofs = proposerProofs
-        self.proposed = proposed
-        self.expires = expires
-        self.approver = approver
-        self.approverProofs = approverProofs
     }
 
     /// The text that an approval names: `sha256:` and the SHA-256 of the proposed members, in hexadecimal digits.

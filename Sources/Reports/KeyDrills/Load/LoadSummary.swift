@@ -5,21 +5,14 @@ public struct LoadSummary: Codable, Sendable, Equatable {
     /// A period of the drill. All intervals have the same length.
     public struct Interval: Codable, Sendable, Equatable {
         public var begin: Timestamp
-        public var served: Int
-        public var failed: Int
+        public var served = 0
+        public var failed = 0
         /// The served requests by key ID.
-        public var byKey: [String: Int]
+        public var byKey: [String: Int] = [:]
 
         private enum CodingKeys: String, CodingKey {
             case begin = "at"
             case served, failed, byKey
-        }
-
-        public init(begin: Timestamp, served: Int = 0, failed: Int = 0, byKey: [String: Int] = [:]) {
-            self.begin = begin
-            self.served = served
-            self.failed = failed
-            self.byKey = byKey
         }
     }
 
@@ -44,19 +37,5 @@ public struct LoadSummary: Codable, Sendable, Equatable {
         case wronglySigned, byKey, byReason
         case intervalLength = "intervalMs"
         case intervals
-    }
-
-    public init(
-        served: Int, failed: Int, unexcused: Int, wronglySigned: Int, byKey: [String: Int], byReason: [String: Int],
-        intervalLength: Int, intervals: [Interval]
-    ) {
-        self.served = served
-        self.failed = failed
-        self.unexcused = unexcused
-        self.wronglySigned = wronglySigned
-        self.byKey = byKey
-        self.byReason = byReason
-        self.intervalLength = intervalLength
-        self.intervals = intervals
     }
 }

@@ -46,13 +46,6 @@ public struct DrillRecord: Encodable, Sendable, Equatable {
             case kind, subject, detail
             case time = "at"
         }
-
-        public init(kind: String, subject: String, detail: String, time: Timestamp) {
-            self.kind = kind
-            self.subject = subject
-            self.detail = detail
-            self.time = time
-        }
     }
 
     /// The audit log entries about the drill.

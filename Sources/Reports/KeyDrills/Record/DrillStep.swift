@@ -8,15 +8,4 @@ public struct DrillStep: Codable, Sendable, Equatable {
     public var begun: Timestamp
     public var ended: Timestamp
     public var verdict: DrillVerdict
-
-    public init(
-        title: String, expected: String, actual: String, begun: Timestamp, ended: Timestamp, verdict: DrillVerdict
-    ) {
-        self.title = title
-        self.expected = expected
-        self.actual = actual
-        self.begun = begun
-        self.ended = ended
-        self.verdict = verdict
-    }
 }

@@ -24,8 +24,11 @@ final class JSONElement {
     }
 
     func encode(_ value: some Encodable) throws {
+        if let text = value as? String {
+            content = .scalar { $0.string(text) }
+            return
+        }
         switch value {
-        case let text as String: content = .scalar { $0.string(text) }
         case let flag as Bool: content = .scalar { $0.boolean(flag) }
         case let integer as any BinaryInteger: content = .scalar { $0.raw(Array("\(integer)".utf8)) }
         case let number as any BinaryFloatingPoint:

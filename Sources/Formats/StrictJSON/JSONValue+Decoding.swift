@@ -10,9 +10,10 @@ extension JSONValue {
     /// decoded as such. Unknown members are ignored, unless the type's keys are `ClosedCodingKey`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONReadError) -> Value {
         do {
-            let value = try scalar(type) ?? Value(from: JSONValueDecoder(value: self))
+            if let scalar = try scalar(type) { return scalar }
+            let value = try Value(from: JSONValueDecoder(value: self))
             // Two strings are equal if they are canonically equivalent, so compare bytes.
-            if let choice = value as? any RawRepresentable<String>,
+            if kind == .string, let choice = value as? any RawRepresentable<String>,
                 !choice.rawValue.utf8.elementsEqual(try string().utf8)
             {
                 throw JSONReadError(.invalid("is not a known value"))
@@ -28,9 +29,9 @@ extension JSONValue {
 
     /// Nil for a type that is not a scalar.
     private func scalar<Value>(_ type: Value.Type) throws -> Value? {
+        if type == String.self { return try string() as? Value }
+        if type == Bool.self { return try boolean() as? Value }
         switch type {
-        case is String.Type: return try string() as? Value
-        case is Bool.Type: return try boolean() as? Value
         case let integer as any FixedWidthInteger.Type:
             guard let value = integer.init(exactly: try self.integer()) else {
                 throw JSONReadError(.invalid("is out of range"))

@@ -69,7 +69,7 @@ extension Problem {
     }
 
     func closingAnswer() -> (head: HTTPResponse, body: ByteBuffer) {
-        let body = ByteBuffer(bytes: JSONText.encode(self))
+        let body = ByteBuffer(bytes: jsonBytes())
         var fields = headerFields
         fields[.requestID] = requestID
         fields[.contentType] = Self.mediaType

@@ -40,15 +40,18 @@ struct Problem: Error, Equatable {
         return fields
     }
 
-    var response: Response { .json(self, as: Self.mediaType, status: status, headers: headerFields) }
+    var response: Response { .json(jsonBytes(), as: Self.mediaType, status: status, headers: headerFields) }
 }
 
-extension Problem: Encodable {
-    func encode(to encoder: any Encoder) throws {
-        let members: JSONMembers = [
-            "type": kind.type, "title": kind.title, "status": status.code, "detail": detail, "field": field,
-            "requestId": requestID,
-        ]
-        try members.encode(to: encoder)
+extension Problem: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("type", kind.type)
+            writer.member("title", kind.title)
+            writer.member("status", status.code)
+            writer.member("detail", detail)
+            if let field { writer.member("field", field) }
+            if let requestID { writer.member("requestId", requestID) }
+        }
     }
 }

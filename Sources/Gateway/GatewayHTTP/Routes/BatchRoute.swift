@@ -67,7 +67,7 @@ struct BatchRoute {
                 problem.requestID = requestID
                 writer.member("status", problem.status.code)
                 writer.name("problem")
-                writer.raw(JSONText.encode(problem))
+                problem.write(to: &writer)
             }
         }
     }

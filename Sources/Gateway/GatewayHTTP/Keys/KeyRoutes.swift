@@ -55,14 +55,20 @@ struct KeyRoutes {
 
     @Sendable private func approve(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let (id, actor) = (try context.parameters.require("id"), Self.actor(context))
-        let digest = try await Self.read(request) { value throws(JSONReadError) in
-            try value.object(members: ["digest"]).decode("digest") as String
-        }
+        let digest = try await Self.read(Approval.self, request).digest
         return Self.response(
             try await answering { () throws(KeyLifecycleRefusal) in
                 try await lifecycle.approve(id, digest: digest, by: actor)
             }
         )
+    }
+
+    private struct Approval: Decodable {
+        let digest: String
+
+        enum CodingKeys: String, ClosedCodingKey {
+            case digest
+        }
     }
 
     @Sendable private func reject(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -74,9 +80,7 @@ struct KeyRoutes {
     // MARK: Provisioning jobs
 
     @Sendable private func begin(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let order = try await Self.read(request) { value throws(JSONReadError) in
-            try value.decode(ProvisioningOrder.self)
-        }
+        let order = try await Self.read(ProvisioningOrder.self, request)
         let actor = Self.actor(context)
         let answer = try await answering { () throws(KeyLifecycleRefusal) in
             try await lifecycle.begin(order, by: actor)
@@ -87,9 +91,7 @@ struct KeyRoutes {
 
     @Sendable private func finish(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let id = try context.parameters.require("id")
-        let end = try await Self.read(request) { value throws(JSONReadError) in
-            try value.decode(ProvisioningResult.self)
-        }
+        let end = try await Self.read(ProvisioningResult.self, request)
         let actor = Self.actor(context)
         let outcome = try await answering { () throws(KeyLifecycleRefusal) in
             try await lifecycle.finish(id, end, by: actor)
@@ -103,6 +105,10 @@ struct KeyRoutes {
     private static func actor(_ context: GatewayContext) -> Administrator {
         let known = context.scope.known
         return known.administrator ?? Administrator(name: known.client ?? "")
+    }
+
+    private static func read<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+        try await read(request) { value throws(JSONReadError) in try value.decode(type) }
     }
 
     private static func read<Value>(

@@ -35,6 +35,20 @@ public struct ComplianceCheck: Encodable, Sendable, Equatable {
         self.detail = detail
         self.evidence = evidence
     }
+
+    /// A check that finds `expected`, or fails.
+    ///
+    /// - Parameters:
+    ///   - found: The other value; nil if the check passes.
+    ///   - detail: Of a failure only.
+    init(
+        _ id: String, _ asks: String, _ requirements: [Requirement], fails found: String?, expected: String,
+        detail: String, evidence: String
+    ) {
+        self.init(
+            id, asks, requirements, value: found ?? expected, expected: expected, found == nil ? .pass : .fail,
+            detail: found == nil ? nil : detail, evidence: evidence)
+    }
 }
 
 /// The number of checks for each result.

@@ -27,31 +27,26 @@ public struct DrillComparison: Sendable {
     }
 
     public var lines: [Line] {
-        DrillTiming.allCases.compactMap { timing in
+        let timings = DrillTiming.allCases.compactMap { timing -> Line? in
             let (before, after) = (earlier.timings[timing], later.timings[timing])
             guard before != nil || after != nil else { return nil }
             return Line(name: timing.title, unit: "ms", earlier: before, later: after, isBetterLow: true)
-        } + [
-            Line(
-                name: "Served", unit: "requests", earlier: earlier.load.served, later: later.load.served,
-                isBetterLow: nil),
-            Line(
-                name: "Failed", unit: "requests", earlier: earlier.load.failed, later: later.load.failed,
-                isBetterLow: true),
-            Line(
-                name: "Failed outside an outage", unit: "requests", earlier: earlier.load.unexcused,
-                later: later.load.unexcused, isBetterLow: true),
-            Line(
-                name: "Wrongly signed", unit: "requests", earlier: earlier.load.wronglySigned,
-                later: later.load.wronglySigned, isBetterLow: true),
-            Line(
-                name: "Steps that failed", unit: "steps", earlier: Self.failures(earlier), later: Self.failures(later),
-                isBetterLow: true),
+        }
+        return timings + [
+            line("Served", "requests", \.load.served, isBetterLow: nil),
+            line("Failed", "requests", \.load.failed),
+            line("Failed outside an outage", "requests", \.load.unexcused),
+            line("Wrongly signed", "requests", \.load.wronglySigned),
+            line("Steps that failed", "steps", \.failedSteps),
         ]
     }
 
-    private static func failures(_ record: DrillRecord) -> Int {
-        record.steps.count { $0.verdict == .failed }
+    private func line(
+        _ name: String, _ unit: String, _ number: KeyPath<DrillRecord, Int>, isBetterLow: Bool? = true
+    ) -> Line {
+        Line(
+            name: name, unit: unit, earlier: earlier[keyPath: number], later: later[keyPath: number],
+            isBetterLow: isBetterLow)
     }
 
     /// The deviations that only one of the drills has.
@@ -75,4 +70,8 @@ extension DrillComparison: Encodable {
         ]
         try members.encode(to: encoder)
     }
+}
+
+extension DrillRecord {
+    fileprivate var failedSteps: Int { steps.count { $0.verdict == .failed } }
 }

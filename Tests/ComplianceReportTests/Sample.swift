@@ -1,8 +1,9 @@
 import ComplianceReport
 import Crypto
-import SigningGateway
 import SigningKit
 import TransparencyLog
+
+@testable import SigningGateway
 
 /// Findings about a correct installation. Each test changes one of them.
 enum Sample {

@@ -41,7 +41,7 @@ struct ComparisonTests {
         #expect(text.contains("5 ms"))
         #expect(text.contains("worse"))
         #expect(text.contains("New deviation: Dark."))
-        let object = try JSONDocument(parsing: comparison.jsonBytes()).root.anyObject()
+        let object = try JSONDocument(parsing: JSONText.encode(comparison)).root.anyObject()
         #expect(object.names == ["scenario", "earlier", "later", "lines"])
     }
 }

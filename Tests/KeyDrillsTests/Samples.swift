@@ -2,9 +2,10 @@ import Crypto
 import Encodings
 import Foundation
 import JWS
-import KeyDrills
 import SigningKit
 import Testing
+
+@testable import KeyDrills
 
 /// Answers like those of a gateway, which the test signs itself.
 struct Samples {

@@ -1,6 +1,7 @@
-import KeyDrills
 import SigningKit
 import Testing
+
+@testable import KeyDrills
 
 @Suite("Load summaries")
 struct SummaryTests {

@@ -18,7 +18,7 @@ struct WrappingKeyTests {
         let file = WrappingKey.file(GeneratedWrappingKey(der: Array(pair.publicKey.derRepresentation), hash: hash))
         let read = try WrappingKey(pem: file)
         #expect(read.hash == hash)
-        let package = try KeyPackage(parsing: KeyPackage(read.wrap(material)).jsonBytes()).key
+        let package = try KeyPackage(parsing: JSONText.encode(KeyPackage(read.wrap(material)))).key
         #expect(package.hash == hash)
         let padding: _RSA.Encryption.Padding = hash == .sha1 ? .PKCS1_OAEP : .PKCS1_OAEP_SHA256
         #expect(try pair.decrypt(package.encryptedAESKey, padding: padding).count == 32)

@@ -58,7 +58,7 @@ struct ImportTests {
         }
         let package = try WrappingKey(pem: PEM.text("PUBLIC KEY", der)).wrap(material(key))
         #expect(package.wrappingKey == PublicKeyFingerprint(ofDER: der))
-        let read = try KeyPackage(parsing: KeyPackage(package).jsonBytes()).key
+        let read = try KeyPackage(parsing: JSONText.encode(KeyPackage(package))).key
         #expect(read == package)
 
         let other = try SoftHSM.shared.get().makeToken()

@@ -63,7 +63,7 @@ struct ReportPageTests {
         facts.add(text, text)
         facts.add(text, code: text)
         facts.add(text, .small(text))
-        var table = PageTable([.init(text), .init(text, .number, width: 10), .init(text, .mark)], caption: text)
+        var table = PageTable([.init(text), .init(text, .number, width: 10), .init(text, .mark)])
         for mark in Mark.allCases { table.add(["\(text)", "\(1)", mark.html], isLoud: mark == .fail) }
         let timeline = Timeline(
             caption: text, duration: 10, interval: 1, series: [.init(text, counts: [1, 2, 3])], failures: [0, 1],
@@ -74,7 +74,7 @@ struct ReportPageTests {
             [
                 PageSection(
                     text, aside: Mark.pass.html,
-                    [Paragraph(text), Note(text, text), PageList([text]), PageList([text], isNumbered: true)]),
+                    [Paragraph(text), Note(text, text), PageList([text])]),
                 PageSection(text, startsNewPage: true, [table, timeline, PageSection(text, level: 3, [facts])]),
                 SignatureBoxes(statement: text, [.init(role: text, name: text), .init(role: text)]),
             ])

@@ -30,7 +30,7 @@ struct FindingTests {
     func json() throws {
         let fixture = LegacyFixture()
         let answer = try fixture.answer(signing: fixture.fields([5: fixture.nonce.uppercased()]))
-        let object = try JSONDocument(parsing: LegacyFixture.examine(answer).jsonBytes()).root.anyObject()
+        let object = try JSONDocument(parsing: JSONText.encode(LegacyFixture.examine(answer))).root.anyObject()
         #expect(object.names == ["valid", "kind", "outcome", "findings", "key", "signingInput", "verifications"])
         let finding = try #require(try object["findings"]?.elements().first?.anyObject())
         #expect(finding.names == ["code", "severity", "evidence", "field", "message", "cure"])

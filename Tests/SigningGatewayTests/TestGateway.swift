@@ -71,3 +71,7 @@ struct TestGateway {
         return key.publicKey.isValidSignature(try P256.Signing.ECDSASignature(rawRepresentation: raw), for: input)
     }
 }
+
+extension RefusalReason {
+    static let test = RefusalReason(type: "test-reason", status: 418, isCounted: false)
+}

@@ -1,4 +1,4 @@
-/// A type that writes itself as one JSON value.
+/// A type that writes itself as one JSON value, on the signing path. Other types are `Encodable`; see `JSONText`.
 public protocol JSONWritable {
     func write(to writer: inout JSONWriter)
 }

@@ -1,7 +1,7 @@
 import StrictJSON
 
 /// One line of the result table.
-struct Figure: JSONWritable {
+struct Figure {
     var name: String
     var value: Double
     var unit: String
@@ -10,21 +10,6 @@ struct Figure: JSONWritable {
     var ratio: Double?
     /// The ratio required to pass.
     var bar: Double?
-
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("name", name)
-            writer.name("value")
-            Self.number(value, to: &writer)
-            writer.member("unit", unit)
-            for (name, number) in [("limit", limit), ("ratio", ratio), ("bar", bar)] {
-                writer.name(escaping: name)
-                if let number { Self.number(number, to: &writer) } else { writer.null() }
-            }
-            writer.name("pass")
-            if let ratio, let bar { writer.boolean(ratio >= bar) } else { writer.null() }
-        }
-    }
 
     /// Signatures per second, relative to a limit that was measured in the same rounds.
     init(name: String, _ rates: [Double], of limit: [Double], bar: Double?) {
@@ -39,12 +24,20 @@ struct Figure: JSONWritable {
     }
 
     static func print(_ figures: [Figure]) {
-        var writer = JSONWriter()
-        writer.array { writer in for figure in figures { figure.write(to: &writer) } }
-        Swift.print(String(decoding: writer.bytes, as: UTF8.self))
+        Swift.print(JSONText.string(figures))
     }
+}
 
-    private static func number(_ number: Double, to writer: inout JSONWriter) {
-        writer.raw(String((number * 10_000).rounded() / 10_000).utf8)
+extension Figure: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        let rounded = { (number: Double?) in number.map { ($0 * 10_000).rounded() / 10_000 } }
+        let hasPassed: Bool? = if let ratio, let bar { ratio >= bar } else { nil }
+        // The scripts expect null for an absent number.
+        let members: JSONMembers = [
+            "name": name, "value": rounded(value), "unit": unit, "limit": .some(rounded(limit) as any Encodable),
+            "ratio": .some(rounded(ratio) as any Encodable), "bar": .some(rounded(bar) as any Encodable),
+            "pass": .some(hasPassed as any Encodable),
+        ]
+        try members.encode(to: encoder)
     }
 }

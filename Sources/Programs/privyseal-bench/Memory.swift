@@ -17,7 +17,6 @@ struct Memory: AsyncParsableCommand {
         let gateway = try await key.gateway(.off)
         let route = try gateway.route("promotional-offer")
         var done = 0
-        var writer = JSONWriter()
         var resident: [Int] = []
         for mark in marks {
             try await withThrowingTaskGroup { group in
@@ -33,8 +32,7 @@ struct Memory: AsyncParsableCommand {
             resident.append(try Self.residentKiB())
         }
         await gateway.ring.close()
-        writer.array { writer in for size in resident { writer.integer(size) } }
-        print(String(decoding: writer.bytes, as: UTF8.self))
+        print(JSONText.string(resident))
     }
 
     /// `VmRSS` of proc(5).

@@ -33,11 +33,6 @@ struct Raw: AsyncParsableCommand {
             }
             raw.close()
         }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("libcrypto", Int(libcrypto[0][0]))
-            writer.member("token", Int(best))
-        }
-        Swift.print(String(decoding: writer.bytes, as: UTF8.self))
+        Swift.print(JSONText.string(["libcrypto": Int(libcrypto[0][0]), "token": Int(best)]))
     }
 }

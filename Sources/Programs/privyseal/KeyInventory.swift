@@ -6,7 +6,7 @@ import StrictJSON
 
 /// The facts about every key of the configuration.
 struct KeyInventory {
-    struct Entry {
+    struct Entry: Encodable {
         let keyID: String
         let issuerID: String
         let isActive: Bool
@@ -18,6 +18,14 @@ struct KeyInventory {
         let reason: String?
         let canSign: Bool
         let origin: String
+
+        private enum CodingKeys: String, CodingKey {
+            case keyID = "keyId"
+            case issuerID = "issuerId"
+            case isActive = "active"
+            case uri, custody, fingerprint, state, reason
+            case origin = "configuredAt"
+        }
     }
 
     /// In the order of the configuration.
@@ -52,17 +60,8 @@ struct KeyInventory {
         ).text
     }
 
-    var json: String { json(with: nil) }
-
-    func json(with register: KeyRegisterCheck?) -> String {
-        var writer = JSONWriter(capacity: 1024)
-        writer.object { writer in
-            writer.name("keys")
-            writer.array { writer in for key in entries { key.write(to: &writer) } }
-            register?.writeMember(to: &writer)
-        }
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    /// - Parameter register: nil without the member.
+    func members(with register: KeyRegisterCheck? = nil) -> JSONMembers { ["keys": entries, "register": register] }
 }
 
 extension KeyInventory.Entry {
@@ -73,21 +72,5 @@ extension KeyInventory.Entry {
             uri: "\(handle.settings.uri)",
             custody: handle.custody, fingerprint: handle.fingerprint, state: state.name, reason: state.reason,
             canSign: state.canSign, origin: handle.settings.origin)
-    }
-}
-
-extension KeyInventory.Entry: JSONWritable {
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("keyId", keyID)
-            writer.member("issuerId", issuerID)
-            writer.member("active", isActive)
-            writer.member("uri", uri)
-            if let custody { writer.member("custody", custody.rawValue) }
-            if let fingerprint { writer.member("fingerprint", fingerprint.description) }
-            writer.member("state", state)
-            if let reason { writer.member("reason", reason) }
-            writer.member("configuredAt", origin)
-        }
     }
 }

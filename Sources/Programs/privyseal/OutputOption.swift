@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrictJSON
 
 struct OutputOption: ParsableArguments {
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -7,4 +8,8 @@ struct OutputOption: ParsableArguments {
 
     @Option(help: "The output format.")
     var format = Format.text
+
+    func show(_ document: some Encodable, text: @autoclosure () -> String) {
+        print(format == .json ? JSONText.string(document) : text())
+    }
 }

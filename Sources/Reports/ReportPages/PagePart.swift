@@ -58,22 +58,11 @@ public struct Note: PagePart {
     }
 }
 
-/// A bulleted or numbered list.
+/// A bulleted list.
 public struct PageList: PagePart {
-    public var items: [HTML]
-    public var isNumbered: Bool
+    public var items: [String]
 
-    public init(_ items: [HTML], isNumbered: Bool = false) {
-        self.items = items
-        self.isNumbered = isNumbered
-    }
+    public init(_ items: [String]) { self.items = items }
 
-    public init(_ items: [String], isNumbered: Bool = false) {
-        self.init(items.map(HTML.init(escaping:)), isNumbered: isNumbered)
-    }
-
-    public var html: HTML {
-        let body = HTML(items.map { "<li>\($0)</li>\n" })
-        return isNumbered ? "<ol>\n\(body)</ol>\n" : "<ul>\n\(body)</ul>\n"
-    }
+    public var html: HTML { "<ul>\n\(HTML(items.map { "<li>\($0)</li>\n" }))</ul>\n" }
 }

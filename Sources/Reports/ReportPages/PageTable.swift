@@ -22,31 +22,21 @@ public struct PageTable: PagePart {
         /// Whether to highlight the row, for example after a failure.
         public var isLoud: Bool
 
-        public init(_ cells: [HTML], isLoud: Bool = false) {
-            self.cells = cells
-            self.isLoud = isLoud
-        }
     }
 
     public var columns: [Column]
-    public private(set) var rows: [Row]
-    public var caption: String?
+    public private(set) var rows: [Row] = []
 
-    public init(_ columns: [Column], rows: [Row] = [], caption: String? = nil) {
-        self.columns = columns
-        self.rows = rows
-        self.caption = caption
-    }
+    public init(_ columns: [Column]) { self.columns = columns }
 
-    public mutating func add(_ cells: [HTML], isLoud: Bool = false) { rows.append(Row(cells, isLoud: isLoud)) }
+    public mutating func add(_ cells: [HTML], isLoud: Bool = false) { rows.append(Row(cells: cells, isLoud: isLoud)) }
 
     public var html: HTML {
-        let caption: HTML = self.caption.map { "<caption>\($0)</caption>\n" } ?? ""
         let widths = HTML(columns.map { $0.width.map { "<col style=\"width:\($0)%\">" } ?? "<col>" })
         let heads = HTML(columns.map { "<th scope=\"col\" class=\"\($0.kind.rawValue)\">\($0.title)</th>" })
         return """
             <table>
-            \(caption)<colgroup>\(widths)</colgroup>
+            <colgroup>\(widths)</colgroup>
             <thead><tr>\(heads)</tr></thead>
             <tbody>
             \(HTML(rows.map(line)))</tbody>

@@ -31,7 +31,6 @@ enum StyleSheet {
         @media (min-width: 52rem) { dl.wide { columns: 2; column-gap: 2.5rem }
           dl.wide div { grid-template-columns: 9.5rem minmax(0, 1fr) } }
         table { width: 100%; border-collapse: collapse; margin: 0 0 1.3rem; font-size: .92rem }
-        caption { text-align: left; color: var(--soft); padding-bottom: .35rem }
         th, td { text-align: left; vertical-align: top; padding: .42rem .8rem .42rem 0; border-bottom: 1px solid var(--line);
           overflow-wrap: anywhere }
         th:last-child, td:last-child { padding-right: 0 }
@@ -53,7 +52,7 @@ enum StyleSheet {
         span.notApplicable { color: var(--soft); border-color: transparent; font-weight: 400 }
         .note { border-left: 4px solid var(--ink); background: var(--faint); padding: .7rem 1rem; margin: 0 0 1.2rem;
           max-width: none; break-inside: avoid }
-        ul, ol { margin: 0 0 1.2rem; padding-left: 1.4rem }
+        ul { margin: 0 0 1.2rem; padding-left: 1.4rem }
         li { margin-bottom: .25rem; overflow-wrap: anywhere; break-inside: avoid }
         figure { margin: 0 0 1.3rem; break-inside: avoid }
         figure .scroll { overflow-x: auto }
@@ -94,7 +93,7 @@ enum StyleSheet {
           h1 { font-size: 18pt }
           h2 { font-size: 13pt; margin-top: 16pt }
           h3 { font-size: 10.5pt }
-          h1, h2, h3, caption { break-after: avoid }
+          h1, h2, h3 { break-after: avoid }
           p, li { orphans: 3; widows: 3 }
           section.sheet { break-before: page }
           section.sheet > h2:first-child { margin-top: 0; border-top: 0; padding-top: 0 }

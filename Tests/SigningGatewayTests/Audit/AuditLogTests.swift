@@ -98,7 +98,7 @@ struct AuditLogTests {
         gateway.store.fault = .full("No space is left.")
         let bodies = [TestGateway.body, Array("{}".utf8), Array("{}".utf8)]
         let documents = try bodies.map { try JSONDocument(parsing: $0) }
-        let results = await gateway.dispatcher.sign(documents.map(\.root), for: try gateway.route())
+        let results = await gateway.dispatcher.sign(documents.map(\.root), for: try gateway.route()) { _ in .test }
         #expect(results[0] == .failure(.unrecorded(.unavailable("No space is left."))))
         gateway.store.fault = nil
         await gateway.until { gateway.store.entries("outage").count == 1 }
@@ -189,12 +189,13 @@ struct AuditLogTests {
             #"{"productId":"q","offerIdentifier":"o"}"#,
         ].map { try JSONDocument(parsing: Array($0.utf8)).root }
         let before = gateway.store.transactions
-        let results = await gateway.dispatcher.sign(requests, for: try gateway.route("b"))
+        let results = await gateway.dispatcher.sign(requests, for: try gateway.route("b")) { _ in .test }
         #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
         #expect(gateway.store.transactions == before + 1)
         #expect(gateway.store.entries("signature").map { $0.integer("item") } == [0, 2])
         let refusal = try #require(gateway.store.entries("refusal").first)
-        #expect(refusal.integer("item") == 1 && refusal.text("reason") == "invalid-request")
+        #expect(
+            refusal.integer("item") == 1 && refusal.text("reason") == "test-reason" && refusal.integer("status") == 418)
         await gateway.audit.close()
     }
 

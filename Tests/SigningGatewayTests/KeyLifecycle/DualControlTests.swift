@@ -194,7 +194,7 @@ struct DualControlTests {
         let text =
             #"{"action":"import","issuerId":"i","keyId":"k","uri":"fake:x","fingerprint":"sha256:12","reason":"x"}"#
         let root = try JSONDocument(parsing: Array(text.utf8)).root
-        #expect(throws: JSONReadError.self) { try ProvisioningOrder(from: root) }
+        #expect(throws: JSONReadError.self) { try root.decode(ProvisioningOrder.self) }
     }
 
     // MARK: Provisioning jobs

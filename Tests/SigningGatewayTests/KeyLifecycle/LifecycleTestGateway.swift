@@ -70,7 +70,7 @@ struct LifecycleTestGateway {
         let dispatcher = snapshots.current.dispatcher
         let route = try dispatcher.resolve(for: .operator, app: TestGateway.app, feature: "promotional-offer")
         let request = try JSONDocument(parsing: TestGateway.body).root
-        return await dispatcher.sign([JSONValue](repeating: request, count: count), for: route)
+        return await dispatcher.sign([JSONValue](repeating: request, count: count), for: route) { _ in .test }
     }
 
     /// The URI of a key of the fake backend, whether or not the key exists.

@@ -1,6 +1,7 @@
-import SigningGateway
 import SigningKit
 import Testing
+
+@testable import SigningGateway
 
 @Suite("Rates and quotas")
 struct LimitTests {

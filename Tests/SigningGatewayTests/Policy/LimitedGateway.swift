@@ -1,7 +1,8 @@
-import SigningGateway
 import SigningKit
 import Synchronization
 import Testing
+
+@testable import SigningGateway
 
 /// A gateway with one client, `limited`, and a clock that only the test advances.
 struct LimitedGateway {

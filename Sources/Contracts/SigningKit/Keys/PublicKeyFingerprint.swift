@@ -1,5 +1,6 @@
 public import Crypto
 import Encodings
+import StrictJSON
 
 /// The SHA-256 of a public key's SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), which pins a key.
 /// `openssl pkey -pubin -outform DER | sha256sum` prints the same digits.
@@ -40,4 +41,15 @@ extension PublicKeyFingerprint: CustomStringConvertible {
     public var description: String {
         "sha256:" + Hexadecimal.encode(bytes)
     }
+}
+
+extension PublicKeyFingerprint: Codable {
+    public init(from decoder: any Decoder) throws {
+        guard let fingerprint = Self(try decoder.singleValueContainer().decode(String.self)) else {
+            throw JSONReadError(.invalid("must be sha256: and 64 hexadecimal digits"))
+        }
+        self = fingerprint
+    }
+
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

@@ -1,4 +1,5 @@
 import Encodings
+import StrictJSON
 
 /// RFC 3339 §5.6 in UTC with exactly three decimals, such as `2026-11-21T13:27:00.123Z`; see `Encodings.RFC3339`.
 extension Timestamp {
@@ -15,5 +16,19 @@ extension Timestamp {
             ?? Array(text).withUnsafeBufferPointer(RFC3339.milliseconds(exactly:))
         guard let milliseconds else { return nil }
         self.init(milliseconds: milliseconds)
+    }
+}
+
+extension Timestamp: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let time = Timestamp(rfc3339: Array(text.utf8)) else {
+            throw JSONReadError(.invalid("must be a time in UTC, such as 2026-11-21T12:00:00.000Z"))
+        }
+        self = time
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try String(decoding: rfc3339, as: UTF8.self).encode(to: encoder)
     }
 }

@@ -20,28 +20,6 @@ public struct AuditSummary: Sendable {
         isShortOfSpace = log.isShortOfSpace
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("state", state.name)
-            if let reason = state.reason { writer.member("reason", reason) }
-            writer.member("entries", entries)
-            if let freeBytes { writer.member("freeBytes", freeBytes) }
-            writer.member("shortOfSpace", isShortOfSpace)
-            guard let publication else { return }
-            if let size = publication.size { writer.member("checkpointSize", size) }
-            writer.name("destinations")
-            writer.array { writer in for place in publication.destinations { Self.write(place, &writer) } }
-        }
-    }
-
-    private static func write(_ place: PublicationStatus.Destination, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("name", place.name)
-            if let time = place.lastSuccess { writer.member("lastSuccess", unescaped: time.rfc3339) }
-            if let complaint = place.complaint { writer.member("complaint", complaint) }
-        }
-    }
-
     /// One line, one more for the reason, and one for each failing checkpoint destination.
     var text: String {
         var parts = ["\(state.name), \(entries) entries"]
@@ -53,5 +31,18 @@ public struct AuditSummary: Sendable {
             if let complaint = place.complaint { lines.append("checkpoints to \(place.name): \(complaint)") }
         }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension AuditSummary: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = [
+            "state": state.name, "reason": state.reason, "entries": entries, "freeBytes": freeBytes,
+            "shortOfSpace": isShortOfSpace, "checkpointSize": publication?.size,
+            "destinations": publication?.destinations.map { place -> JSONMembers in
+                ["name": place.name, "lastSuccess": place.lastSuccess, "complaint": place.complaint]
+            },
+        ]
+        try members.encode(to: encoder)
     }
 }

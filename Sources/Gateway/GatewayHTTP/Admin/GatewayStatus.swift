@@ -3,7 +3,7 @@ public import SigningKit
 
 /// The content of `GET /v1/status`.
 public struct GatewayStatus: Sendable {
-    public struct ListenerState: Sendable {
+    public struct ListenerState: Encodable, Sendable {
         public let name: ListenerName
         public let address: String
         public let connections: Int
@@ -19,7 +19,7 @@ public struct GatewayStatus: Sendable {
     }
 
     /// A warning, an error, or the result of a reload.
-    public struct Event: Sendable {
+    public struct Event: Encodable, Sendable {
         /// RFC 3339.
         public let time: String
         public let level: String

@@ -31,12 +31,6 @@ struct ReloadRoute {
     }
 
     private func answer(_ outcome: String, _ changes: [String]) -> Response {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("outcome", outcome)
-            writer.name("changes")
-            writer.array { writer in for change in changes { writer.string(change) } }
-        }
-        return .json(writer.bytes)
+        .json(["outcome": outcome, "changes": changes] as JSONMembers)
     }
 }

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import StrictJSON
 
 /// `GET /v1/status`: JSON, or plain text with `Accept: text/plain`.
 struct StatusRoute {
@@ -11,7 +10,7 @@ struct StatusRoute {
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let status = await administration.status()
-        guard request.headers[.accept]?.hasPrefix("text/plain") == true else { return .json(status.jsonBytes()) }
+        guard request.headers[.accept]?.hasPrefix("text/plain") == true else { return .json(status) }
         return Response(
             status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: status.text)))

@@ -20,19 +20,9 @@ struct AuditProofRoutes {
     @Sendable func checkpoints(_ request: Request, _ context: GatewayContext) async throws -> Response {
         try AuditRoutes.refuseParameters(request)
         let kept = try await routes.read { try $0.checkpoints() }
-        var writer = JSONWriter(capacity: 320 * (kept.count + 1))
-        writer.object { writer in
-            writer.name("checkpoints")
-            writer.array { writer in
-                for checkpoint in kept {
-                    writer.object { writer in
-                        writer.member("size", checkpoint.size)
-                        writer.member("note", checkpoint.note)
-                    }
-                }
-            }
-        }
-        return .json(writer.bytes)
+        return .json([
+            "checkpoints": kept.map { ["size": $0.size, "note": $0.note] as JSONMembers }
+        ])
     }
 
     /// `GET /v1/audit/entries/{index}/proof?size=…`: the inclusion proof of an entry in a checkpoint's tree.

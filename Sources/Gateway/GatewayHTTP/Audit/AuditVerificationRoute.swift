@@ -18,21 +18,19 @@ struct AuditVerificationRoute {
         }
         let actor = context.scope.known.client ?? ""
         routes.gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
-        var writer = JSONWriter(capacity: 1024)
-        writer.object { writer in
-            writer.member("outcome", report.isIntact ? "intact" : "broken")
-            writer.member("origin", report.origin)
-            writer.member("size", report.size)
-            writer.member("checkpoints", report.keptChecked)
-            writer.member("externalCheckpoints", report.externalChecked)
-            writer.member("unreadableCheckpoints", damaged)
-            writer.member("uncomparedCheckpoints", report.uncheckable)
-            writer.member("archived", report.archived)
-            writer.member("faultCount", report.faultCount)
-            writer.name("faults")
-            writer.array { writer in for fault in report.faults { writer.string(fault.description) } }
-            if let proof = report.proof { writer.member("proof", proof) }
-        }
-        return .json(writer.bytes)
+        let answer: JSONMembers = [
+            "outcome": report.isIntact ? "intact" : "broken",
+            "origin": report.origin,
+            "size": report.size,
+            "checkpoints": report.keptChecked,
+            "externalCheckpoints": report.externalChecked,
+            "unreadableCheckpoints": damaged,
+            "uncomparedCheckpoints": report.uncheckable,
+            "archived": report.archived,
+            "faultCount": report.faultCount,
+            "faults": report.faults.map(\.description),
+            "proof": report.proof,
+        ]
+        return .json(answer)
     }
 }

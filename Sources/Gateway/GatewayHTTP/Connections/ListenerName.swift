@@ -1,5 +1,5 @@
 /// The gateway's listeners.
-public enum ListenerName: String, Hashable, CaseIterable, Sendable {
+public enum ListenerName: String, Encodable, CaseIterable, Sendable {
     /// For apps' servers.
     case `public`
     /// For administrators.

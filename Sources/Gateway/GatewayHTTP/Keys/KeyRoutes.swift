@@ -25,13 +25,12 @@ struct KeyRoutes {
     // MARK: States
 
     @Sendable private func overview(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        .json(lifecycle.overview().jsonBytes(capacity: 4096))
+        .json(lifecycle.overview())
     }
 
     @Sendable private func key(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let keyID = try context.parameters.require("keyId")
-        return .json(
-            try await answering { () throws(KeyLifecycleRefusal) in try lifecycle.overview(of: keyID) }.jsonBytes())
+        return .json(try await answering { () throws(KeyLifecycleRefusal) in try lifecycle.overview(of: keyID) })
     }
 
     // MARK: Changes
@@ -39,8 +38,7 @@ struct KeyRoutes {
     @Sendable private func prove(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let (keyID, actor) = (try context.parameters.require("keyId"), Self.actor(context))
         return .json(
-            try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.prove(keyID, by: actor) }
-                .jsonBytes())
+            try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.prove(keyID, by: actor) })
     }
 
     private func change(
@@ -57,14 +55,20 @@ struct KeyRoutes {
 
     @Sendable private func approve(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let (id, actor) = (try context.parameters.require("id"), Self.actor(context))
-        let digest = try await Self.read(request) { value throws(JSONReadError) in
-            try value.object(members: ["digest"]).text("digest")
-        }
+        let digest = try await Self.read(Approval.self, request).digest
         return Self.response(
             try await answering { () throws(KeyLifecycleRefusal) in
                 try await lifecycle.approve(id, digest: digest, by: actor)
             }
         )
+    }
+
+    private struct Approval: Decodable {
+        let digest: String
+
+        enum CodingKeys: String, ClosedCodingKey {
+            case digest
+        }
     }
 
     @Sendable private func reject(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -76,23 +80,24 @@ struct KeyRoutes {
     // MARK: Provisioning jobs
 
     @Sendable private func begin(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let order = try await Self.read(request, ProvisioningOrder.init(from:))
+        let order = try await Self.read(ProvisioningOrder.self, request)
         let actor = Self.actor(context)
-        let answer = try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.begin(order, by: actor)
+        let answer = try await answering { () throws(KeyLifecycleRefusal) in
+            try await lifecycle.begin(order, by: actor)
         }
-        if case .proposed = answer { return .json(answer.jsonBytes(), status: .accepted) }
-        return .json(answer.jsonBytes())
+        if case .proposed = answer { return .json(answer, status: .accepted) }
+        return .json(answer)
     }
 
     @Sendable private func finish(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let id = try context.parameters.require("id")
-        let end = try await Self.read(request, ProvisioningResult.init(from:))
+        let end = try await Self.read(ProvisioningResult.self, request)
         let actor = Self.actor(context)
         let outcome = try await answering { () throws(KeyLifecycleRefusal) in
             try await lifecycle.finish(id, end, by: actor)
         }
-        if case .waiting = outcome { return .json(outcome.jsonBytes(), status: .accepted) }
-        return .json(outcome.jsonBytes())
+        if case .waiting = outcome { return .json(outcome, status: .accepted) }
+        return .json(outcome)
     }
 
     // MARK: Helpers
@@ -100,6 +105,10 @@ struct KeyRoutes {
     private static func actor(_ context: GatewayContext) -> Administrator {
         let known = context.scope.known
         return known.administrator ?? Administrator(name: known.client ?? "")
+    }
+
+    private static func read<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+        try await read(request) { value throws(JSONReadError) in try value.decode(type) }
     }
 
     private static func read<Value>(
@@ -116,10 +125,8 @@ struct KeyRoutes {
     }
 
     private static func response(_ answer: KeyChangeAnswer) -> Response {
-        if case .proposed(let proposal) = answer, proposal.approver == nil {
-            return .json(answer.jsonBytes(), status: .accepted)
-        }
-        return .json(answer.jsonBytes(capacity: 2048))
+        if case .proposed(let proposal) = answer, proposal.approver == nil { return .json(answer, status: .accepted) }
+        return .json(answer)
     }
 
     private func answering<Value>(_ body: () async throws(KeyLifecycleRefusal) -> Value) async throws -> Value {

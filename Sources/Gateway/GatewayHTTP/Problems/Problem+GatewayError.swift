@@ -1,4 +1,5 @@
-import SigningGateway
+import HTTPTypes
+public import SigningGateway
 import SigningKit
 import StrictJSON
 
@@ -56,6 +57,15 @@ extension Problem {
         case .failed:
             self.init(.signingFailed, "The key \(keyID) returned no valid signature; none was released.")
         }
+    }
+}
+
+extension RefusalReason {
+    /// The reason in the audit log is the one of the HTTP answer, also for a signature without HTTP.
+    public init(_ error: GatewayError) { self.init(Problem(error)) }
+
+    init(_ problem: Problem) {
+        self.init(type: problem.kind.rawValue, status: problem.status.code, isCounted: problem.kind.isCounted)
     }
 }
 

@@ -14,8 +14,9 @@ struct RefusalRecorder {
     func record(_ problem: Problem, _ context: GatewayContext) async -> Problem? {
         guard let audit = gateway.audit else { return nil }
         let known = context.scope.known
-        if problem.kind.isCounted {
-            audit.count(problem.kind.rawValue, client: known.client)
+        let reason = RefusalReason(problem)
+        if reason.isCounted {
+            audit.count(reason.type, client: known.client)
             return nil
         }
         guard let client = known.client, problem.kind != .auditUnavailable,
@@ -24,12 +25,12 @@ struct RefusalRecorder {
         // Charge a request that was refused before it was charged to the client's rate. Over the rate it is only
         // counted. Otherwise a client could fill the disk with requests that are refused early.
         guard known.isAdmitted || admit(client) else {
-            audit.count(problem.kind.rawValue, client: client)
+            audit.count(reason.type, client: client)
             return nil
         }
         let refusal = RefusalRecord(
-            client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: problem.kind.rawValue,
-            status: problem.status.code, requestID: context.scope.requestID)
+            client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: reason.type,
+            status: reason.status, requestID: context.scope.requestID)
         do {
             try await audit.record(.refusal(refusal))
             return nil

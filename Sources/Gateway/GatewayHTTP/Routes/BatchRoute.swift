@@ -21,7 +21,7 @@ struct BatchRoute {
         let body = try await context.body(of: request, upTo: registry.bounds.batchBodyBytes, in: registry)
         let requests = try requests(in: body)
         try context.admit(client, count: requests.count, taken: 1, for: route, in: snapshot)
-        let results = await snapshot.dispatcher.sign(requests, for: route)
+        let results = await snapshot.dispatcher.sign(requests, for: route, reason: RefusalReason.init(_:))
         return .json(write(results, context.scope.requestID))
     }
 

@@ -14,11 +14,11 @@ struct HealthRoutes {
     let drain: Drain
 
     @Sendable func alive(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        .json(Array(#"{"status":"alive"}"#.utf8))
+        .json(["status": "alive"])
     }
 
     @Sendable func ready(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        if drain.hasBegun { return .json(Array(#"{"status":"draining"}"#.utf8), status: .serviceUnavailable) }
+        if drain.hasBegun { return .json(["status": "draining"], status: .serviceUnavailable) }
         let app = try QueryString(request.uri.query)[Self.appParameter]
         let issuerID = try app.map { try self.issuerID(ofApp: $0) }
         let handles = await monitor.report().filter { issuerID == nil || $0.issuerID == issuerID }
@@ -28,22 +28,13 @@ struct HealthRoutes {
             handles.allSatisfy { !$0.isActive || $0.state.canSign }
             && (app == nil || handles.contains(where: \.isActive))
         let isReady = canSign && audit?.isWritable != false
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("status", isReady ? "ready" : "unready")
-            writer.member("audit", audit?.name ?? "off")
-            writer.name("keys")
-            writer.array { writer in
-                for handle in handles {
-                    writer.object { writer in
-                        writer.member("keyId", handle.settings.keyID)
-                        writer.member("active", handle.isActive)
-                        writer.member("state", handle.state.name)
-                    }
-                }
-            }
+        let keys = handles.map { handle -> JSONMembers in
+            ["keyId": handle.settings.keyID, "active": handle.isActive, "state": handle.state.name]
         }
-        return .json(writer.bytes, status: isReady ? .ok : .serviceUnavailable)
+        let answer: JSONMembers = [
+            "status": isReady ? "ready" : "unready", "audit": audit?.name ?? "off", "keys": keys,
+        ]
+        return .json(answer, status: isReady ? .ok : .serviceUnavailable)
     }
 
     private func issuerID(ofApp bundleID: String) throws(Problem) -> String {

@@ -11,30 +11,19 @@ struct KeySetRoute {
     let gateway: SnapshotHolder
 
     @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        var writer = JSONWriter(capacity: 1024)
-        writer.object { writer in
-            writer.name("keys")
-            writer.array { writer in
-                for handle in gateway.current.ring.handles {
-                    guard handle.isTrustworthy, let publicKey = handle.publicKey else { continue }
-                    write(publicKey, handle.settings.keyID, to: &writer)
-                }
-            }
+        let keys = gateway.current.ring.handles.compactMap { handle -> JSONMembers? in
+            guard handle.isTrustworthy, let publicKey = handle.publicKey else { return nil }
+            // RFC 7518 §6.2.1: x and y, 32 bytes each.
+            let point = Array(publicKey.rawRepresentation)
+            return [
+                "kty": "EC", "crv": "P-256", "x": Self.base64URL(point.prefix(32)),
+                "y": Self.base64URL(point.suffix(32)), "kid": handle.settings.keyID, "alg": "ES256", "use": "sig",
+            ]
         }
-        return .json(writer.bytes, as: "application/jwk-set+json")
+        return .json(["keys": keys], as: "application/jwk-set+json")
     }
 
-    /// RFC 7518 §6.2.1: x and y, 32 bytes each.
-    private func write(_ key: P256.Signing.PublicKey, _ keyID: String, to writer: inout JSONWriter) {
-        let point = Array(key.rawRepresentation)
-        writer.object { writer in
-            writer.member("kty", "EC")
-            writer.member("crv", "P-256")
-            writer.member("x", unescaped: Base64.url.encode(point.prefix(32)))
-            writer.member("y", unescaped: Base64.url.encode(point.suffix(32)))
-            writer.member("kid", keyID)
-            writer.member("alg", "ES256")
-            writer.member("use", "sig")
-        }
+    private static func base64URL(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: Base64.url.encode(bytes), as: UTF8.self)
     }
 }

@@ -35,18 +35,17 @@ extension Dispatcher {
         case .success(let answer): return answer.entry
         case .failure(.unrecorded): return nil
         case .failure(let error):
-            guard let audit, let index = item.index else { return nil }
-            let (reason, status) = error.refusal
-            if error.isCounted {
-                audit.count(reason, client: request.client.name)
+            guard let audit, let index = item.index, let reason = item.reason?(error) else { return nil }
+            if reason.isCounted {
+                audit.count(reason.type, client: request.client.name)
                 return nil
             }
             return audit.entry(
                 .refusal(
                     RefusalRecord(
                         client: request.client.name, app: request.app.bundleID, feature: request.featureID,
-                        keyID: request.wantedKeyID, reason: reason, status: status, requestID: request.identity.id,
-                        item: index)))
+                        keyID: request.wantedKeyID, reason: reason.type, status: reason.status,
+                        requestID: request.identity.id, item: index)))
         }
     }
 

@@ -13,7 +13,9 @@ extension Dispatcher {
     struct Item: Sendable {
         let value: JSONValue
         /// The position in the batch; nil for a single request.
-        let index: Int?
+        var index: Int?
+        /// Names a refusal in its audit entry; nil for a single request.
+        var reason: (@Sendable (GatewayError) -> RefusalReason)?
     }
 
     private typealias Signed = Result<SignedAnswer, GatewayError>
@@ -24,15 +26,19 @@ extension Dispatcher {
             request.counters.note(.request(.body(error)))
             throw .request(.body(error))
         }
-        for answer in await sign([Item(value: document.root, index: nil)], for: request) { return try answer.get() }
+        for answer in await sign([Item(value: document.root)], for: request) { return try answer.get() }
         throw .key(.cancelled, keyID: request.key.settings.keyID)
     }
 
     /// Signs all requests of a batch with one key. Records them together, including refusals, before any answer leaves.
     ///
+    /// - Parameter reason: names a refusal in its audit entry.
     /// - Returns: the answers, in the order of the requests.
-    public func sign(_ batch: [JSONValue], for request: ResolvedRequest) async -> [Result<[UInt8], GatewayError>] {
-        await sign(batch.enumerated().map { Item(value: $0.element, index: $0.offset) }, for: request)
+    public func sign(
+        _ batch: [JSONValue], for request: ResolvedRequest, reason: @escaping @Sendable (GatewayError) -> RefusalReason
+    ) async -> [Result<[UInt8], GatewayError>] {
+        await sign(
+            batch.enumerated().map { Item(value: $0.element, index: $0.offset, reason: reason) }, for: request)
     }
 
     private func sign(_ items: [Item], for request: ResolvedRequest) async -> [Result<[UInt8], GatewayError>] {

@@ -1,8 +1,8 @@
 import SigningKit
 public import StrictJSON
 
-/// An order to change a key's state.
-public struct KeyChangeOrder: Sendable, Equatable {
+/// An order to change a key's state. In a request, the path has the action and the key.
+public struct KeyChangeOrder: Encodable, Sendable, Equatable {
     /// `activate`, `retire`, `suspend`, `resume`, `compromise` or `restore`.
     public var action: KeyLifecycleAction
     public var keyID: String
@@ -13,6 +13,10 @@ public struct KeyChangeOrder: Sendable, Equatable {
     public var overlap: Int?
     /// For `activate`: for how many seconds a failure of the new key makes the old key active again.
     public var watch: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case reason, retiring, overlap, watch
+    }
 
     public init(
         _ action: KeyLifecycleAction, _ keyID: String, reason: String, retiring: String? = nil, overlap: Int? = nil,
@@ -27,6 +31,27 @@ public struct KeyChangeOrder: Sendable, Equatable {
     }
 }
 
+extension KeyChangeOrder {
+    /// The actions that a request can order.
+    public static let actions: [KeyLifecycleAction] = [.activate, .retire, .suspend, .resume, .compromise, .restore]
+
+    public init(_ action: KeyLifecycleAction, _ keyID: String, from value: JSONValue) throws(JSONReadError) {
+        let isActivation = action == .activate
+        let object = try value.object(members: ["reason"] + (isActivation ? ["retiring", "overlap", "watch"] : []))
+        self.init(
+            action, keyID, reason: try object.decode("reason"), retiring: try object.decodeIfPresent("retiring"),
+            overlap: try Self.seconds("overlap", object), watch: try Self.seconds("watch", object))
+    }
+
+    private static func seconds(_ name: String, _ object: JSONObject) throws(JSONReadError) -> Int? {
+        guard let seconds: Int = try object.decodeIfPresent(name) else { return nil }
+        guard (0...315_360_000).contains(seconds) else {
+            throw JSONReadError(.invalid("must be seconds, from 0 to ten years of them"), at: name)
+        }
+        return seconds
+    }
+}
+
 /// The result of an order.
 public enum KeyChangeAnswer: Sendable {
     /// The new records of the changed keys.
@@ -35,28 +60,26 @@ public enum KeyChangeAnswer: Sendable {
     case proposed(KeyProposal)
 }
 
-extension KeyChangeAnswer: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.anyObject()
+extension KeyChangeAnswer: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case keys, proposal
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
         self =
-            switch try object.optional("proposal", KeyProposal.init(from:)) {
+            switch try members.decodeIfPresent(KeyProposal.self, forKey: .proposal) {
             case let proposal?: .proposed(proposal)
-            case nil: .done(try object.list("keys"))
+            case nil: .done(try members.decode([KeyLifecycleRecord].self, forKey: .keys))
             }
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers =
             switch self {
-            case .done(let records):
-                writer.member("outcome", "done")
-                writer.name("keys")
-                writer.array { writer in for record in records { record.write(to: &writer) } }
-            case .proposed(let proposal):
-                writer.member("outcome", "proposed")
-                writer.name("proposal")
-                proposal.write(to: &writer)
+            case .done(let records): ["outcome": "done", "keys": records]
+            case .proposed(let proposal): ["outcome": "proposed", "proposal": proposal]
             }
-        }
+        try members.encode(to: encoder)
     }
 }

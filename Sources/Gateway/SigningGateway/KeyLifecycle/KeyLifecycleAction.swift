@@ -1,5 +1,5 @@
 /// A change of a key's state.
-public enum KeyLifecycleAction: String, CaseIterable, Sendable {
+public enum KeyLifecycleAction: String, Codable, CaseIterable, Sendable {
     /// A configured key without a state gets one, see `KeyStateCache`.
     case adopt
     case `import`

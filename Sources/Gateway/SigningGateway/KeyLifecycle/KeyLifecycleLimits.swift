@@ -92,7 +92,7 @@ extension KeyLifecycleRecord {
         var record = self
         while record.history.count > 2,
             record.history.count > KeyLifecycleLimits.history
-                || record.jsonBytes(capacity: 4096).count > KeyLifecycleLimits.record
+                || JSONText.encode(record).count > KeyLifecycleLimits.record
         {
             let rest = record.history.indices.dropFirst().dropLast()
             let oldest = rest.first { ![.import, .generate].contains(record.history[$0].action) } ?? rest.startIndex

@@ -2,7 +2,7 @@ public import SigningKit
 public import StrictJSON
 
 /// The lifecycle of a key. The register stores it under the key's name, and the admin listener returns it.
-public struct KeyLifecycleRecord: Sendable, Equatable {
+public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     public typealias Provenance = KeySettings.Provenance
 
     public var issuerID: String
@@ -20,30 +20,15 @@ public struct KeyLifecycleRecord: Sendable, Equatable {
     public var compromisedAt: Timestamp?
     /// When `restore` undid the compromise; nil while the key counts as compromised.
     public var restoredAt: Timestamp?
-    /// The oldest change first.
-    public var history: [KeyLifecycleChange]
     /// The number of changes that the history leaves out. The audit log has them.
-    public var omitted: Int
+    @OmittedIfEmpty public var omitted = 0
+    /// The oldest change first.
+    public var history: [KeyLifecycleChange] = []
 
-    public init(
-        issuerID: String, keyID: String, state: KeyLifecycleState, suspendedFrom: KeyLifecycleState? = nil,
-        since: Timestamp,
-        retireAt: Timestamp? = nil, provenance: Provenance, fingerprint: PublicKeyFingerprint? = nil,
-        compromisedAt: Timestamp? = nil, restoredAt: Timestamp? = nil, history: [KeyLifecycleChange] = [],
-        omitted: Int = 0
-    ) {
-        self.issuerID = issuerID
-        self.keyID = keyID
-        self.state = state
-        self.suspendedFrom = suspendedFrom
-        self.since = since
-        self.retireAt = retireAt
-        self.provenance = provenance
-        self.fingerprint = fingerprint
-        self.compromisedAt = compromisedAt
-        self.restoredAt = restoredAt
-        self.history = history
-        self.omitted = omitted
+    private enum CodingKeys: String, CodingKey {
+        case issuerID = "issuerId"
+        case keyID = "keyId"
+        case state, suspendedFrom, since, retireAt, provenance, fingerprint, compromisedAt, restoredAt, omitted, history
     }
 
     /// Whether another person may have the key. Retirement or destruction does not change that.
@@ -63,41 +48,12 @@ public struct KeyLifecycleRecord: Sendable, Equatable {
     }
 }
 
-extension KeyLifecycleRecord: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.anyObject()
-        self.init(
-            issuerID: try object.text("issuerId"), keyID: try object.text("keyId"), state: try object.choice("state"),
-            suspendedFrom: try object.optionalChoice("suspendedFrom"), since: try object.time("since"),
-            retireAt: try object.optionalTime("retireAt"), provenance: try object.choice("provenance"),
-            fingerprint: try object.optionalFingerprint("fingerprint"),
-            compromisedAt: try object.optionalTime("compromisedAt"),
-            restoredAt: try object.optionalTime("restoredAt"), history: try object.list("history"),
-            omitted: try object.optional("omitted") { value throws(JSONReadError) in
-                Int(clamping: try value.integer())
-            } ?? 0)
-        // Earlier versions stored the compromise in the history only.
+extension KeyLifecycleRecord {
+    /// Earlier versions stored the compromise in the history only.
+    mutating func takeCompromiseFromHistory() {
         guard compromisedAt == nil, let compromise = history.last(where: { $0.action == .compromise }) else { return }
         compromisedAt = compromise.time
         let last = history.last { $0.action == .compromise || $0.action == .restore }
         if let last, last.action == .restore { restoredAt = last.time }
-    }
-
-    public func write(to writer: inout JSONWriter) { writer.object { writeMembers(to: &$0) } }
-
-    func writeMembers(to writer: inout JSONWriter) {
-        writer.member("issuerId", issuerID)
-        writer.member("keyId", keyID)
-        writer.member("state", state.rawValue)
-        if let suspendedFrom { writer.member("suspendedFrom", suspendedFrom.rawValue) }
-        writer.member("since", since)
-        if let retireAt { writer.member("retireAt", retireAt) }
-        writer.member("provenance", provenance.rawValue)
-        if let fingerprint { writer.member("fingerprint", fingerprint.description) }
-        if let compromisedAt { writer.member("compromisedAt", compromisedAt) }
-        if let restoredAt { writer.member("restoredAt", restoredAt) }
-        if omitted > 0 { writer.member("omitted", omitted) }
-        writer.name("history")
-        writer.array { writer in for change in history { change.write(to: &writer) } }
     }
 }

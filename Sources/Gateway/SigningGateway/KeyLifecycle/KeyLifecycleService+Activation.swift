@@ -122,7 +122,7 @@ extension KeyLifecycleService {
             told.event = .proved
             (told.action, told.actor, told.approver, told.reason) = ("prove", actor.name, nil, nil)
             (told.from, told.to, told.evidence) = (nil, nil, [:])
-            try await register([(told, RegisterName.key(keyID), record.jsonBytes(capacity: 1024))])
+            try await register([(told, RegisterName.key(keyID), JSONText.encode(record))])
             stateCache.set([record])
             return record
         }

@@ -188,11 +188,11 @@ extension KeyLifecycleService {
             let rest =
                 stateCache.proposals.filter { $0.registerNumber == nil && $0.id != proposal.id }
                 + (isOpen ? [proposal] : [])
-            return (told, RegisterName.proposals, JSONWriter.list(rest))
+            return (told, RegisterName.proposals, JSONText.encode(rest))
         }
         return (
             told, RegisterName.proposal(registerNumber),
-            isOpen ? proposal.jsonBytes(capacity: 1024) : Array("null".utf8)
+            JSONText.encode(isOpen ? proposal : nil)
         )
     }
 
@@ -218,13 +218,5 @@ extension KeyChangeOrder {
         self.init(
             proposal.action, proposal.keyID, reason: proposal.reason, retiring: proposal.details["retiring"],
             overlap: proposal.details["overlap"].flatMap(Int.init), watch: proposal.details["watch"].flatMap(Int.init))
-    }
-}
-
-extension JSONWriter {
-    static func list(_ elements: [some JSONWritable]) -> [UInt8] {
-        var writer = JSONWriter(capacity: 512)
-        writer.array { writer in for element in elements { element.write(to: &writer) } }
-        return writer.bytes
     }
 }

@@ -36,7 +36,7 @@ extension KeyLifecycleService {
             let jobs = stateCache.jobs.filter { $0.id != job.id } + [job]
             var begun = KeyLifecycleEntry(job, .begun, by: actor.name)
             begun.approver = used?.approver ?? begun.approver
-            var told: [Registration] = [(begun, RegisterName.jobs, JSONWriter.list(jobs))]
+            var told: [Registration] = [(begun, RegisterName.jobs, JSONText.encode(jobs))]
             // Close the proposal in the same transaction: an approval is valid once.
             if let used { told.append(registration(used, .approved, by: actor.name, isOpen: false)) }
             try await register(told)
@@ -253,8 +253,8 @@ extension KeyLifecycleService {
         let told = KeyLifecycleEntry(job, .changed, by: job.worker)
         // Record the state and the end of the job in one transaction.
         try await register([
-            (record.lifecycleEntry, RegisterName.key(record.keyID), record.jsonBytes(capacity: 1024)),
-            (told, RegisterName.jobs, JSONWriter.list(others)),
+            (record.lifecycleEntry, RegisterName.key(record.keyID), JSONText.encode(record)),
+            (told, RegisterName.jobs, JSONText.encode(others)),
         ])
         stateCache.set([record], jobs: others)
         return record
@@ -387,7 +387,7 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) {
         var told = KeyLifecycleEntry(job, event, by: actor)
         told.evidence.merge(evidence) { _, new in new }
-        try await register([(told, RegisterName.jobs, JSONWriter.list(jobs))])
+        try await register([(told, RegisterName.jobs, JSONText.encode(jobs))])
         stateCache.set(jobs: jobs)
     }
 }

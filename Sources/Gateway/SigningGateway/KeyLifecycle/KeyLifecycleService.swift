@@ -210,7 +210,7 @@ public final class KeyLifecycleService: Service {
         let changed = changed.map { $0.limited() }
         stateCache.noteDeadlines(changed, at: audit.clock.stepped)
         var told: [Registration] = changed.map {
-            ($0.lifecycleEntry, RegisterName.key($0.keyID), $0.jsonBytes(capacity: 1024))
+            ($0.lifecycleEntry, RegisterName.key($0.keyID), JSONText.encode($0))
         }
         // Close the proposal in the same transaction: an approval is valid once.
         if let proposal {

@@ -4,51 +4,37 @@ public import SigningKit
 public import StrictJSON
 
 /// A change that one administrator proposes and another must approve (dual control).
-public struct KeyProposal: Sendable, Equatable {
+public struct KeyProposal: Codable, Sendable, Equatable {
     public var id: String
     public var action: KeyLifecycleAction
     public var issuerID: String
     public var keyID: String
     /// The other parts of the order, by name.
-    public var details: [String: String]
+    @OmittedIfEmpty public var details: [String: String] = [:]
     public var reason: String
     public var proposer: String
     /// See `Administrator.proofs`.
-    public var proposerProofs: [String]
+    @OmittedIfEmpty public var proposerProofs: [String] = []
     /// Names and proofs that later configurations gave to the proposer. They are not part of the digest.
-    public internal(set) var laterProofs: [String] = []
+    @OmittedIfEmpty public internal(set) var laterProofs: [String] = []
     public var proposed: Timestamp
     public var expires: Timestamp
     /// Nil until another administrator approves.
     public var approver: String?
-    public var approverProofs: [String]
+    @OmittedIfEmpty public var approverProofs: [String] = []
     /// The number of its register; nil for a proposal in the list of earlier versions.
     var registerNumber: Int?
 
-    public init(
-        id: String, action: KeyLifecycleAction, issuerID: String, keyID: String, details: [String: String] = [:],
-        reason: String, proposer: String, proposerProofs: [String] = [], proposed: Timestamp, expires: Timestamp,
-        approver: String? = nil, approverProofs: [String] = []
-    ) {
-        self.id = id
-        self.action = action
-        self.issuerID = issuerID
-        self.keyID = keyID
-        self.details = details
-        self.reason = reason
-        self.proposer = proposer
-        self.proposerProofs = proposerProofs
-        self.proposed = proposed
-        self.expires = expires
-        self.approver = approver
-        self.approverProofs = approverProofs
+    private enum CodingKeys: String, CodingKey {
+        case id, action, details, reason, proposer, proposerProofs, laterProofs, proposed, expires, approver
+        case approverProofs
+        case issuerID = "issuerId"
+        case keyID = "keyId"
     }
 
     /// The text that an approval names: `sha256:` and the SHA-256 of the proposed members, in hexadecimal digits.
     public var digest: String {
-        var writer = JSONWriter(capacity: 1024)
-        writer.object { writeProposed(to: &$0) }
-        return "sha256:" + Hexadecimal.encode(SHA256.hash(data: writer.bytes))
+        "sha256:" + Hexadecimal.encode(SHA256.hash(data: JSONText.encode(proposedMembers)))
     }
 
     var proposingPerson: Administrator { Administrator(name: proposer, proofs: proposerProofs + laterProofs) }
@@ -67,40 +53,31 @@ public struct KeyProposal: Sendable, Equatable {
     }
 }
 
-extension KeyProposal: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.anyObject()
-        self.init(
-            id: try object.text("id"), action: try object.choice("action"), issuerID: try object.text("issuerId"),
-            keyID: try object.text("keyId"), details: try object.texts("details"), reason: try object.text("reason"),
-            proposer: try object.text("proposer"), proposerProofs: try object.optionalTextList("proposerProofs"),
-            proposed: try object.time("proposed"), expires: try object.time("expires"),
-            approver: try object.optionalText("approver"),
-            approverProofs: try object.optionalTextList("approverProofs"))
-        laterProofs = try object.optionalTextList("laterProofs")
+extension KeyProposal {
+    public func encode(to encoder: any Encoder) throws {
+        try proposedMembers.encode(to: encoder)
+        let others: JSONMembers = [
+            "digest": digest,
+            "laterProofs": laterProofs.isEmpty ? nil : laterProofs,
+            "approver": approver,
+            "approverProofs": approver == nil ? nil : approverProofs,
+        ]
+        try others.encode(to: encoder)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writeProposed(to: &writer)
-            writer.member("digest", digest)
-            if !laterProofs.isEmpty { writer.member("laterProofs", laterProofs) }
-            guard let approver else { return }
-            writer.member("approver", approver)
-            writer.member("approverProofs", approverProofs)
-        }
-    }
-
-    private func writeProposed(to writer: inout JSONWriter) {
-        writer.member("id", id)
-        writer.member("action", action.rawValue)
-        writer.member("issuerId", issuerID)
-        writer.member("keyId", keyID)
-        if !details.isEmpty { writer.member("details", details) }
-        writer.member("reason", reason)
-        writer.member("proposer", proposer)
-        writer.member("proposerProofs", proposerProofs)
-        writer.member("proposed", proposed)
-        writer.member("expires", expires)
+    /// The members that the digest covers. A change of them, or of their order, changes every digest.
+    private var proposedMembers: JSONMembers {
+        [
+            "id": id,
+            "action": action,
+            "issuerId": issuerID,
+            "keyId": keyID,
+            "details": details.isEmpty ? nil : details,
+            "reason": reason,
+            "proposer": proposer,
+            "proposerProofs": proposerProofs,
+            "proposed": proposed,
+            "expires": expires,
+        ]
     }
 }

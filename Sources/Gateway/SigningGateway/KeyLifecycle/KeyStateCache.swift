@@ -139,15 +139,16 @@ public final class KeyStateCache: KeyStates {
             }
             do throws(JSONReadError) {
                 switch register.name {
-                case RegisterName.proposals: proposals += try root.elements(KeyProposal.init(from:))
+                case RegisterName.proposals: proposals += try root.decode([KeyProposal].self)
                 case let name where RegisterName.number(of: name) != nil:
                     guard root.kind != .null else { continue }
-                    var proposal = try KeyProposal(from: root)
+                    var proposal = try root.decode(KeyProposal.self)
                     proposal.registerNumber = RegisterName.number(of: name)
                     proposals.append(proposal)
-                case RegisterName.jobs: jobs = try root.elements(ProvisioningJob.init(from:))
+                case RegisterName.jobs: jobs = try root.decode()
                 default:
-                    let record = try KeyLifecycleRecord(from: root)
+                    var record = try root.decode(KeyLifecycleRecord.self)
+                    record.takeCompromiseFromHistory()
                     records[record.keyID] = record
                 }
             } catch {

@@ -2,7 +2,7 @@ public import SigningKit
 public import StrictJSON
 
 /// An order to begin a provisioning job.
-public struct ProvisioningOrder: Sendable, Equatable {
+public struct ProvisioningOrder: Codable, Sendable, Equatable {
     /// `import`, `generate` or `destroy`.
     public var action: KeyLifecycleAction
     public var issuerID: String
@@ -11,6 +11,13 @@ public struct ProvisioningOrder: Sendable, Equatable {
     public var uri: String
     public var fingerprint: PublicKeyFingerprint?
     public var reason: String
+
+    private enum CodingKeys: String, ClosedCodingKey {
+        case action
+        case issuerID = "issuerId"
+        case keyID = "keyId"
+        case uri, fingerprint, reason
+    }
 
     public init(
         _ action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String, fingerprint: PublicKeyFingerprint?,
@@ -42,12 +49,17 @@ public enum ProvisioningOutcome: Sendable {
 }
 
 /// The result of a job as reported by the administrator who did the work.
-public struct ProvisioningResult: Sendable, Equatable {
+public struct ProvisioningResult: Codable, Sendable, Equatable {
     /// Whether the key is there and has signed a proof, or a search has shown that it is gone.
     public var isSuccess: Bool
     public var fingerprint: PublicKeyFingerprint?
     /// The evidence or the error by name, such as `tokenSerial`, `method`, `CKA_EXTRACTABLE`.
-    public var evidence: [String: String]
+    @OmittedIfEmpty public var evidence: [String: String]
+
+    private enum CodingKeys: String, ClosedCodingKey {
+        case isSuccess = "succeeded"
+        case fingerprint, evidence
+    }
 
     public init(isSuccess: Bool, fingerprint: PublicKeyFingerprint?, evidence: [String: String]) {
         self.isSuccess = isSuccess
@@ -61,85 +73,45 @@ public struct ProvisioningResult: Sendable, Equatable {
     }
 }
 
-extension ProvisioningAnswer: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.anyObject()
+extension ProvisioningAnswer: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case ceremony, proposal
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
         self =
-            switch try object.optional("proposal", KeyProposal.init(from:)) {
+            switch try members.decodeIfPresent(KeyProposal.self, forKey: .proposal) {
             case let proposal?: .proposed(proposal)
-            case nil: .begun(try object.required("ceremony", ProvisioningJob.init(from:)))
+            case nil: .begun(try members.decode(ProvisioningJob.self, forKey: .ceremony))
             }
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers =
             switch self {
-            case .begun(let job):
-                writer.member("outcome", "begun")
-                writer.name("ceremony")
-                job.write(to: &writer)
-            case .proposed(let proposal):
-                writer.member("outcome", "proposed")
-                writer.name("proposal")
-                proposal.write(to: &writer)
+            case .begun(let job): ["outcome": "begun", "ceremony": job]
+            case .proposed(let proposal): ["outcome": "proposed", "proposal": proposal]
             }
-        }
+        try members.encode(to: encoder)
     }
 }
 
-extension ProvisioningOutcome: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let job = try value.anyObject().optional("ceremony", ProvisioningJob.init(from:))
-        self = if let job { .waiting(job) } else { .ended(try KeyLifecycleRecord(from: value)) }
+extension ProvisioningOutcome: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case ceremony
     }
 
-    public func write(to writer: inout JSONWriter) {
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let job = try members.decodeIfPresent(ProvisioningJob.self, forKey: .ceremony)
+        self = if let job { .waiting(job) } else { .ended(try KeyLifecycleRecord(from: decoder)) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
         switch self {
-        case .ended(let record): record.write(to: &writer)
-        case .waiting(let job):
-            writer.object { writer in
-                writer.member("outcome", "waiting")
-                writer.name("ceremony")
-                job.write(to: &writer)
-            }
-        }
-    }
-}
-
-extension ProvisioningOrder: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.object(members: ["action", "issuerId", "keyId", "uri", "fingerprint", "reason"])
-        self.init(
-            try object.choice("action"), issuerID: try object.text("issuerId"), keyID: try object.text("keyId"),
-            uri: try object.text("uri"), fingerprint: try object.optionalFingerprint("fingerprint"),
-            reason: try object.text("reason"))
-    }
-
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("action", action.rawValue)
-            writer.member("issuerId", issuerID)
-            writer.member("keyId", keyID)
-            writer.member("uri", uri)
-            if let fingerprint { writer.member("fingerprint", fingerprint.description) }
-            writer.member("reason", reason)
-        }
-    }
-}
-
-extension ProvisioningResult: JSONReadable, JSONWritable {
-    public init(from value: JSONValue) throws(JSONReadError) {
-        let object = try value.object(members: ["succeeded", "fingerprint", "evidence"])
-        self.init(
-            isSuccess: try object.flag("succeeded"),
-            fingerprint: try object.optionalFingerprint("fingerprint"), evidence: try object.texts("evidence"))
-    }
-
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("succeeded", isSuccess)
-            if let fingerprint { writer.member("fingerprint", fingerprint.description) }
-            writer.member("evidence", evidence)
+        case .ended(let record): try record.encode(to: encoder)
+        case .waiting(let job): try (["outcome": "waiting", "ceremony": job] as JSONMembers).encode(to: encoder)
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The lifecycle state of a key (NIST SP 800-57 part 1 rev. 5 §7). For its health, see `KeyState`.
-public enum KeyLifecycleState: String, CaseIterable, Sendable {
+public enum KeyLifecycleState: String, Codable, CaseIterable, Sendable {
     /// Pre-activation: the key signs only proofs of possession.
     case staged
     /// The key signs requests that name it, and requests that name no key.

@@ -7,12 +7,6 @@ public struct RateLimitStatus: Equatable, Sendable {
     public let remaining: Int
     /// Seconds until the whole limit is available again, rounded up.
     public let resetsAfter: Int
-
-    public init(limit: Int, remaining: Int, resetsAfter: Int) {
-        self.limit = limit
-        self.remaining = remaining
-        self.resetsAfter = resetsAfter
-    }
 }
 
 public enum RateLimitKind: String, CaseIterable, Sendable {
@@ -29,14 +23,6 @@ public struct RateLimitRefusal: Error, Equatable, Sendable {
     /// The number of requests in the call.
     public let count: Int
     public let client: String
-
-    public init(kind: RateLimitKind, status: RateLimitStatus, retryAfter: Int?, count: Int, client: String) {
-        self.kind = kind
-        self.status = status
-        self.retryAfter = retryAfter
-        self.count = count
-        self.client = client
-    }
 }
 
 extension RateLimitRefusal: CustomStringConvertible {

@@ -7,11 +7,6 @@ public struct RateLimitTime: Sendable {
     public let monotonic: Int64
     public let wall: Timestamp
 
-    public init(monotonic: Int64, wall: Timestamp) {
-        self.monotonic = monotonic
-        self.wall = wall
-    }
-
     /// Reads `CLOCK_MONOTONIC` and `CLOCK_REALTIME`.
     public static func now() -> RateLimitTime {
         var time = timespec()

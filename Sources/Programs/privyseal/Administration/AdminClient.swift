@@ -86,8 +86,7 @@ struct AdminClient {
 
     /// The `detail` of a problem document.
     private static func detail(_ text: String) -> String? {
-        guard let object = try? JSONDocument(parsing: Array(text.utf8)).root.anyObject() else { return nil }
-        return try? object["detail"]?.string()
+        try? JSONDocument(parsing: Array(text.utf8)).root.anyObject().decode("detail")
     }
 
     private static func reason(_ error: any Error) -> String {

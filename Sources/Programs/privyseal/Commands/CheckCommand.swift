@@ -23,10 +23,8 @@ struct CheckCommand: AsyncParsableCommand {
         let configuration = try config.load()
         let keys = await KeyInventory.take(configuration)
         let register = await KeyRegisterCheck.take(configuration, at: config.path)
-        switch output.format {
-        case .json: print(keys.json(with: register))
-        case .text: print(([keys.text] + register.sentences).joined(separator: "\n"))
-        }
+        output.show(
+            keys.members(with: register), text: ([keys.text] + register.sentences).joined(separator: "\n"))
         guard keys.entries.allSatisfy(\.canSign), register.isFine else { throw ExitCode.failure }
     }
 }

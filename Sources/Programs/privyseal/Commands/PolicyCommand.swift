@@ -56,10 +56,7 @@ struct PolicyCommand: AsyncParsableCommand {
             let decision = snapshot.dispatcher.explain(
                 client: client, app: app, feature: feature, keyID: key, product: product, offer: offer)
             let warning = unconfigured(in: configuration)
-            switch output.format {
-            case .text: print(text(decision, warning))
-            case .json: print(json(decision, warning))
-            }
+            output.show(document(decision, warning), text: text(decision, warning))
             if case .denied = decision { throw ExitCode.failure }
         }
 
@@ -72,21 +69,14 @@ struct PolicyCommand: AsyncParsableCommand {
             return ([verdict] + (warning.map { ["but: \($0)"] } ?? [])).joined(separator: "\n")
         }
 
-        private func json(_ decision: PolicyDecision, _ warning: String?) -> String {
-            var writer = JSONWriter()
-            writer.object { writer in
-                switch decision {
-                case .allowed(let rule):
-                    writer.member("allowed", true)
-                    writer.member("decidedBy", rule)
-                case .denied(let denial):
-                    writer.member("allowed", false)
-                    writer.member("decidedBy", denial.origin)
-                    writer.member("reason", denial.description)
-                }
-                if let warning { writer.member("warning", warning) }
+        private func document(_ decision: PolicyDecision, _ warning: String?) -> JSONMembers {
+            switch decision {
+            case .allowed(let rule): ["allowed": true, "decidedBy": rule, "warning": warning]
+            case .denied(let denial):
+                [
+                    "allowed": false, "decidedBy": denial.origin, "reason": denial.description, "warning": warning,
+                ]
             }
-            return String(decoding: writer.bytes, as: UTF8.self)
         }
 
         /// A rule may allow an app or a feature that is not configured; the answer would be 404.

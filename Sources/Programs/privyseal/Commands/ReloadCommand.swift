@@ -24,8 +24,9 @@ struct ReloadCommand: AsyncParsableCommand {
             print(answer)
             return
         }
-        let (outcome, changes) = try read(answer)
-        switch outcome {
+        let result = try JSONDocument(parsing: Array(answer.utf8)).root.decode(Answer.self)
+        let changes = result.changes
+        switch result.outcome {
         case "unchanged": print("Reloaded; nothing has changed.")
         case "would-apply" where changes.isEmpty: print("Nothing would change.")
         case "would-apply": print("This would change:\n" + list(changes))
@@ -35,12 +36,8 @@ struct ReloadCommand: AsyncParsableCommand {
 
     private func list(_ changes: [String]) -> String { changes.map { "  \($0)" }.joined(separator: "\n") }
 
-    private func read(_ answer: String) throws -> (outcome: String, changes: [String]) {
-        let object = try JSONDocument(parsing: Array(answer.utf8)).root.anyObject()
-        let outcome = try object.required("outcome") { value throws(JSONReadError) in try value.string() }
-        let changes = try object.required("changes") { value throws(JSONReadError) in
-            try value.elements { element throws(JSONReadError) in try element.string() }
-        }
-        return (outcome, changes)
+    private struct Answer: Decodable {
+        let outcome: String
+        let changes: [String]
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditKit
 import Foundation
+import GatewayHTTP
 import Logging
 import SigningGateway
 import SigningKit
@@ -82,13 +83,13 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     private func record(_ error: GatewayError, _ request: RequestIdentity, by gateway: ConfigurationSnapshot) async {
-        let (reason, status) = error.refusal
+        let reason = RefusalReason(error)
         let known = gateway.dispatcher.known(app: app, feature: feature, keyID: key)
         try? await gateway.dispatcher.audit?.record(
             .refusal(
                 RefusalRecord(
                     client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
-                    reason: reason, status: status, requestID: request.id)))
+                    reason: reason.type, status: reason.status, requestID: request.id)))
     }
 
     private func close(_ gateway: ConfigurationSnapshot) async {

@@ -21,32 +21,35 @@ struct AuditTrail {
     }
 
     /// The number of matching entries, at most 1000.
-    func count(_ query: String) async throws -> Int {
-        let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&\(query)", accept: nil)
-        let object = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
-        return try object.required("entries") { value throws(JSONReadError) in try value.elements().count }
-    }
+    func count(_ query: String) async throws -> Int { try await entries(query).count }
 
     /// - Returns: the first time after `begin` at which the log reports the token as back or the key as ready, or nil.
     ///   For a token that is a directory, the library reports only the key as missing.
     func tokenBack(_ keyID: String, after begin: Timestamp) async throws -> Timestamp? {
-        let back = try await entries("token", after: begin).filter { try $0["event"]?.string() == "back" }
-        let ready = try await entries("key", after: begin).filter {
-            try $0["key"]?.string() == keyID && $0["state"]?.string() == "ready"
-        }
-        return try (back + ready).compactMap { entry in
-            try entry["time"]?.string()
-        }.compactMap { Timestamp(rfc3339: Array($0.utf8)) }.min()
+        let since = String(decoding: begin.rfc3339, as: UTF8.self)
+        let back = try await entries("kind=token&since=\(since)").compactMap(\.entry).filter { $0.event == "back" }
+        let ready = try await entries("kind=key&since=\(since)").compactMap(\.entry)
+            .filter { $0.key == keyID && $0.state == "ready" }
+        return (back + ready).map(\.time).min()
     }
 
-    /// The entries of one kind, at most 1000.
-    private func entries(_ kind: String, after begin: Timestamp) async throws -> [JSONObject] {
-        let since = begin.text
-        let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&kind=\(kind)&since=\(since)", accept: nil)
-        let object = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
-        let elements = try object.required("entries") { value throws(JSONReadError) in try value.elements() }
-        return try elements.compactMap { element in
-            try element.anyObject()["entry"]?.anyObject()
+    private func entries(_ query: String) async throws -> [Page.Element] {
+        let text = try await admin.ask(.GET, "/v1/audit/entries?limit=1000&\(query)", accept: nil)
+        return try JSONDocument(parsing: Array(text.utf8)).root.decode(Page.self).entries
+    }
+
+    private struct Page: Decodable {
+        struct Element: Decodable {
+            /// Nil for a damaged entry.
+            let entry: Entry?
         }
+
+        let entries: [Element]
+    }
+
+    /// The members that a drill needs; they depend on the kind of the entry.
+    private struct Entry: Decodable {
+        let time: Timestamp
+        let event, key, state: String?
     }
 }

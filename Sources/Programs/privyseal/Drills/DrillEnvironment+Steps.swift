@@ -12,7 +12,7 @@ extension DrillEnvironment {
             let active = try await activeKey()
             log.oldKey = active
             try await Task.sleep(for: Self.baselineDuration)
-            guard let answer = await load.results.first(within: Self.eventLimit, where: { $0.isServed }) else {
+            guard let answer = await answer(where: { $0.isServed }) else {
                 return .not("\(active) is active, but no request was served.")
             }
             let isRight = answer.keyID == active
@@ -58,10 +58,9 @@ extension DrillEnvironment {
             done = log.now()
             if let old { log.rules.ban(old, from: done) }
             let state = records.first { $0.keyID == new }?.state
-            guard
-                let first = await load.results.first(
-                    within: Self.eventLimit, where: { $0.keyID == new && $0.begun >= ordered })
-            else { return .not("\(new) is \(state?.rawValue ?? "unknown"), but no answer carries it.") }
+            guard let first = await answer(where: { $0.keyID == new && $0.begun >= ordered }) else {
+                return .not("\(new) is \(state?.rawValue ?? "unknown"), but no answer carries it.")
+            }
             log.time(.changeOver, from: ordered, to: first.ended)
             let span = log.timings[.changeOver] ?? 0
             return .when(

@@ -81,6 +81,18 @@ struct DrillEnvironment: Sendable {
         }
     }
 
+    /// The first matching answer of the load; nil if there is none within `limit`.
+    func answer(
+        within limit: Duration = eventLimit, where matches: @escaping @Sendable (LoadAnswer) -> Bool
+    ) async -> LoadAnswer? {
+        await load.results.first(within: limit, where: matches)
+    }
+
+    /// Whether `/readyz` returns this status within the time limit.
+    func waitForReadiness(_ status: Int) async throws -> Bool {
+        try await wait(Self.eventLimit) { await load.readiness() == status }
+    }
+
     /// Polls a condition that has no event.
     func wait(_ limit: Duration, until isSo: () async throws -> Bool) async throws -> Bool {
         let end = ContinuousClock.now + limit

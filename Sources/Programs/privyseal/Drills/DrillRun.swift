@@ -23,7 +23,7 @@ struct DrillRun {
         let begun = Self.clock()
         let load = Task { [environment] in await environment.load.run() }
         do {
-            try await environment.perform(conditions.scenario, log)
+            try await conditions.scenario.perform(environment, log)
         } catch {
             guard log.steps.count > 1 else {
                 environment.load.stop()
@@ -82,11 +82,14 @@ struct DrillRun {
 
     private func gateway() async -> DrillRecord.Gateway {
         let text = try? await environment.admin.ask(.GET, "/v1/status", accept: "application/json")
-        let object = try? text.map { try JSONDocument(parsing: Array($0.utf8)).root.anyObject() }
-        let (version, configuration) = (try? object?["version"]?.string(), try? object?["configuration"]?.string())
+        let status = try? text.map { try JSONDocument(parsing: Array($0.utf8)).root.decode(Status.self) }
         return DrillRecord.Gateway(
-            version: version ?? "unknown", address: target.address, configuration: configuration,
+            version: status?.version ?? "unknown", address: target.address, configuration: status?.configuration,
             isTemporary: environment.throwAway != nil)
+    }
+
+    private struct Status: Decodable {
+        let version, configuration: String?
     }
 
     private func audit(from first: Int?) async -> DrillRecord.AuditRange? {
@@ -107,11 +110,5 @@ struct DrillRun {
                     keyID: key.life.keyID, state: changes[index].to.rawValue, begin: from, end: to)
             }
         }
-    }
-}
-
-extension DrillEnvironment {
-    func perform(_ scenario: DrillScenario, _ log: DrillLog) async throws {
-        try await scenario.perform(self, log)
     }
 }

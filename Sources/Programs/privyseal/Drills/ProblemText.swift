@@ -11,7 +11,6 @@ enum ProblemText {
     static func type(_ body: [UInt8]) -> String? { member("type", body) }
 
     private static func member(_ name: String, _ body: [UInt8]) -> String? {
-        guard let object = try? JSONDocument(parsing: body).root.anyObject() else { return nil }
-        return try? object[name]?.string()
+        try? JSONDocument(parsing: body).root.anyObject().decode(name)
     }
 }

@@ -36,20 +36,21 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
-        try await ask(.POST, "/v1/keys/\(Self.segment(order.keyID))/\(order.action.rawValue)", ChangeBody(order: order))
+        try await ask(.POST, "/v1/keys/\(Self.segment(order.keyID))/\(order.action.rawValue)", order)
     }
 
     func prove(_ keyID: String) async throws -> KeyLifecycleRecord {
-        try await ask(.POST, "/v1/keys/\(Self.segment(keyID))/prove", EmptyObject())
+        try await ask(.POST, "/v1/keys/\(Self.segment(keyID))/prove", [:] as JSONMembers)
     }
 
     func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
-        try await ask(.POST, "/v1/proposals/\(Self.segment(proposal))/approve", Approval(digest: digest))
+        try await ask(.POST, "/v1/proposals/\(Self.segment(proposal))/approve", ["digest": digest])
     }
 
     func reject(_ proposal: String) async throws {
         _ = try await client.ask(
-            .POST, "/v1/proposals/\(Self.segment(proposal))/reject", body: EmptyObject().jsonBytes(), accept: nil)
+            .POST, "/v1/proposals/\(Self.segment(proposal))/reject", body: JSONText.encode([:] as JSONMembers),
+            accept: nil)
     }
 
     func begin(_ order: ProvisioningOrder) async throws -> ProvisioningAnswer {
@@ -60,12 +61,13 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
         try await ask(.POST, "/v1/ceremonies/\(Self.segment(job))/finish", end)
     }
 
-    private func ask<Answer: JSONReadable>(
-        _ method: HTTPMethod, _ path: String, _ body: (any JSONWritable)? = nil
+    private func ask<Answer: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ body: (any Encodable)? = nil
     ) async throws -> Answer {
-        let text = try await client.ask(method, path, body: body?.jsonBytes(), accept: "application/json")
+        let body = body.map { JSONText.encode($0) }
+        let text = try await client.ask(method, path, body: body, accept: "application/json")
         do {
-            return try Answer(from: try JSONDocument(parsing: Array(text.utf8)).root)
+            return try JSONDocument(parsing: Array(text.utf8)).root.decode()
         } catch {
             throw AdminError.unreachable(
                 "the answer to \(path) is not that of a gateway of version \(Version.text): \(error)")
@@ -79,29 +81,4 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
 
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~")
-}
-
-/// An empty JSON object.
-private struct EmptyObject: JSONWritable {
-    func write(to writer: inout JSONWriter) { writer.object { _ in } }
-}
-
-private struct Approval: JSONWritable {
-    let digest: String
-
-    func write(to writer: inout JSONWriter) { writer.object { $0.member("digest", digest) } }
-}
-
-/// The members that the path does not contain.
-private struct ChangeBody: JSONWritable {
-    let order: KeyChangeOrder
-
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("reason", order.reason)
-            if let retiring = order.retiring { writer.member("retiring", retiring) }
-            if let overlap = order.overlap { writer.member("overlap", overlap) }
-            if let watch = order.watch { writer.member("watch", watch) }
-        }
-    }
 }

@@ -36,19 +36,20 @@ enum KeyRegisterCheck {
         case .unseen(let reason): ["The register of keys could not be read: \(reason)"]
         }
     }
+}
 
-    func writeMember(to writer: inout JSONWriter) {
-        writer.name("register")
-        writer.object { writer in
+extension KeyRegisterCheck: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers =
             switch self {
-            case .none: writer.member("status", "none")
-            case .seen(let attention):
-                writer.member("status", "seen")
-                attention.writeMembers(to: &writer)
-            case .unseen(let reason):
-                writer.member("status", "unseen")
-                writer.member("reason", reason)
+            case .none: ["status": "none"]
+            case .seen(let warnings):
+                [
+                    "status": "seen", "ceremonies": warnings.jobs, "differences": warnings.differences,
+                    "proposals": warnings.proposals,
+                ]
+            case .unseen(let reason): ["status": "unseen", "reason": reason]
             }
-        }
+        try members.encode(to: encoder)
     }
 }

@@ -6,10 +6,7 @@ enum NewFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw failure(path)
-        }
+        guard DurableWrite.all(Array(text.utf8), to: descriptor) else { throw failure(path) }
     }
 
     /// Call before work that would be lost if the file could not be created.

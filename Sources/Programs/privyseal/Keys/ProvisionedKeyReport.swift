@@ -49,32 +49,21 @@ struct ProvisionedKeyReport {
             """
     }
 
-    func json(isFileDestroyed: Bool? = nil, publicKey: String? = nil, request: String? = nil) -> String {
-        var writer = JSONWriter(capacity: 2048)
-        writer.object { writer in
-            writer.member("outcome", record == nil ? "waiting" : "done")
-            writer.member("keyId", job.keyID)
-            writer.member("issuerId", job.issuerID)
-            if let record { writer.member("state", record.state.rawValue) }
-            writer.member("fingerprint", fingerprint.description)
-            writer.member("method", placed.method.rawValue)
-            writer.member("uri", target.uri.text)
-            writer.member("tokenSerial", token.serial)
-            writer.name("attributes")
-            writer.object { writer in
-                for (name, value) in placed.attributes {
-                    writer.name(escaping: name)
-                    writer.string(value)
-                }
-            }
-            writer.name("warnings")
-            writer.array { writer in for warning in placed.warnings { writer.string(warning) } }
-            if let isFileDestroyed { writer.member("fileDestroyed", isFileDestroyed) }
-            if let publicKey = publicKey ?? (placed.lacksPublicKey ? pem : nil) {
-                writer.member("publicKey", publicKey)
-            }
-            if let request { writer.member("certificationRequest", request) }
-        }
-        return String(decoding: writer.bytes, as: UTF8.self)
+    func members(isFileDestroyed: Bool? = nil, publicKey: String? = nil, request: String? = nil) -> JSONMembers {
+        [
+            "outcome": record == nil ? "waiting" : "done",
+            "keyId": job.keyID,
+            "issuerId": job.issuerID,
+            "state": record?.state,
+            "fingerprint": fingerprint,
+            "method": placed.method.rawValue,
+            "uri": target.uri.text,
+            "tokenSerial": token.serial,
+            "attributes": JSONMembers(placed.attributes.map { ($0.name, $0.value) }),
+            "warnings": placed.warnings,
+            "fileDestroyed": isFileDestroyed,
+            "publicKey": publicKey ?? (placed.lacksPublicKey ? pem : nil),
+            "certificationRequest": request,
+        ]
     }
 }

@@ -5,7 +5,6 @@ import GatewayConfiguration
 import KeyTransport
 import SigningGateway
 import SigningKit
-import StrictJSON
 
 /// A provisioning job: `begin` records it before the work on the token, `finish` after it.
 struct ProvisioningRun {
@@ -30,15 +29,11 @@ struct ProvisioningRun {
         case .begun(let job):
             return ProvisioningRun(lifecycleClient: lifecycleClient, job: job, isResumed: open != nil)
         case .proposed(let proposal):
-            if output.format == .json {
-                let answer = ProvisioningAnswer.proposed(proposal)
-                print(String(decoding: answer.jsonBytes(capacity: 512), as: UTF8.self))
-            } else {
-                print(
-                    "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                        + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same "
-                        + "command again.")
-            }
+            output.show(
+                ProvisioningAnswer.proposed(proposal),
+                text: "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
+                    + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same command "
+                    + "again.")
             return nil
         }
     }

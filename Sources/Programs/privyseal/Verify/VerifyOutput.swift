@@ -8,7 +8,7 @@ struct VerifyOutput {
 
     func show(_ explanation: Explanation) {
         switch format {
-        case .json: print(String(decoding: explanation.jsonBytes(capacity: 4096), as: UTF8.self))
+        case .json: print(JSONText.string(explanation))
         case .text where isExplaining: print(explanation.report)
         case .text: brief(explanation)
         }

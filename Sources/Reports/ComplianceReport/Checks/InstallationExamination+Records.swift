@@ -1,6 +1,4 @@
 extension InstallationExamination {
-    private static let log: [Requirement] = []
-
     var audit: ComplianceReport.Section {
         var facts: [ComplianceReport.Fact] = []
         if let anchor = findings.audit.anchor {
@@ -12,46 +10,38 @@ extension InstallationExamination {
     }
 
     private var auditChecks: [ComplianceCheck] {
-        let (id, asks, expected) = ("audit.intact", "Is the record of all signatures complete and unchanged?", "intact")
         switch findings.audit {
-        case .off:
-            return [
-                ComplianceCheck(
-                    id, asks, Self.log, value: "there is none", expected: expected, .fail,
-                    detail: "Add audit to the configuration.", evidence: "the configuration")
-            ]
-        case .unread(let reason):
-            return [
-                ComplianceCheck(
-                    id, asks, Self.log, value: nil, expected: expected, .unavailable, detail: reason, evidence: "none")
-            ]
-        case .unverified:
-            return [
-                ComplianceCheck(
-                    id, asks, Self.log, value: nil, expected: expected, .unavailable,
-                    detail: "Verification was skipped (--no-log-verification).", evidence: "none")
-            ]
-        case .verified(let verified): return [intact(verified, id, asks, expected), secondPlace(verified)]
+        case .off: [intact("there is none", .fail, "Add audit to the configuration.", "the configuration")]
+        case .unread(let reason): [intact(nil, .unavailable, reason, "none")]
+        case .unverified: [intact(nil, .unavailable, "Verification was skipped (--no-log-verification).", "none")]
+        case .verified(let verified): [intact(verified), secondPlace(verified)]
         }
     }
 
-    private func intact(
-        _ verified: AuditFindings.Verified, _ id: String, _ asks: String, _ expected: String
-    ) -> ComplianceCheck {
-        let isIntact = verified.faultCount == 0
-        if isIntact, verified.entries == 0 {
-            return ComplianceCheck(
-                id, asks, Self.log, value: "no entry", expected: expected, .unavailable,
-                detail: "A log without entries may have replaced another log.",
-                evidence: "the log's database")
+    private func intact(_ verified: AuditFindings.Verified) -> ComplianceCheck {
+        guard verified.faultCount == 0 else {
+            return intact(
+                "\(verified.faultCount) faults", .fail, verified.faults.joined(separator: " "), evidence(of: verified))
         }
-        return ComplianceCheck(
-            id, asks, Self.log,
-            value: isIntact ? "intact, \(verified.entries) entries" : "\(verified.faultCount) faults",
-            expected: expected,
-            isIntact ? .pass : .fail, detail: isIntact ? nil : verified.faults.joined(separator: " "),
-            evidence: verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
-                ?? "verified; it has no entry yet")
+        guard verified.entries > 0 else {
+            return intact(
+                "no entry", .unavailable, "A log without entries may have replaced another log.",
+                "the log's database")
+        }
+        return intact("intact, \(verified.entries) entries", .pass, nil, evidence(of: verified))
+    }
+
+    private func intact(
+        _ value: String?, _ result: ComplianceCheck.Result, _ detail: String?, _ evidence: String
+    ) -> ComplianceCheck {
+        ComplianceCheck(
+            "audit.intact", "Is the record of all signatures complete and unchanged?", [], value: value,
+            expected: "intact", result, detail: detail, evidence: evidence)
+    }
+
+    private func evidence(of verified: AuditFindings.Verified) -> String {
+        verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
+            ?? "verified; it has no entry yet"
     }
 
     private static let apart =
@@ -86,7 +76,7 @@ extension InstallationExamination {
                 )
             }
         return ComplianceCheck(
-            "audit.secondPlace", "Was it compared with checkpoints that are stored separately?", Self.log,
+            "audit.secondPlace", "Was it compared with checkpoints that are stored separately?", [],
             value: value, expected: "1 or more, on another file system", result, detail: detail,
             evidence: "the file of audit.checkpoints")
     }

@@ -1,6 +1,6 @@
 /// One check of a report, with its result.
-public struct ComplianceCheck: Sendable, Equatable {
-    public enum Result: String, CaseIterable, Sendable {
+public struct ComplianceCheck: Encodable, Sendable, Equatable {
+    public enum Result: String, Codable, CaseIterable, Sendable {
         case pass, fail
         /// The value could not be read, or the expected value is not known. Never counted as a pass.
         case unavailable
@@ -34,6 +34,20 @@ public struct ComplianceCheck: Sendable, Equatable {
         self.result = result
         self.detail = detail
         self.evidence = evidence
+    }
+
+    /// A check that finds `expected`, or fails.
+    ///
+    /// - Parameters:
+    ///   - found: The other value; nil if the check passes.
+    ///   - detail: Of a failure only.
+    init(
+        _ id: String, _ asks: String, _ requirements: [Requirement], fails found: String?, expected: String,
+        detail: String, evidence: String
+    ) {
+        self.init(
+            id, asks, requirements, value: found ?? expected, expected: expected, found == nil ? .pass : .fail,
+            detail: found == nil ? nil : detail, evidence: evidence)
     }
 }
 

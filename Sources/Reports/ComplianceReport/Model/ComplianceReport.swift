@@ -33,7 +33,7 @@ public struct ComplianceReport: Sendable {
     }
 
     /// A change of a key's state.
-    public struct HistoryLine: Sendable {
+    public struct HistoryLine: Encodable, Sendable {
         public var time: Timestamp
         /// Such as `activate`.
         public var action: String
@@ -42,10 +42,15 @@ public struct ComplianceReport: Sendable {
         public var actor: String
         public var approver: String?
         public var reason: String
+
+        private enum CodingKeys: String, CodingKey {
+            case time = "at"
+            case action, change, actor, approver, reason
+        }
     }
 
     /// The newest checkpoint of the audit log when the report was made.
-    public struct Anchor: Sendable, Equatable {
+    public struct Anchor: Codable, Sendable, Equatable {
         public var origin: String
         /// The number of entries.
         public var size: Int

@@ -16,7 +16,7 @@ public struct SignedReport: Sendable {
     public static func make(
         _ report: ComplianceReport, signer: NoteSigner?
     ) throws(NoteError) -> (report: SignedReport, page: String) {
-        let json = report.jsonBytes(capacity: 1 << 16)
+        let json = JSONText.encode(report)
         let digest = ReportSignatureText.digest(of: json)
         let page = report.page(digest: digest, isSigned: signer != nil)
         let seal = ReportSignatureText(id: report.id, json: digest, html: ReportSignatureText.digest(of: page.utf8))
@@ -32,8 +32,8 @@ public struct SignedReport: Sendable {
     public init(parsing bytes: [UInt8]) throws(SignedReportError) {
         do {
             let object = try JSONDocument(parsing: bytes).root.object(members: ["report", "seal"])
-            report = try object.required("report") { value throws(JSONReadError) in Array(value.rawBytes) }
-            let text = try object.optional("seal") { value throws(JSONReadError) in try value.string() }
+            report = try object.required("report") { Array($0.rawBytes) }
+            let text: String? = try object.decodeIfPresent("seal")
             seal = try text.map { text throws(NoteError) in try SignedNote(parsing: text) }
         } catch {
             throw .notReport("\(error)")
@@ -108,33 +108,13 @@ public struct VerifiedReport: Sendable {
             throw JSONReadError(.invalid("\(error)"))
         }
         let object = try document.root.anyObject()
-        id = try Self.text("id", object)
-        guard let made = Timestamp(rfc3339: Array(try Self.text("made", object).utf8)) else {
-            throw JSONReadError(.invalid("has no time"))
-        }
-        self.made = made
+        id = try object.decode("id")
+        made = try object.decode("made")
         let verdict = try object.required("verdict") { value throws(JSONReadError) in try value.anyObject() }
-        guard let result = ComplianceCheck.Result(exactly: try Self.text("result", verdict)) else {
-            throw JSONReadError(.invalid("has no verdict"))
-        }
-        self.result = result
-        failed = try Self.number("failed", verdict)
-        unavailable = try Self.number("unavailable", verdict)
-        anchor = try object.required("anchor") { value throws(JSONReadError) in
-            if value.kind == .null { return nil }
-            let anchor = try value.anyObject()
-            return ComplianceReport.Anchor(
-                origin: try Self.text("origin", anchor), size: try Self.number("size", anchor),
-                root: try Self.text("root", anchor), note: try Self.text("note", anchor))
-        }
-    }
-
-    private static func text(_ name: String, _ object: JSONObject) throws(JSONReadError) -> String {
-        try object.required(name) { value throws(JSONReadError) in try value.string() }
-    }
-
-    private static func number(_ name: String, _ object: JSONObject) throws(JSONReadError) -> Int {
-        Int(try object.required(name) { value throws(JSONReadError) in try value.integer() })
+        result = try verdict.decode("result")
+        failed = try verdict.decode("failed")
+        unavailable = try verdict.decode("unavailable")
+        anchor = try object.decode("anchor")
     }
 }
 

@@ -17,7 +17,7 @@ public struct AnswerCheck: Sendable {
     public func judge(_ request: LoadRequest, status: Int, body: [UInt8]) -> LoadAnswer.Outcome {
         guard status == 200 else { return .failed("\(status)") }
         do {
-            let answer = try JSONDocument(parsing: body).root.anyObject()
+            let answer = try JSONDocument(parsing: body).root
             let keyID =
                 switch request.form {
                 case .token: try token(request, answer)
@@ -36,44 +36,60 @@ public struct AnswerCheck: Sendable {
 
     /// Whether the answer names an unknown key, so that the key set must be loaded again.
     public func needsKeyRefresh(_ request: LoadRequest, body: [UInt8]) -> Bool {
-        guard let object = try? JSONDocument(parsing: body).root.anyObject() else { return false }
         let name = request.form == .token ? "keyId" : "keyIdentifier"
-        guard let keyID = try? object[name]?.string() else { return false }
+        guard let keyID: String = try? JSONDocument(parsing: body).root.anyObject().decode(name) else { return false }
         return keys.keys[keyID] == nil
     }
 
     // MARK: Request forms
 
     /// Verifies the JWS, and returns the key ID in its header.
-    private func token(_ request: LoadRequest, _ answer: JSONObject) throws -> String {
-        let token = try CompactJWS(parsing: Array(try answer.text("jws").utf8))
-        let header = try JSONDocument(parsing: token.header).root.anyObject()
-        let claims = try JSONDocument(parsing: token.payload).root.anyObject()
-        let keyID = try header.text("kid")
-        guard try header.text("alg") == "ES256" else { throw Fault("Its header does not say ES256.") }
-        guard try claims.text("bid").hasSameBytes(as: request.bundleID),
-            try claims.text("productId").hasSameBytes(as: request.productID),
-            try claims.text("offerIdentifier").hasSameBytes(as: request.offerID)
+    private func token(_ request: LoadRequest, _ answer: JSONValue) throws -> String {
+        let token = try CompactJWS(parsing: Array(try answer.decode(TokenAnswer.self).jws.utf8))
+        let header = try JSONDocument(parsing: token.header).root.decode(Header.self)
+        let claims = try JSONDocument(parsing: token.payload).root.decode(Claims.self)
+        guard header.alg == "ES256" else { throw Fault("Its header does not say ES256.") }
+        guard claims.bid.hasSameBytes(as: request.bundleID), claims.productId.hasSameBytes(as: request.productID),
+            claims.offerIdentifier.hasSameBytes(as: request.offerID)
         else { throw Fault("It does not match the request.") }
-        try verify(token.signingInput, keyID) { try P256.Signing.ECDSASignature(rawRepresentation: token.signature) }
-        return keyID
+        try verify(token.signingInput, header.kid) {
+            try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
+        }
+        return header.kid
+    }
+
+    private struct TokenAnswer: Decodable {
+        let jws: String
+    }
+
+    private struct Header: Decodable {
+        let alg, kid: String
+    }
+
+    private struct Claims: Decodable {
+        let bid, productId, offerIdentifier: String
     }
 
     /// Verifies the seven fields, and returns the key ID (Apple: "Generating a signature for promotional offers").
-    private func fields(_ request: LoadRequest, _ answer: JSONObject) throws -> String {
-        let keyID = try answer.text("keyIdentifier")
-        guard let signature = Base64.standard.decode(try answer.text("signature").utf8) else {
+    private func fields(_ request: LoadRequest, _ answer: JSONValue) throws -> String {
+        let answer = try answer.decode(LegacyAnswer.self)
+        let keyID = answer.keyIdentifier
+        guard let signature = Base64.standard.decode(answer.signature.utf8) else {
             throw Fault("Its signature is not Base64.")
         }
         let user = if case .named = request.form { LoadRequest.username } else { "" }
         let fields = [
-            request.bundleID, keyID, request.productID, request.offerID, user, try answer.text("nonce"),
-            "\(try answer.number("timestamp"))",
+            request.bundleID, keyID, request.productID, request.offerID, user, answer.nonce, "\(answer.timestamp)",
         ]
         try verify(Array(fields.joined(separator: "\u{2063}").utf8), keyID) {
             try P256.Signing.ECDSASignature(derRepresentation: signature)
         }
         return keyID
+    }
+
+    private struct LegacyAnswer: Decodable {
+        let keyIdentifier, signature, nonce: String
+        let timestamp: Int64
     }
 
     private func verify(

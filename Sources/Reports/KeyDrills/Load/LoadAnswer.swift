@@ -15,12 +15,6 @@ public struct LoadAnswer: Sendable, Equatable {
     public var ended: Timestamp
     public var outcome: Outcome
 
-    public init(begun: Timestamp, ended: Timestamp, outcome: Outcome) {
-        self.begun = begun
-        self.ended = ended
-        self.outcome = outcome
-    }
-
     public var keyID: String? {
         guard case .served(let keyID) = outcome else { return nil }
         return keyID

@@ -1,3 +1,4 @@
+import Encodings
 import StrictJSON
 
 /// A signing request, in one of the forms that a drill sends.
@@ -29,33 +30,18 @@ public struct LoadRequest: Sendable, Equatable {
     /// With a leading slash.
     var path: String {
         switch form {
-        case .token: "/v1/apps/\(Self.encoded(bundleID))/promotional-offer"
-        case .legacy: "/v1/apps/\(Self.encoded(bundleID))/legacy-promotional-offer"
+        case .token: "/v1/apps/\(PercentEncoding.encode(bundleID))/promotional-offer"
+        case .legacy: "/v1/apps/\(PercentEncoding.encode(bundleID))/legacy-promotional-offer"
         case .named(let keyID):
-            "/?appBundleID=\(Self.encoded(bundleID))&keyIdentifier=\(Self.encoded(keyID))"
-                + "&productIdentifier=\(Self.encoded(productID))"
-                + "&offerIdentifier=\(Self.encoded(offerID))&applicationUsername=\(Self.username)"
+            "/?appBundleID=\(PercentEncoding.encode(bundleID))&keyIdentifier=\(PercentEncoding.encode(keyID))"
+                + "&productIdentifier=\(PercentEncoding.encode(productID))"
+                + "&offerIdentifier=\(PercentEncoding.encode(offerID))&applicationUsername=\(Self.username)"
         }
     }
 
     /// Nil for a `GET` request.
     var body: [UInt8]? {
         if case .named = form { return nil }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("productId", productID)
-            writer.member("offerIdentifier", offerID)
-        }
-        return writer.bytes
-    }
-
-    /// Percent-encodes all but the unreserved characters of RFC 3986 §2.3.
-    private static func encoded(_ text: String) -> String {
-        let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte in
-            kept.contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return JSONText.encode(["productId": productID, "offerIdentifier": offerID])
     }
 }

@@ -34,7 +34,7 @@ public struct PublicKeys: Sendable {
             guard let key = try? P256.Signing.PublicKey(rawRepresentation: point) else {
                 throw JSONReadError(.invalid("is not a point of P-256"), at: "x")
             }
-            let keyID = try object.text("kid")
+            let keyID: String = try object.decode("kid")
             if let known = keys[keyID], known.rawRepresentation != key.rawRepresentation { changed.insert(keyID) }
             keys[keyID] = keys[keyID] ?? key
         }
@@ -42,7 +42,8 @@ public struct PublicKeys: Sendable {
 
     /// RFC 7518 §6.2.1.2: 32 bytes.
     private static func coordinate(_ object: JSONObject, _ name: String) throws(JSONReadError) -> [UInt8] {
-        guard let bytes = Base64.url.decode(try object.text(name).utf8), bytes.count == 32 else {
+        let text: String = try object.decode(name)
+        guard let bytes = Base64.url.decode(text.utf8), bytes.count == 32 else {
             throw JSONReadError(.invalid("must be 32 bytes in Base64url"), at: name)
         }
         return bytes

@@ -1,4 +1,4 @@
-public import StrictJSON
+import StrictJSON
 
 /// A drill compared with an earlier one of the same scenario.
 public struct DrillComparison: Sendable {
@@ -27,31 +27,26 @@ public struct DrillComparison: Sendable {
     }
 
     public var lines: [Line] {
-        DrillTiming.allCases.compactMap { timing in
+        let timings = DrillTiming.allCases.compactMap { timing -> Line? in
             let (before, after) = (earlier.timings[timing], later.timings[timing])
             guard before != nil || after != nil else { return nil }
             return Line(name: timing.title, unit: "ms", earlier: before, later: after, isBetterLow: true)
-        } + [
-            Line(
-                name: "Served", unit: "requests", earlier: earlier.load.served, later: later.load.served,
-                isBetterLow: nil),
-            Line(
-                name: "Failed", unit: "requests", earlier: earlier.load.failed, later: later.load.failed,
-                isBetterLow: true),
-            Line(
-                name: "Failed outside an outage", unit: "requests", earlier: earlier.load.unexcused,
-                later: later.load.unexcused, isBetterLow: true),
-            Line(
-                name: "Wrongly signed", unit: "requests", earlier: earlier.load.wronglySigned,
-                later: later.load.wronglySigned, isBetterLow: true),
-            Line(
-                name: "Steps that failed", unit: "steps", earlier: Self.failures(earlier), later: Self.failures(later),
-                isBetterLow: true),
+        }
+        return timings + [
+            line("Served", "requests", \.load.served, isBetterLow: nil),
+            line("Failed", "requests", \.load.failed),
+            line("Failed outside an outage", "requests", \.load.unexcused),
+            line("Wrongly signed", "requests", \.load.wronglySigned),
+            line("Steps that failed", "steps", \.failedSteps),
         ]
     }
 
-    private static func failures(_ record: DrillRecord) -> Int {
-        record.steps.count { $0.verdict == .failed }
+    private func line(
+        _ name: String, _ unit: String, _ number: KeyPath<DrillRecord, Int>, isBetterLow: Bool? = true
+    ) -> Line {
+        Line(
+            name: name, unit: unit, earlier: earlier[keyPath: number], later: later[keyPath: number],
+            isBetterLow: isBetterLow)
     }
 
     /// The deviations that only one of the drills has.
@@ -59,31 +54,24 @@ public struct DrillComparison: Sendable {
     public var goneDeviations: [String] { earlier.deviations.filter { !later.deviations.contains($0) } }
 }
 
-extension DrillComparison: JSONWritable {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("scenario", later.scenario.rawValue)
-            for (name, record) in [("earlier" as StaticString, earlier), ("later", later)] {
-                writer.name(name)
-                writer.object { writer in
-                    writer.member("id", record.id)
-                    writer.member("verdict", record.verdict.rawValue)
-                    writer.name("deviations")
-                    writer.array { writer in for sentence in record.deviations { writer.string(sentence) } }
-                }
-            }
-            writer.name("lines")
-            writer.array { writer in for line in lines { Self.write(line, to: &writer) } }
+extension DrillComparison: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let record = { (record: DrillRecord) -> JSONMembers in
+            ["id": record.id, "verdict": record.verdict, "deviations": record.deviations]
         }
+        let members: JSONMembers = [
+            "scenario": later.scenario, "earlier": record(earlier), "later": record(later),
+            "lines": lines.map { line -> JSONMembers in
+                [
+                    "name": line.name, "unit": line.unit, "earlier": line.earlier, "later": line.later,
+                    "worse": line.isWorse,
+                ]
+            },
+        ]
+        try members.encode(to: encoder)
     }
+}
 
-    private static func write(_ line: Line, to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("name", line.name)
-            writer.member("unit", line.unit)
-            if let earlier = line.earlier { writer.member("earlier", earlier) }
-            if let later = line.later { writer.member("later", later) }
-            if let isWorse = line.isWorse { writer.member("worse", isWorse) }
-        }
-    }
+extension DrillRecord {
+    fileprivate var failedSteps: Int { steps.count { $0.verdict == .failed } }
 }

@@ -18,7 +18,7 @@ public struct DrillArchive: Sendable {
 
     /// The contents of a record's file.
     public static func bytes(of record: DrillRecord) -> [UInt8] {
-        record.jsonBytes(capacity: 1 << 16) + [UInt8(ascii: "\n")]
+        JSONText.encode(record) + [UInt8(ascii: "\n")]
     }
 
     /// The SHA-256 of a record's file, in hexadecimal digits.

@@ -1,8 +1,8 @@
 public import SigningKit
 
 /// The record of a drill: participants, steps with expected and actual results, and evidence.
-public struct DrillRecord: Sendable, Equatable {
-    public struct Participant: Sendable, Equatable {
+public struct DrillRecord: Encodable, Sendable, Equatable {
+    public struct Participant: Codable, Sendable, Equatable {
         public var name: String
         public var role: String
 
@@ -12,7 +12,7 @@ public struct DrillRecord: Sendable, Equatable {
         }
     }
 
-    public struct Gateway: Sendable, Equatable {
+    public struct Gateway: Codable, Sendable, Equatable {
         public var version: String
         /// The address to which the drill sent its requests.
         public var address: String
@@ -20,6 +20,11 @@ public struct DrillRecord: Sendable, Equatable {
         public var configuration: String?
         /// Whether the drill created the gateway, with its keys and token.
         public var isTemporary: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case version, address, configuration
+            case isTemporary = "throwAway"
+        }
 
         public init(version: String, address: String, configuration: String?, isTemporary: Bool) {
             self.version = version
@@ -30,23 +35,21 @@ public struct DrillRecord: Sendable, Equatable {
     }
 
     /// A proof made in the drill, such as a proof of possession.
-    public struct Proof: Sendable, Equatable {
+    public struct Proof: Codable, Sendable, Equatable {
         public var kind: String
         /// The subject of the proof, usually a key ID.
         public var subject: String
         public var detail: String
         public var time: Timestamp
 
-        public init(kind: String, subject: String, detail: String, time: Timestamp) {
-            self.kind = kind
-            self.subject = subject
-            self.detail = detail
-            self.time = time
+        private enum CodingKeys: String, CodingKey {
+            case kind, subject, detail
+            case time = "at"
         }
     }
 
     /// The audit log entries about the drill.
-    public struct AuditRange: Sendable, Equatable {
+    public struct AuditRange: Codable, Sendable, Equatable {
         /// `first` and `last` are the indices of the first and the last entry.
         public var first: Int
         public var last: Int
@@ -61,12 +64,19 @@ public struct DrillRecord: Sendable, Equatable {
     }
 
     /// The state of a key in a period.
-    public struct KeyStateSpan: Sendable, Equatable {
+    public struct KeyStateSpan: Codable, Sendable, Equatable {
         public var keyID: String
         /// Such as `active`.
         public var state: String
         public var begin: Timestamp
         public var end: Timestamp
+
+        private enum CodingKeys: String, CodingKey {
+            case keyID = "keyId"
+            case state
+            case begin = "from"
+            case end = "to"
+        }
 
         public init(keyID: String, state: String, begin: Timestamp, end: Timestamp) {
             self.keyID = keyID

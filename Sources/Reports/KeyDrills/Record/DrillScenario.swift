@@ -1,5 +1,5 @@
 /// The situation that a drill rehearses.
-public enum DrillScenario: String, CaseIterable, Sendable {
+public enum DrillScenario: String, Codable, CaseIterable, Sendable {
     case scheduledRotation = "scheduled-rotation"
     case compromise
     case tokenLoss = "token-loss"

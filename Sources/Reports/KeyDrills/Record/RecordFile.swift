@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Reads and writes files in the directory of drill records.
@@ -16,21 +17,16 @@ enum RecordFile {
             if errno == ENOENT { return nil }
             throw refusal(path, "read")
         }
-        defer { close(descriptor) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw refusal(path, "read") }
         guard facts.st_mode & S_IFMT == S_IFREG else { throw DrillError("\(path) is not a regular file.") }
         guard facts.st_size <= longest else { throw tooLong(path) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return bytes }
-            guard count > 0 || errno == EINTR else { throw refusal(path, "read") }
-            bytes += piece[..<max(0, count)]
-            // The file may grow during the read.
-            guard bytes.count <= longest else { throw tooLong(path) }
-        }
+        let bytes: Data
+        do { bytes = try file.read(upToCount: longest + 1) ?? Data() } catch { throw refusal(path, "read") }
+        // The file may have grown.
+        guard bytes.count <= longest else { throw tooLong(path) }
+        return Array(bytes)
     }
 
     // MARK: Writing
@@ -57,24 +53,17 @@ enum RecordFile {
         let part = "\(path).part"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { throw refusal(path, "written") }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
-            defer { close(descriptor) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                guard count > 0 || errno == EINTR else { throw abandoned(part, path) }
-                rest = rest.dropFirst(max(0, count))
-            }
-            guard fsync(descriptor) == 0 else { throw abandoned(part, path) }
+            try file.write(contentsOf: Data(bytes))
+            try file.synchronize()
+            guard rename(part, path) == 0 else { throw refusal(path, "written") }
+        } catch {
+            let failure = error as? DrillError ?? DrillError("\(path) cannot be written: \(error.localizedDescription)")
+            unlink(part)
+            throw failure
         }
-        guard rename(part, path) == 0 else { throw abandoned(part, path) }
         synchronizeDirectory(of: path)
-    }
-
-    private static func abandoned(_ part: String, _ path: String) -> DrillError {
-        let error = refusal(path, "written")
-        unlink(part)
-        return error
     }
 
     /// Ignores errors: not every file system supports fsync(2) of a directory, and the file itself is on the disk.

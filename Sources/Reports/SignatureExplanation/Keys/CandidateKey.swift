@@ -1,6 +1,6 @@
 public import Crypto
 import SigningKit
-public import StrictJSON
+import StrictJSON
 
 /// A public key that may verify a signature.
 public struct CandidateKey: Sendable {
@@ -25,12 +25,9 @@ public struct CandidateKey: Sendable {
     }
 }
 
-extension CandidateKey: JSONWritable {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            if let keyID { writer.member("keyId", keyID) }
-            writer.member("label", label)
-            writer.member("fingerprint", fingerprint)
-        }
+extension CandidateKey: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = ["keyId": keyID, "label": label, "fingerprint": fingerprint]
+        try members.encode(to: encoder)
     }
 }

@@ -1,4 +1,4 @@
-public import StrictJSON
+import StrictJSON
 
 /// An error, a warning or a note about a signature.
 public struct Finding: Equatable, Sendable {
@@ -41,15 +41,12 @@ public struct Finding: Equatable, Sendable {
     }
 }
 
-extension Finding: JSONWritable {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("code", code.rawValue)
-            writer.member("severity", severity.rawValue)
-            writer.member("evidence", evidence.rawValue)
-            if let field { writer.member("field", field) }
-            writer.member("message", message)
-            writer.member("cure", cure)
-        }
+extension Finding: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = [
+            "code": code.rawValue, "severity": severity.rawValue, "evidence": evidence.rawValue, "field": field,
+            "message": message, "cure": cure,
+        ]
+        try members.encode(to: encoder)
     }
 }

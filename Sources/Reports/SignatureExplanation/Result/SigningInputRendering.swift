@@ -1,10 +1,10 @@
 import Crypto
 import Encodings
-public import StrictJSON
+import StrictJSON
 
 /// The expected signing input in readable form. It contains user data: show it only to the supplier of that data.
 public struct SigningInputRendering: Sendable {
-    public struct Part: Equatable, Sendable {
+    public struct Part: Encodable, Equatable, Sendable {
         /// The name of the field or part, in Apple's spelling.
         public let name: String
         /// The text, with invisible characters written as `<U+2063>`.
@@ -46,22 +46,11 @@ public struct SigningInputRendering: Sendable {
     private static func visible(_ text: String) -> String { ScalarName.visible(text) }
 }
 
-extension SigningInputRendering: JSONWritable {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.name("parts")
-            writer.array { writer in
-                for part in parts {
-                    writer.object { writer in
-                        writer.member("name", part.name)
-                        writer.member("text", part.text)
-                        writer.member("length", part.length)
-                    }
-                }
-            }
-            writer.member("separator", separator == "." ? "." : "U+2063")
-            writer.member("length", length)
-            writer.member("sha256", digest)
-        }
+extension SigningInputRendering: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = [
+            "parts": parts, "separator": separator == "." ? "." : "U+2063", "length": length, "sha256": digest,
+        ]
+        try members.encode(to: encoder)
     }
 }

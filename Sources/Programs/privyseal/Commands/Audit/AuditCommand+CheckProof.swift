@@ -64,36 +64,25 @@ extension AuditCommand {
         }
 
         private func json(_ proof: InclusionProofDocument, _ checkpoint: Checkpoint) -> String {
-            answer(isValid: true) { writer in
-                writer.member("kind", "inclusion")
-                writer.member("origin", checkpoint.origin)
-                writer.member("size", checkpoint.size)
-                writer.member("index", proof.index)
-                // As text: the entry may not be JSON.
-                writer.member("entry", String(decoding: proof.entry, as: UTF8.self))
-            }
+            JSONText.string(
+                [
+                    "valid": true, "kind": "inclusion", "origin": checkpoint.origin, "size": checkpoint.size,
+                    "index": proof.index,
+                    // As text: the entry may not be JSON.
+                    "entry": String(decoding: proof.entry, as: UTF8.self),
+                ] as JSONMembers)
         }
 
         private func json(_ old: Checkpoint, _ new: Checkpoint) -> String {
-            answer(isValid: true) { writer in
-                writer.member("kind", "consistency")
-                writer.member("origin", new.origin)
-                writer.member("oldSize", old.size)
-                writer.member("newSize", new.size)
-            }
+            JSONText.string(
+                [
+                    "valid": true, "kind": "consistency", "origin": new.origin, "oldSize": old.size,
+                    "newSize": new.size,
+                ] as JSONMembers)
         }
 
         private func json(_ error: AuditProofError) -> String {
-            answer(isValid: false) { $0.member("reason", error.description) }
-        }
-
-        private func answer(isValid: Bool, _ members: (inout JSONWriter) -> Void) -> String {
-            var writer = JSONWriter(capacity: 1024)
-            writer.object { writer in
-                writer.member("valid", isValid)
-                members(&writer)
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
+            JSONText.string(["valid": false, "reason": error.description] as JSONMembers)
         }
     }
 }

@@ -60,20 +60,11 @@ extension AuditCommand {
         }
 
         private func json(_ verifiers: [NoteVerifier]) -> String {
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.name("keys")
-                writer.array { writer in
-                    for verifier in verifiers {
-                        writer.object { writer in
-                            writer.member("name", verifier.name)
-                            writer.member("role", verifier.name == verifiers.first?.name ? "log" : "cosigner")
-                            writer.member("key", verifier.text)
-                        }
-                    }
-                }
+            let keys = verifiers.map { verifier -> JSONMembers in
+                let role = verifier.name == verifiers.first?.name ? "log" : "cosigner"
+                return ["name": verifier.name, "role": role, "key": verifier.text]
             }
-            return String(decoding: writer.bytes, as: UTF8.self)
+            return JSONText.string(["keys": keys])
         }
     }
 }

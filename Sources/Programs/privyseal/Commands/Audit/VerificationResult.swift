@@ -101,48 +101,27 @@ struct VerificationResult {
     // MARK: JSON
 
     var json: String {
-        var writer = JSONWriter(capacity: 2048)
-        writer.object { writer in
-            writer.member("origin", report.origin)
-            writer.member("intact", isIntact)
-            writer.member("size", report.size)
-            if let root = report.root { writer.member("root", Hexadecimal.encode(root.bytes)) }
-            writer.member("archived", report.archived)
-            writer.member("archivedChecked", report.archivedChecked)
-            writer.name("checkpoints")
-            writer.object { writer in
-                writer.member("keptChecked", report.keptChecked)
-                writer.member("given", given)
-                writer.member("givenChecked", report.externalChecked)
-                writer.member("uncheckable", report.uncheckable)
-                if let cosigned = report.cosigned { writer.member("cosigned", cosigned) }
-            }
-            writer.name("keys")
-            writer.array { writer in for verifier in verifiers { writer.string(verifier.text) } }
-            writer.member("faultCount", report.faultCount + damaged.count)
-            writer.name("faults")
-            writer.array { writer in
-                for fault in report.faults { write(fault, &writer) }
-                for sentence in damaged { writer.object { writer in writer.member("message", sentence) } }
-            }
-            writer.name("unproved")
-            writer.array { writer in
-                for entries in report.unproved { writer.object { writer in write(entries, &writer) } }
-            }
-            if !cautions.isEmpty { writer.member("caution", cautions.joined(separator: " ")) }
+        let checkpoints: JSONMembers = [
+            "keptChecked": report.keptChecked, "given": given, "givenChecked": report.externalChecked,
+            "uncheckable": report.uncheckable, "cosigned": report.cosigned,
+        ]
+        let faults = report.faults.map { fault -> JSONMembers in
+            ["from": fault.entries?.lowerBound, "to": fault.entries?.upperBound, "message": fault.description]
         }
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private func write(_ fault: AuditFault, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            if let entries = fault.entries { write(entries, &writer) }
-            writer.member("message", fault.description)
-        }
-    }
-
-    private func write(_ entries: Range<Int>, _ writer: inout JSONWriter) {
-        writer.member("from", entries.lowerBound)
-        writer.member("to", entries.upperBound)
+        let document: JSONMembers = [
+            "origin": report.origin,
+            "intact": isIntact,
+            "size": report.size,
+            "root": report.root.map { Hexadecimal.encode($0.bytes) },
+            "archived": report.archived,
+            "archivedChecked": report.archivedChecked,
+            "checkpoints": checkpoints,
+            "keys": verifiers.map(\.text),
+            "faultCount": report.faultCount + damaged.count,
+            "faults": faults + damaged.map { ["message": $0] },
+            "unproved": report.unproved.map { ["from": $0.lowerBound, "to": $0.upperBound] as JSONMembers },
+            "caution": cautions.isEmpty ? nil : cautions.joined(separator: " "),
+        ]
+        return JSONText.string(document)
     }
 }

@@ -47,9 +47,11 @@ extension ComplianceCommand {
             do throws(SignedReportError) {
                 let verified = try SignedReport(parsing: bytes).verify(with: verifiers, page: pageBytes)
                 try compare(verified, verifiers)
-                print(output.format == .json ? json(verified) : text(verified))
+                output.show(document(verified), text: text(verified))
             } catch {
-                if output.format == .json { print(json(error)) }
+                if output.format == .json {
+                    print(JSONText.string(["valid": false, "reason": "\(error)"] as JSONMembers))
+                }
                 throw error
             }
         }
@@ -93,33 +95,12 @@ extension ComplianceCommand {
             return lines.map(PlainText.of).joined(separator: "\n")
         }
 
-        private func json(_ report: VerifiedReport) -> String {
-            var writer = JSONWriter(capacity: 512)
-            writer.object { writer in
-                writer.member("valid", true)
-                writer.member("id", report.id)
-                writer.member("made", unescaped: report.made.rfc3339)
-                writer.member("result", report.result.rawValue)
-                writer.member("failed", report.failed)
-                writer.member("unavailable", report.unavailable)
-                writer.name("signers")
-                writer.array { writer in for name in report.signers { writer.string(name) } }
-                if let anchor = report.anchor {
-                    writer.member("origin", anchor.origin)
-                    writer.member("size", anchor.size)
-                    writer.member("comparedWithLog", database != nil)
-                }
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
-        }
-
-        private func json(_ error: SignedReportError) -> String {
-            var writer = JSONWriter(capacity: 256)
-            writer.object { writer in
-                writer.member("valid", false)
-                writer.member("reason", "\(error)")
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
+        private func document(_ report: VerifiedReport) -> JSONMembers {
+            [
+                "valid": true, "id": report.id, "made": report.made, "result": report.result, "failed": report.failed,
+                "unavailable": report.unavailable, "signers": report.signers, "origin": report.anchor?.origin,
+                "size": report.anchor?.size, "comparedWithLog": report.anchor.map { _ in database != nil },
+            ]
         }
     }
 }

@@ -26,10 +26,7 @@ extension DrillCommand {
 
         func run() throws {
             let comparison = try compare()
-            print(
-                output.format == .json
-                    ? String(decoding: comparison.jsonBytes(), as: UTF8.self)
-                    : DrillCommand.plain(DrillText.text(comparison)))
+            output.show(comparison, text: DrillCommand.plain(DrillText.text(comparison)))
         }
 
         private func compare() throws -> DrillComparison {

@@ -16,7 +16,13 @@ extension DrillCommand {
         func run() throws {
             let (records, complaints) = try archive.archive().records()
             for complaint in complaints { StandardError.print("warning: \(PlainText.of(complaint))") }
-            print(output.format == .json ? Self.json(records) : Self.text(records))
+            let drills = records.map { record -> JSONMembers in
+                [
+                    "id": record.id, "scenario": record.scenario, "verdict": record.verdict, "begun": record.begun,
+                    "ended": record.ended,
+                ]
+            }
+            output.show(["drills": drills], text: Self.text(records))
         }
 
         private static func text(_ records: [DrillRecord]) -> String {
@@ -30,25 +36,6 @@ extension DrillCommand {
                     ].map(PlainText.of)
                 }
             ).text
-        }
-
-        private static func json(_ records: [DrillRecord]) -> String {
-            var writer = JSONWriter(capacity: 1024)
-            writer.object { writer in
-                writer.name("drills")
-                writer.array { writer in
-                    for record in records {
-                        writer.object { writer in
-                            writer.member("id", record.id)
-                            writer.member("scenario", record.scenario.rawValue)
-                            writer.member("verdict", record.verdict.rawValue)
-                            writer.member("begun", unescaped: record.begun.rfc3339)
-                            writer.member("ended", unescaped: record.ended.rfc3339)
-                        }
-                    }
-                }
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 }

@@ -90,10 +90,7 @@ extension DrillCommand {
             // Before the record is printed: a lost standard output ends the process.
             let failure = outcome.failure.map { StandardError.failure($0.description) }
             // Print the record even if it could not be kept: the drill cannot be repeated.
-            print(
-                output.format == .json
-                    ? String(decoding: outcome.record.jsonBytes(capacity: 1 << 16), as: UTF8.self)
-                    : DrillCommand.plain(DrillText.text(outcome.record)))
+            output.show(outcome.record, text: DrillCommand.plain(DrillText.text(outcome.record)))
             if let failure { throw failure }
             if outcome.record.verdict == .failed { throw ExitCode.failure }
         }

@@ -29,7 +29,7 @@ extension DrillCommand {
             let record = try DrillCommand.record(id, on: archive)
             switch format {
             case .text: print(DrillCommand.plain(DrillText.text(record)))
-            case .json: print(String(decoding: record.jsonBytes(capacity: 1 << 16), as: UTF8.self))
+            case .json: print(JSONText.string(record))
             case .html:
                 let digest = try archive.digest(of: record.id)
                 print(DrillPage(record, predecessor: archive.predecessor(of: record), digest: digest).html)

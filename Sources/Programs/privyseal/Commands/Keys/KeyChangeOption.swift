@@ -1,6 +1,5 @@
 import ArgumentParser
 import SigningGateway
-import StrictJSON
 
 /// The options of every command that changes a key's state.
 struct KeyChangeOption: ParsableArguments {
@@ -25,9 +24,6 @@ struct KeyChangeOption: ParsableArguments {
     }
 
     func report(_ answer: KeyChangeAnswer, watch: Int? = nil) {
-        switch output.format {
-        case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
-        case .text: print(KeyAnswerText(where: target.gatewayOption, watch: watch).text(answer))
-        }
+        output.show(answer, text: KeyAnswerText(where: target.gatewayOption, watch: watch).text(answer))
     }
 }

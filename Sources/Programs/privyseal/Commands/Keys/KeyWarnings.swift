@@ -1,7 +1,6 @@
 import AuditKit
 import SigningGateway
 import SigningKit
-import StrictJSON
 
 /// The open matters of the register: a sentence for each, with the required action.
 struct KeyWarnings {
@@ -75,16 +74,5 @@ struct KeyWarnings {
         if let fingerprint = proposal.details["fingerprint"] { words += " with \(PlainText.of(fingerprint))" }
         if let job = proposal.details["takesOver"] { words += ", taking over the work \(PlainText.of(job))" }
         return words
-    }
-}
-
-extension KeyWarnings {
-    func writeMembers(to writer: inout JSONWriter) {
-        for (name, sentences) in [
-            ("ceremonies", jobs), ("differences", differences), ("proposals", proposals),
-        ] as [(StaticString, [String])] {
-            writer.name(name)
-            writer.array { writer in for sentence in sentences { writer.string(sentence) } }
-        }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SigningGateway
-import StrictJSON
 
 extension KeysCommand {
     struct Approve: AsyncParsableCommand {
@@ -32,10 +31,7 @@ extension KeysCommand {
 
         func run() async throws {
             let answer = try await target.lifecycleClient().approve(proposal, digest: digest)
-            switch output.format {
-            case .json: print(String(decoding: answer.jsonBytes(capacity: 2048), as: UTF8.self))
-            case .text: print(KeyAnswerText(where: target.gatewayOption).text(answer))
-            }
+            output.show(answer, text: KeyAnswerText(where: target.gatewayOption).text(answer))
         }
     }
 }

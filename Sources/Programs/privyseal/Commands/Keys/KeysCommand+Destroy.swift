@@ -82,25 +82,16 @@ extension KeysCommand {
             } evidence: { gone in
                 (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, on: token))
             }
-            if output.format == .json { return print(json(gone, issuerID)) }
-            if gone.destroyedPrivate == 0 { print("There was no private key left.") }
-            print(
-                "The key \(keyID) is destroyed: no object of it is left on the token \"\(token.label)\".\n"
+            let document: JSONMembers = [
+                "outcome": "destroyed", "keyId": keyID, "issuerId": issuerID, "state": KeyLifecycleState.destroyed,
+                "fingerprint": gone.fingerprint, "destroyedPrivateObjects": gone.destroyedPrivate,
+                "destroyedPublicObjects": gone.destroyedPublic,
+            ]
+            output.show(
+                document,
+                text: (gone.destroyedPrivate == 0 ? "There was no private key left.\n" : "")
+                    + "The key \(keyID) is destroyed: no object of it is left on the token \"\(token.label)\".\n"
                     + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
-        }
-
-        private func json(_ gone: DestroyedKey, _ issuerID: String) -> String {
-            var writer = JSONWriter(capacity: 512)
-            writer.object { writer in
-                writer.member("outcome", "destroyed")
-                writer.member("keyId", keyID)
-                writer.member("issuerId", issuerID)
-                writer.member("state", KeyLifecycleState.destroyed.rawValue)
-                if let fingerprint = gone.fingerprint { writer.member("fingerprint", fingerprint.description) }
-                writer.member("destroyedPrivateObjects", gone.destroyedPrivate)
-                writer.member("destroyedPublicObjects", gone.destroyedPublic)
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 }

@@ -102,13 +102,10 @@ extension KeysCommand {
                 request = PEM.text("CERTIFICATE REQUEST", der)
             }
             if let csr, let request { try NewFile.write(request, to: csr) }
-            if output.format == .json {
-                print(made.json(publicKey: pem, request: request))
-            } else {
-                if publicKey == nil { print(pem) }
-                if csr == nil, let request { print(request) }
-                print(made.text)
-            }
+            let unwritten = [publicKey == nil ? pem : nil, csr == nil ? request : nil].compactMap(\.self)
+            output.show(
+                made.members(publicKey: pem, request: request),
+                text: (unwritten + [made.text]).joined(separator: "\n"))
         }
     }
 }

@@ -127,7 +127,7 @@ extension KeysCommand {
             let isFileGone = disposeOfFile()
             let report = ProvisionedKeyReport(
                 placed: placed, job: job.job, record: record, target: target, token: provisioningSession.token)
-            print(output.format == .json ? report.json(isFileDestroyed: isFileGone) : report.text)
+            output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }
 
         private static func wantsDestruction(of file: String) -> Bool {

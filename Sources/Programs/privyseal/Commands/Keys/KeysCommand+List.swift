@@ -14,7 +14,7 @@ extension KeysCommand {
 
         func run() async throws {
             let keys = await KeyInventory.take(try config.load())
-            print(output.format == .json ? keys.json : keys.text)
+            output.show(keys.members(), text: keys.text)
         }
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import AuditKit
 import SigningGateway
 import SigningKit
-import StrictJSON
 
 extension KeysCommand {
     struct Prove: AsyncParsableCommand {
@@ -25,13 +24,10 @@ extension KeysCommand {
 
         func run() async throws {
             let record = try await target.lifecycleClient().prove(key)
-            switch output.format {
-            case .json: print(String(decoding: record.jsonBytes(capacity: 1024), as: UTF8.self))
-            case .text:
-                print(
-                    "\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has signed a fresh proof of possession"
-                        + (record.fingerprint.map { "; its fingerprint is \($0)." } ?? "."))
-            }
+            output.show(
+                record,
+                text: "\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has signed a fresh proof of "
+                    + "possession" + (record.fingerprint.map { "; its fingerprint is \($0)." } ?? "."))
         }
     }
 }

@@ -16,16 +16,9 @@ extension KeysCommand {
 
         func run() async throws {
             try await target.lifecycleClient().reject(proposal)
-            switch output.format {
-            case .json:
-                var writer = JSONWriter()
-                writer.object { writer in
-                    writer.member("outcome", "rejected")
-                    writer.member("proposal", proposal)
-                }
-                print(String(decoding: writer.bytes, as: UTF8.self))
-            case .text: print("The proposal \(proposal) is rejected, and this is recorded. Nothing has changed.")
-            }
+            output.show(
+                ["outcome": "rejected", "proposal": proposal] as JSONMembers,
+                text: "The proposal \(proposal) is rejected, and this is recorded. Nothing has changed.")
         }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SigningGateway
-import StrictJSON
 
 extension KeysCommand {
     struct Show: AsyncParsableCommand {
@@ -16,10 +15,7 @@ extension KeysCommand {
 
         func run() async throws {
             let found = try await target.key(key)
-            switch output.format {
-            case .json: print(String(decoding: found.jsonBytes(capacity: 2048), as: UTF8.self))
-            case .text: print(KeyLifecycleText(found).whole)
-            }
+            output.show(found, text: KeyLifecycleText(found).whole)
         }
     }
 
@@ -36,10 +32,7 @@ extension KeysCommand {
 
         func run() async throws {
             let found = try await target.key(key)
-            switch output.format {
-            case .json: print(String(decoding: found.life.jsonBytes(capacity: 2048), as: UTF8.self))
-            case .text: print(KeyLifecycleText(found).history)
-            }
+            output.show(found.life, text: KeyLifecycleText(found).history)
         }
     }
 }

@@ -3,7 +3,6 @@ import AuditKit
 import GatewayHTTP
 import SigningGateway
 import SigningKit
-import StrictJSON
 
 extension KeysCommand {
     struct States: AsyncParsableCommand {
@@ -21,20 +20,13 @@ extension KeysCommand {
 
         func run() async throws {
             let overview = try await target.lifecycleClient().overview()
-            switch output.format {
-            case .json: print(String(decoding: overview.jsonBytes(capacity: 4096), as: UTF8.self))
-            case .text: print(KeyStatesText(overview).text)
-            }
+            output.show(overview, text: KeyStatesText(overview: overview).text)
         }
     }
 }
 
 private struct KeyStatesText {
     let overview: KeyLifecycleOverview
-
-    init(_ overview: KeyLifecycleOverview) {
-        self.overview = overview
-    }
 
     var text: String {
         ([table] + dualControl + complaints + KeyWarnings(overview).sentences).joined(separator: "\n")

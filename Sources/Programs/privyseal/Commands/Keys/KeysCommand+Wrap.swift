@@ -34,29 +34,19 @@ extension KeysCommand {
             let pem = String(decoding: try VerifyFile.contents(of: recipient), as: UTF8.self)
             let wrappingKey = try WrappingKey(pem: pem)
             let package = try wrappingKey.wrap(try await key.material(of: file))
-            try NewFile.write(
-                String(decoding: KeyPackage(package).jsonBytes(), as: UTF8.self) + "\n", to: out, mode: 0o600)
-            print(report(package))
-        }
-
-        private func report(_ package: WrappedKey) -> String {
+            try NewFile.write(JSONText.string(KeyPackage(package)) + "\n", to: out, mode: 0o600)
             let fingerprint = PublicKeyFingerprint(of: package.publicKey)
-            guard output.format == .json else {
-                return """
+            output.show(
+                [
+                    "package": out, "fingerprint": fingerprint, "wrappingKeyFingerprint": package.wrappingKey,
+                ] as JSONMembers,
+                text: """
                     The key \(fingerprint)
                     is wrapped for \(package.wrappingKey) in \(out).
                     Compare the second fingerprint with the one that keys wrapping-key printed: if they differ, the \
                     owner of the other key could open the package.
                     Next, at the gateway: privyseal keys import --wrapped \(out) --fingerprint \(fingerprint) …
-                    """
-            }
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.member("package", out)
-                writer.member("fingerprint", fingerprint.description)
-                writer.member("wrappingKeyFingerprint", package.wrappingKey.description)
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
+                    """)
         }
     }
 
@@ -92,25 +82,15 @@ extension KeysCommand {
             }
             await provisioningSession.close()
             try NewFile.write(WrappingKey.file(made), to: out)
-            print(report(PublicKeyFingerprint(ofDER: made.der), made.hash))
-        }
-
-        private func report(_ fingerprint: PublicKeyFingerprint, _ hash: WrappingHash) -> String {
-            guard output.format == .json else {
-                return """
+            let fingerprint = PublicKeyFingerprint(ofDER: made.der)
+            output.show(
+                ["publicKeyFile": out, "fingerprint": fingerprint, "hash": made.hash.rawValue] as JSONMembers,
+                text: """
                     The wrapping key's public half is in \(out).
                     Its fingerprint is \(fingerprint).
-                    The token unwraps by RSA-OAEP with \(hash.rawValue); keys wrap reads this from the file.
+                    The token unwraps by RSA-OAEP with \(made.hash.rawValue); keys wrap reads this from the file.
                     Next: take the file to the machine that has the .p8, and send the fingerprint over another channel.
-                    """
-            }
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.member("publicKeyFile", out)
-                writer.member("fingerprint", fingerprint.description)
-                writer.member("hash", hash.rawValue)
-            }
-            return String(decoding: writer.bytes, as: UTF8.self)
+                    """)
         }
     }
 }

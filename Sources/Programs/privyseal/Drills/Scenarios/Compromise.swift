@@ -56,15 +56,12 @@ struct Compromise {
         await log.step(
             "See that service is back", expected: "Requests are served with \(new), and /readyz says yes."
         ) {
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) {
-                $0.keyID == new && $0.begun >= begun
+            guard let first = await environment.answer(where: { $0.keyID == new && $0.begun >= begun }) else {
+                return .not("No request is served.")
             }
-            guard let first else { return .not("No request is served.") }
             log.rules.endOutage(first.ended)
             log.time(.recovery, from: begun, to: first.ended)
-            let isReady = try await environment.wait(DrillEnvironment.eventLimit) {
-                await environment.load.readiness() == 200
-            }
+            let isReady = try await environment.waitForReadiness(200)
             return .when(
                 isReady,
                 "The first answer came \(log.timings[.recovery] ?? 0) ms after the order to stop; /readyz says "

@@ -6,21 +6,16 @@ import SigningKit
 struct OperatorMistake {
     let environment: DrillEnvironment
 
-    private struct Attempt {
-        let title: String
-        let act: () async throws -> Void
-    }
-
     func perform(_ log: DrillLog) async throws {
         let active = try await environment.observe(log)
         let staged = try environment.replacementKey()
         log.newKey = staged
-        for attempt in unproven(active, staged) { await refuse(attempt, log) }
+        await unproven(active, log)
         await environment.refusesName(staged, log, because: "it is staged")
         try await environment.prove(staged, log)
-        for attempt in proven(active, staged) { await refuse(attempt, log) }
+        await proven(active, staged, log)
         if let outsider = environment.outsider {
-            for attempt in notAllowed(outsider, active, staged) { await refuse(attempt, log) }
+            await notAllowed(outsider, active, staged, log)
         } else {
             log.deviate("Requests without the right to change keys were not tried: no such client is known.")
         }
@@ -36,16 +31,13 @@ struct OperatorMistake {
         }
     }
 
-    private func refuse(_ attempt: Attempt, _ log: DrillLog) async {
-        await log.step(attempt.title, expected: "It is refused with a sentence.") {
-            try await Refusal.of(attempt.act)
-        }
+    private func refuse(_ title: String, _ log: DrillLog, _ act: () async throws -> Void) async {
+        await log.step(title, expected: "It is refused with a sentence.") { try await Refusal.of(act) }
     }
 
     private func order(
         _ action: KeyLifecycleAction, _ keyID: String, retiring: String? = nil, overlap: Int? = nil,
-        reason: String = "Drill",
-        at lifecycleClient: (any KeyLifecycleClient)? = nil
+        reason: String = "Drill", at lifecycleClient: (any KeyLifecycleClient)? = nil
     ) async throws {
         _ = try await (lifecycleClient ?? environment.lifecycleClient).change(
             KeyChangeOrder(action, keyID, reason: reason, retiring: retiring, overlap: overlap))
@@ -53,74 +45,70 @@ struct OperatorMistake {
 
     // MARK: Attempts
 
-    private func unproven(_ active: String, _ staged: String) -> [Attempt] {
-        [
-            Attempt(title: "Retire \(active), the only active key") { try await order(.retire, active) },
-            Attempt(title: "Resume \(active), which is not suspended") { try await order(.resume, active) },
-            Attempt(title: "Restore \(active), which is not compromised") { try await order(.restore, active) },
-            Attempt(title: "Activate \(active), which is active already") {
-                try await order(.activate, active, retiring: active, overlap: environment.overlap)
-            },
-            Attempt(title: "Activate an unknown key") {
-                try await order(.activate, "NOSUCHKEY0", retiring: active, overlap: environment.overlap)
-            },
-            Attempt(title: "Begin to destroy \(active), which is active") {
-                _ = try await environment.lifecycleClient.begin(
-                    ProvisioningOrder(
-                        .destroy, issuerID: environment.issuerID, keyID: active,
-                        uri: try await environment.key(active).uri ?? "pkcs11:", fingerprint: nil, reason: "Drill"))
-            },
-        ]
+    private func unproven(_ active: String, _ log: DrillLog) async {
+        await refuse("Retire \(active), the only active key", log) { try await order(.retire, active) }
+        await refuse("Resume \(active), which is not suspended", log) { try await order(.resume, active) }
+        await refuse("Restore \(active), which is not compromised", log) { try await order(.restore, active) }
+        await refuse("Activate \(active), which is active already", log) {
+            try await order(.activate, active, retiring: active, overlap: environment.overlap)
+        }
+        await refuse("Activate an unknown key", log) {
+            try await order(.activate, "NOSUCHKEY0", retiring: active, overlap: environment.overlap)
+        }
+        await refuse("Begin to destroy \(active), which is active", log) {
+            let uri = try await environment.key(active).uri ?? "pkcs11:"
+            _ = try await environment.lifecycleClient.begin(
+                ProvisioningOrder(
+                    .destroy, issuerID: environment.issuerID, keyID: active, uri: uri, fingerprint: nil,
+                    reason: "Drill"))
+        }
     }
 
-    private func proven(_ active: String, _ staged: String) -> [Attempt] {
-        [
-            Attempt(title: "Activate \(staged) with an overlap of zero") {
-                try await order(.activate, staged, retiring: active, overlap: 0)
-            },
-            Attempt(title: "Activate \(staged) without an overlap") {
-                try await order(.activate, staged, retiring: active)
-            },
-            Attempt(title: "Activate \(staged) without saying which key it replaces") {
-                try await order(.activate, staged, overlap: environment.overlap)
-            },
-            Attempt(title: "Activate \(staged) in the place of itself") {
-                try await order(.activate, staged, retiring: staged, overlap: environment.overlap)
-            },
-            Attempt(title: "Activate \(staged) without a reason") {
-                try await order(.activate, staged, retiring: active, overlap: environment.overlap, reason: "")
-            },
-        ]
+    private func proven(_ active: String, _ staged: String, _ log: DrillLog) async {
+        await refuse("Activate \(staged) with an overlap of zero", log) {
+            try await order(.activate, staged, retiring: active, overlap: 0)
+        }
+        await refuse("Activate \(staged) without an overlap", log) {
+            try await order(.activate, staged, retiring: active)
+        }
+        await refuse("Activate \(staged) without saying which key it replaces", log) {
+            try await order(.activate, staged, overlap: environment.overlap)
+        }
+        await refuse("Activate \(staged) in the place of itself", log) {
+            try await order(.activate, staged, retiring: staged, overlap: environment.overlap)
+        }
+        await refuse("Activate \(staged) without a reason", log) {
+            try await order(.activate, staged, retiring: active, overlap: environment.overlap, reason: "")
+        }
     }
 
-    private func notAllowed(_ outsider: any KeyLifecycleClient, _ active: String, _ staged: String) -> [Attempt] {
-        [
-            Attempt(title: "Activate \(staged) without the right to do so") {
-                try await order(.activate, staged, retiring: active, overlap: environment.overlap, at: outsider)
-            },
-            Attempt(title: "Declare \(active) compromised without the right to do so") {
-                try await order(.compromise, active, at: outsider)
-            },
-            Attempt(title: "Look at the keys without the right to do so") { _ = try await outsider.overview() },
-        ]
+    private func notAllowed(
+        _ outsider: any KeyLifecycleClient, _ active: String, _ staged: String, _ log: DrillLog
+    ) async {
+        await refuse("Activate \(staged) without the right to do so", log) {
+            try await order(.activate, staged, retiring: active, overlap: environment.overlap, at: outsider)
+        }
+        await refuse("Declare \(active) compromised without the right to do so", log) {
+            try await order(.compromise, active, at: outsider)
+        }
+        await refuse("Look at the keys without the right to do so", log) { _ = try await outsider.overview() }
     }
 
     /// Keys that are not on the token.
     private func broken(_ throwAway: TemporaryGateway, _ active: String, _ log: DrillLog) async throws {
         let never = throwAway.makeNoKey()
-        await refuse(
-            Attempt(title: "Declare \(never.keyID), which is not on the token, and reload") {
-                try await throwAway.declare(never)
-            }, log)
+        await refuse("Declare \(never.keyID), which is not on the token, and reload", log) {
+            try await throwAway.declare(never)
+        }
         let vanished = try await throwAway.declareVanishingKey()
         await refuse(
-            Attempt(title: "Activate \(vanished), which is staged and gone from the token: it cannot prove itself") {
-                try await order(.activate, vanished, retiring: active, overlap: environment.overlap)
-            }, log)
-        await refuse(
-            Attempt(title: "Have \(vanished) prove itself") {
-                _ = try await environment.lifecycleClient.prove(vanished)
-            }, log)
+            "Activate \(vanished), which is staged and gone from the token: it cannot prove itself", log
+        ) {
+            try await order(.activate, vanished, retiring: active, overlap: environment.overlap)
+        }
+        await refuse("Have \(vanished) prove itself", log) {
+            _ = try await environment.lifecycleClient.prove(vanished)
+        }
     }
 
     /// One administrator attempts both parts of dual control.
@@ -141,19 +129,17 @@ struct OperatorMistake {
             return .asExpected("It is the proposal \(made.id) of \(made.proposer).")
         }
         guard let proposal else { return }
-        await refuse(
-            Attempt(title: "Approve one's own proposal") {
-                _ = try await first.approve(proposal.id, digest: proposal.digest)
-            }, log)
+        await refuse("Approve one's own proposal", log) {
+            _ = try await first.approve(proposal.id, digest: proposal.digest)
+        }
         await log.step("Reject it as the second administrator", expected: "The proposal is gone.") {
             try await second.reject(proposal.id)
             let rest = try await second.overview().proposals
             return .when(rest.isEmpty, rest.isEmpty ? "It is." : "There are still \(rest.count).")
         }
-        await refuse(
-            Attempt(title: "Approve a proposal that was rejected") {
-                _ = try await second.approve(proposal.id, digest: proposal.digest)
-            }, log)
+        await refuse("Approve a proposal that was rejected", log) {
+            _ = try await second.approve(proposal.id, digest: proposal.digest)
+        }
     }
 
     /// Two simultaneous orders: one is done, and the other refused.
@@ -186,7 +172,7 @@ struct OperatorMistake {
         }
         await log.step("Check which key signs now", expected: "Requests are served with \(staged).") {
             let begin = log.now()
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
+            let first = await environment.answer { $0.begun >= begin }
             return .when(first?.keyID == staged, first?.keyID.map { "Served with \($0)." } ?? "Not served.")
         }
     }

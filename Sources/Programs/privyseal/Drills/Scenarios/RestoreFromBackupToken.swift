@@ -48,10 +48,9 @@ struct RestoreFromBackupToken {
             try throwAway.removeToken()
             lost = log.now()
             let start = lost
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) {
-                $0.isFailed && $0.ended >= start
+            guard let first = await environment.answer(where: { $0.isFailed && $0.ended >= start }) else {
+                return .not("No request was refused.")
             }
-            guard let first else { return .not("No request was refused.") }
             log.time(.detection, from: lost, to: first.ended)
             return .when(
                 first.outcome == .failed("503"),
@@ -90,15 +89,12 @@ struct RestoreFromBackupToken {
         try await log.essential(
             "Wait until service is back", expected: "Requests are served with \(backup.keyID), and /readyz says yes."
         ) {
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) {
-                $0.isServed && $0.begun >= begun
+            guard let first = await environment.answer(where: { $0.isServed && $0.begun >= begun }) else {
+                return .not("No request was served.")
             }
-            guard let first else { return .not("No request was served.") }
             log.time(.restoration, from: begun, to: first.ended)
             log.time(.recovery, from: lost, to: first.ended)
-            let isReady = try await environment.wait(DrillEnvironment.eventLimit) {
-                await environment.load.readiness() == 200
-            }
+            let isReady = try await environment.waitForReadiness(200)
             log.rules.endOutage(log.now())
             return .when(
                 isReady && first.keyID == backup.keyID,

@@ -30,9 +30,7 @@ struct TokenLoss {
                 environment.ask("Take the token away now.")
             }
             let start = lost
-            guard
-                let first = await environment.load.results.first(
-                    within: limit, where: { $0.isFailed && $0.ended >= start })
+            guard let first = await environment.answer(within: limit, where: { $0.isFailed && $0.ended >= start })
             else { return .not("No request was refused.") }
             // The time at which a person removed the token is unknown, but close to the last answer before the failure.
             if environment.throwAway == nil {
@@ -49,9 +47,7 @@ struct TokenLoss {
 
     private func unready(_ log: DrillLog) async {
         await log.step("Ask /readyz", expected: "It says no, with 503.") {
-            let isUnready = try await environment.wait(DrillEnvironment.eventLimit) {
-                await environment.load.readiness() == 503
-            }
+            let isUnready = try await environment.waitForReadiness(503)
             return .when(isUnready, isUnready ? "It says no." : "It still says yes.")
         }
     }
@@ -76,17 +72,13 @@ struct TokenLoss {
         try await log.essential(
             "Wait until service is back", expected: "The gateway recovers by itself, with the same key."
         ) {
-            guard
-                let first = await environment.load.results.first(
-                    within: limit, where: { $0.isServed && $0.begun >= given })
+            guard let first = await environment.answer(within: limit, where: { $0.isServed && $0.begun >= given })
             else { return .not("No request was served.") }
             let back = try await moment(key, given, log)
             if let back { log.time(.restoration, from: back, to: first.ended) }
             log.absence = Int((back ?? given).milliseconds - lost.milliseconds)
             log.time(.recovery, from: lost, to: first.ended)
-            let isReady = try await environment.wait(DrillEnvironment.eventLimit) {
-                await environment.load.readiness() == 200
-            }
+            let isReady = try await environment.waitForReadiness(200)
             log.rules.endOutage(log.now())
             let span =
                 log.timings[.restoration].map { "\($0) ms after the token" }
@@ -119,7 +111,7 @@ struct TokenLoss {
     private func steady(_ key: String, _ log: DrillLog) async {
         await log.step("See that it stays so", expected: "Further requests are served with \(key).") {
             let begin = log.now()
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
+            let first = await environment.answer { $0.begun >= begin }
             return .when(first?.keyID == key, first.map { Self.text($0.outcome) + "." } ?? "No request was answered.")
         }
     }

@@ -106,7 +106,7 @@ struct WrongKeyImported {
             "See that nothing has changed", expected: "\(active) is active, and requests are served with it."
         ) {
             let begin = log.now()
-            let first = await environment.load.results.first(within: DrillEnvironment.eventLimit) { $0.begun >= begin }
+            let first = await environment.answer { $0.begun >= begin }
             let now = try await environment.activeKey()
             return .when(
                 now == active && first?.keyID == active,

@@ -132,10 +132,15 @@ extension SettingNode {
     func choice<Value: RawRepresentable & CaseIterable>(
         _ type: Value.Type, _ findings: Findings
     ) -> Value? where Value.RawValue == String {
+        choice(of: Value.allCases.map(\.rawValue), findings).flatMap { Value(exactly: $0) }
+    }
+
+    func choice(of words: [String], _ findings: Findings) -> String? {
         guard let text = text(findings) else { return nil }
-        if let value = Value(exactly: text) { return value }
-        let words = Value.allCases.map(\.rawValue)
-        return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
+        guard words.containsExactly(text) else {
+            return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
+        }
+        return text
     }
 
     func parsed<Value>(_ findings: Findings, _ parse: (String) throws(InvalidValue) -> Value) -> Value? {

@@ -1,13 +1,14 @@
+import GatewayConfiguration
 import Synchronization
 
 /// The bytes that one request's body has reserved in the budget, until the request is answered.
 final class BodyReservation: Sendable {
     private let budget: BodyBudget
     private let client: String
-    private let bounds: ConnectionBounds
+    private let bounds: GatewayConfiguration.Limits
     private let taken = Mutex(0)
 
-    init(_ budget: BodyBudget, client: String, within bounds: ConnectionBounds) {
+    init(_ budget: BodyBudget, client: String, within bounds: GatewayConfiguration.Limits) {
         self.budget = budget
         self.client = client
         self.bounds = bounds

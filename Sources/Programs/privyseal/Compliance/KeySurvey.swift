@@ -57,7 +57,7 @@ struct KeySurvey {
         guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == place.uri.scheme }) else {
             throw .invalidURI("no key backend serves its scheme")
         }
-        let settings = configuration.backends[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
+        let settings = configuration.backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
         return try await type.open(
             place, in: KeyBackendEnvironment(settings: settings, secrets: ConfigurationSnapshot.secrets))
     }

@@ -6,7 +6,7 @@ struct ProvisioningTarget {
     let uri: KeyURI
     let address: KeyAddress
     private let backend: any KeyProvisioning.Type
-    private let settings: KeyBackendSettings
+    private let settings: PluginSettings
 
     /// - Parameters:
     ///   - keyID: the key's label if the URI has none.

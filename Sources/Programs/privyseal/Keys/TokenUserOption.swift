@@ -11,8 +11,8 @@ struct TokenUserOption: ParsableArguments {
     var userType: Int?
 
     /// - Throws: `ExitCode` 78, after printing an error of the configuration; `KeyError.invalidSetting`.
-    func settings(of backend: any KeyBackend.Type, in path: String?) throws -> KeyBackendSettings {
-        var settings = KeyBackendSettings(defaultsOf: backend.settings)
+    func settings(of backend: any KeyBackend.Type, in path: String?) throws -> PluginSettings {
+        var settings = PluginSettings(defaultsOf: backend.settings)
         if let path {
             // The command that reads the configuration for other purposes prints its warnings.
             do throws(ConfigurationError) {
@@ -21,7 +21,7 @@ struct TokenUserOption: ParsableArguments {
                 throw StandardError.failure(error.description, status: 78)
             }
         }
-        guard let userType else { return settings }
-        return try settings.setting("userType", to: .integer(userType), of: backend.settings)
+        if let userType { try settings.set("userType", to: .integer(userType)) }
+        return settings
     }
 }

@@ -14,16 +14,18 @@ struct AccessWarnings {
         self.findings = findings
     }
 
-    func look(_ draft: ConfigurationDraft) {
+    func look() {
         for client in configuration.clients {
             client.tokens.forEach(checkExpiry)
             checkProofs(client)
         }
         checkRules()
-        if let anonymous = draft.anonymous, configuration.allowsAnonymous, !configuration.clients.isEmpty {
+        if let anonymous = configuration.given?.origin(of: "anonymous"), configuration.allowsAnonymous,
+            !configuration.clients.isEmpty
+        {
             let sentence =
                 "allows every caller everything, so the rules of clients have no effect; check it"
-            findings.warn(sentence, at: anonymous.origin)
+            findings.warn(sentence, at: anonymous)
         }
     }
 

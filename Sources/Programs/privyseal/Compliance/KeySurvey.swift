@@ -22,9 +22,7 @@ struct KeySurvey {
                     let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not inspected."))
                     return KeyFindings(
                         keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
-                        provenance: key.provenance.flatMap { KeyLifecycleRecord.Provenance(rawValue: $0.rawValue) }
-                            ?? .unknown,
-                        inspection: inspection, proof: proof, life: lives[key.keyID])
+                        provenance: .init(key.provenance), inspection: inspection, proof: proof, life: lives[key.keyID])
                 })
         }
     }

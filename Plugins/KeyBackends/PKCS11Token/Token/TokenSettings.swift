@@ -40,7 +40,8 @@ struct TokenSettings: Sendable {
         PluginSetting(
             // CKU_SO is 0; it may not use private keys. CKU_CONTEXT_SPECIFIC is 2, for single operations.
             "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF, except: [2]),
-            "the user that logs in (`CK_USER_TYPE`): 1 is `CKU_USER`, 2147483649 the Crypto User of a Luna partition"),
+            "the user that logs in (`CK_USER_TYPE`), but not 2: 1 is `CKU_USER`, 2147483649 the Crypto User of a Luna partition"
+        ),
     ]
 
     /// A software token is fastest with one session per core; a hardware token reports its own limit.

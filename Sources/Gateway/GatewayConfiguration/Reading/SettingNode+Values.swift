@@ -118,12 +118,6 @@ extension SettingNode {
         return elements
     }
 
-    func choice<Value: RawRepresentable & CaseIterable>(
-        _ type: Value.Type, _ findings: Findings
-    ) -> Value? where Value.RawValue == String {
-        choice(of: Value.allCases.map(\.rawValue), findings).flatMap { Value(exactly: $0) }
-    }
-
     func choice(of words: [String], _ findings: Findings) -> String? {
         guard let text = text(findings) else { return nil }
         guard words.containsExactly(text) else {

@@ -95,10 +95,6 @@ extension GatewayConfiguration {
     public var metricsListener: Listener? { namedListeners.byRole[.metrics] }
 
     public var listeners: [Listener] { Listener.Role.allCases.compactMap { namedListeners.byRole[$0] } }
-
-    public var listen: ListenAddress { publicListener.address }
-
-    public var listenOrigin: ConfigurationOrigin? { publicListener.origin }
 }
 
 extension Setting<GatewayConfiguration.Listeners> {

@@ -24,10 +24,26 @@ extension PluginSettings {
 
 extension SettingKind<PluginSettings.Value?> {
     fileprivate static func plugin(_ kind: PluginSetting.Kind) -> Self {
-        Self(
-            values: kind.allowed,
+        switch kind {
+        case .boolean: Self(SettingKind<Bool>.boolean, kind) { .boolean($0) }
+        case .integer(_, let allowed, _): Self(SettingKind<Int>.integer(allowed), kind) { .integer($0) }
+        case .seconds(_, let allowed):
+            Self(SettingKind<Duration>.seconds(allowed), kind) { .integer(Int($0.components.seconds)) }
+        case .number(_, let allowed): Self(SettingKind<Double>.number(allowed), kind) { .number($0) }
+        case .text: Self(SettingKind<String>.identifier, kind) { .text($0) }
+        case .choice(_, let words): Self(SettingKind<String>.choice(of: words), kind) { .text($0) }
+        }
+    }
+
+    private init<Own>(
+        _ own: SettingKind<Own>, _ kind: PluginSetting.Kind,
+        _ value: @escaping @Sendable (Own) -> PluginSettings.Value
+    ) {
+        let read = own.read
+        self.init(
+            values: own.values, unit: own.unit,
             read: { node, findings in
-                guard let value = kind.value(of: node, findings) else { return nil }
+                guard let value = read(node, findings).map(value) else { return nil }
                 guard let fault = kind.fault(of: value) else { return .some(value) }
                 findings.fault(.notAllowed(fault), at: node.origin)
                 return nil
@@ -41,30 +57,5 @@ extension SettingKind<PluginSettings.Value?> {
                 case nil: nil
                 }
             })
-    }
-}
-
-extension PluginSetting.Kind {
-    fileprivate var allowed: String {
-        switch self {
-        case .boolean: "`true` or `false`"
-        case .integer(_, let allowed, let except):
-            "\(allowed.lowerBound) to \(allowed.upperBound)"
-                + (except.isEmpty ? "" : " except \(except.sorted().map(\.description).joined(separator: ", "))")
-        case .seconds(_, let allowed): "\(allowed.lowerBound) to \(allowed.upperBound)"
-        case .number(_, let allowed): "\(Decimal.text(allowed.lowerBound)) to \(Decimal.text(allowed.upperBound))"
-        case .text: "text without white space"
-        case .choice(_, let choices): choices.map { "`\($0)`" }.joined(separator: ", ")
-        }
-    }
-
-    fileprivate func value(of node: SettingNode, _ findings: Findings) -> PluginSettings.Value? {
-        switch self {
-        case .boolean: node.boolean(findings).map { .boolean($0) }
-        case .integer, .seconds: node.wholeNumber(findings).map { .integer($0) }
-        case .number(_, let allowed): node.number(in: allowed, findings).map { .number($0) }
-        case .text: node.text(findings).map { .text($0) }
-        case .choice(_, let choices): node.choice(of: choices, findings).map { .text($0) }
-        }
     }
 }

@@ -82,13 +82,18 @@ extension SettingKind<Duration> {
 
 extension SettingKind where Value: RawRepresentable<String> & CaseIterable & Sendable {
     static var choice: Self {
-        Self(
-            values: Value.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "),
-            read: { $0.choice(Value.self, $1) }, text: { $0.rawValue })
+        let words = SettingKind<String>.choice(of: Value.allCases.map(\.rawValue))
+        return Self(
+            values: words.values, read: { words.read($0, $1).flatMap { Value(exactly: $0) } }, text: { $0.rawValue })
     }
 }
 
 extension SettingKind<String> {
+    static func choice(of words: [String]) -> Self {
+        Self(
+            values: words.map { "`\($0)`" }.joined(separator: ", "), read: { $0.choice(of: words, $1) }, text: { $0 })
+    }
+
     static var identifier: Self {
         Self(values: "text without white space", read: { $0.identifier($1) }, text: { $0 })
     }

@@ -4,11 +4,7 @@ import SigningKit
 struct EnvironmentReader {
     private static let prefix = "PRIVYSEAL_"
 
-    private let findings: Findings
-
-    init(_ findings: Findings) {
-        self.findings = findings
-    }
+    let findings: Findings
 
     func read(_ environment: [String: String], into configuration: inout GatewayConfiguration) {
         let variables = GatewayConfiguration.settings.flatMap(\.variables)
@@ -19,7 +15,7 @@ struct EnvironmentReader {
             }
             let origin = ConfigurationOrigin(source: name)
             let node = SettingNode(content: .scalar(text, isPlain: true), origin: origin)
-            _ = variable.read(MisplacedSecrets(findings).remove(from: node), &configuration, findings)
+            _ = variable.read(MisplacedSecrets(findings: findings).remove(from: node), &configuration, findings)
         }
     }
 

@@ -51,17 +51,17 @@ extension GatewayConfiguration {
         if let source = YAMLSource(bytes, file, findings) {
             var yaml = YAMLReader(file, findings)
             if let root = yaml.read(source), !root.isNull {
-                _ = configuration.readSection(MisplacedSecrets(findings).remove(from: root), findings)
+                _ = configuration.readSection(MisplacedSecrets(findings: findings).remove(from: root), findings)
             } else if findings.faults.isEmpty {
                 findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
             }
         }
-        EnvironmentReader(findings).read(environment, into: &configuration)
-        ListenerRules(configuration, findings).check()
+        EnvironmentReader(findings: findings).read(environment, into: &configuration)
+        ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
-        AccessWarnings(configuration, now: now ?? systemTime(), findings).look()
+        AccessWarnings(configuration: configuration, now: now ?? systemTime(), findings: findings).look()
         CosignerWarning.look(configuration, findings)
-        DualControlRules(findings).look(configuration)
+        DualControlRules(findings: findings).look(configuration)
         configuration.warnings = findings.listedWarnings
         return configuration
     }

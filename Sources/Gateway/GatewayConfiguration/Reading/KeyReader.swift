@@ -23,7 +23,7 @@ struct KeyReader {
         compareFingerprint(settings, given)
         let schemes = findings.plugins.schemes.map { "\($0):" }.joined(separator: " or ")
         let location = mapping.required("uri", "the location of the key: a URI with the scheme \(schemes)")
-            .flatMap { KeyURIReader(findings).read($0) }
+            .flatMap { KeyURIReader(findings: findings).read($0) }
         guard let location else { return (keyID, nil) }
         noteAddress(location)
         return (keyID, keyID.map { _ in Key(location, settings, origin: node.origin) })

@@ -2,11 +2,7 @@ import SigningKit
 
 /// Reads a key's URI. No message repeats it, because an invalid URI may contain a secret.
 struct KeyURIReader {
-    private let findings: Findings
-
-    init(_ findings: Findings) {
-        self.findings = findings
-    }
+    let findings: Findings
 
     func read(_ node: SettingNode) -> GatewayConfiguration.KeyLocation? {
         node.parsed(findings) { text throws(InvalidValue) in

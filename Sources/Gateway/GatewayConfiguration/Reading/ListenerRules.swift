@@ -2,13 +2,8 @@
 struct ListenerRules {
     typealias Listener = GatewayConfiguration.Listener
 
-    private let configuration: GatewayConfiguration
-    private let findings: Findings
-
-    init(_ configuration: GatewayConfiguration, _ findings: Findings) {
-        self.configuration = configuration
-        self.findings = findings
-    }
+    let configuration: GatewayConfiguration
+    let findings: Findings
 
     func check() {
         let listeners = configuration.listeners.filter(hasAddress)

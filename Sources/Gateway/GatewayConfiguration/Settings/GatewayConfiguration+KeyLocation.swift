@@ -18,7 +18,7 @@ extension GatewayConfiguration.KeyLocation: CustomStringConvertible {
 extension SettingKind<GatewayConfiguration.KeyLocation> {
     static var keyLocation: Self {
         Self(
-            values: "a URI, see [keys](#accountskeys)", read: { KeyURIReader($1).read($0) },
+            values: "a URI, see [keys](#accountskeys)", read: { KeyURIReader(findings: $1).read($0) },
             text: { $0.description }, compared: { $0.uri.text })
     }
 }

@@ -113,7 +113,7 @@ extension GatewayConfiguration: SettingSection {
             findings.warn(sentence, at: given.origin.child("audit"))
         }
         // An invalid `audit` already has its own fault.
-        if isAuditOff || !hasAudit { DualControlRules(findings).requireLog(for: accounts) }
+        if isAuditOff || !hasAudit { DualControlRules(findings: findings).requireLog(for: accounts) }
     }
 
     private mutating func readClients(_ node: SettingNode, _ findings: Findings) -> Bool {

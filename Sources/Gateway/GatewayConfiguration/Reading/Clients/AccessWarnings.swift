@@ -4,15 +4,9 @@ import SigningKit
 struct AccessWarnings {
     typealias Pattern = GatewayConfiguration.Pattern
 
-    private let configuration: GatewayConfiguration
-    private let now: Timestamp
-    private let findings: Findings
-
-    init(_ configuration: GatewayConfiguration, now: Timestamp, _ findings: Findings) {
-        self.configuration = configuration
-        self.now = now
-        self.findings = findings
-    }
+    let configuration: GatewayConfiguration
+    let now: Timestamp
+    let findings: Findings
 
     func look() {
         for client in configuration.clients {

@@ -20,7 +20,7 @@ struct ClientReader {
         client.tokens = list("tokens", of: "token", in: mapping) { $0.token($1) }
         client.certificates = list("certificates", of: "certificate", in: mapping) { $0.certificate($1) }
         client.uids = list("uids", of: "uid", in: mapping) { $0.userID($1) }
-        let rules = RuleReader(findings)
+        let rules = RuleReader(findings: findings)
         client.allow = mapping.optional("allow")?.list(of: "rule", findings)?.compactMap { rules.read($0) } ?? []
         checkUse(of: client, mapping.given)
         return isNew && mapping.given.faulty.isEmpty ? client : nil

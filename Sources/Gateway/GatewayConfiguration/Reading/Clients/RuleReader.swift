@@ -3,11 +3,7 @@ import SigningKit
 struct RuleReader {
     typealias Pattern = GatewayConfiguration.Pattern
 
-    private let findings: Findings
-
-    init(_ findings: Findings) {
-        self.findings = findings
-    }
+    let findings: Findings
 
     func read(_ node: SettingNode) -> GatewayConfiguration.Rule? {
         let keys = GatewayConfiguration.Rule.reference.map(\.path)

@@ -216,8 +216,8 @@ let package = Package(
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings",
-                "TraceContext",
+                "SigningGateway", "GatewayConfiguration", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON",
+                "Encodings", "TraceContext",
                 hummingbird, nioCore, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging,
                 metrics, lifecycle,
             ],
@@ -257,8 +257,8 @@ let package = Package(
         program(
             "privyseal-bench",
             features + keyBackends + auditStores + [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayHTTP",
-                "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayConfiguration",
+                "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
                 hummingbird, nioCore,
             ]),
 
@@ -308,7 +308,8 @@ let package = Package(
         tests(
             "GatewayHTTPTests",
             features + [
-                "GatewayHTTP", "SigningGateway", "SigningKit", "SigningKitTesting", crypto, hummingbird, httpTypes,
+                "GatewayHTTP", "GatewayConfiguration", "SigningGateway", "SigningKit", "SigningKitTesting", crypto,
+                hummingbird, httpTypes,
                 hummingbirdTesting, nioCore,
             ]),
         tests(
@@ -329,7 +330,9 @@ let package = Package(
                 "OTLPTracing", "TraceContext", "StrictJSON", tracing, logging, metrics, lifecycle, metricsTestKit,
                 lifecycleTestKit, nioCore, nioPosix, nioHTTP1,
             ]),
-        tests("GatewayConfigurationTests", ["GatewayConfiguration", "SigningKit", crypto]),
+        tests(
+            "GatewayConfigurationTests",
+            ["GatewayConfiguration", "P8", "PKCS11Token", "AdvancedCommerce", "SigningKit", crypto]),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

@@ -59,7 +59,10 @@ enum ImportRules {
         Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
-            ["SigningGateway", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", "TraceContext"]),
+            [
+                "SigningGateway", "GatewayConfiguration", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON",
+                "Encodings", "TraceContext",
+            ]),
 
         Target("Sources/Reports", "ReportPages"),
         Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
@@ -83,7 +86,7 @@ enum ImportRules {
             [
                 "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
                 "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "AuditKit", "TransparencyLog",
-                "StrictJSON", "SigningGateway", "GatewayHTTP", "CLibCrypto", "CP11Kit",
+                "StrictJSON", "SigningGateway", "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
 
         Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Encodings"]),

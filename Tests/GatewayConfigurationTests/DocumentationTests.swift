@@ -49,26 +49,6 @@ struct DocumentationTests {
         #expect(shown.count == 3)
     }
 
-    @Test("each configuration key has an explanation")
-    func keys() {
-        for key in [
-            "address", "tls", "behindProxy", "mode", "owner", "certificate", "key", "minimumVersion",
-            "clientCertificates",
-            "trustRoots", "name", "administrator", "tokens", "certificates", "uids", "allow", "rate.perSecond",
-            "rate.burst", "dailyQuota", "sha256", "expires", "fingerprint", "dnsName", "uri", "apps", "features",
-            "products", "offers", "keyIds", "connections", "requestTimeout", "handshakeTimeout", "idleTimeout",
-            "connectionAge", "headerBytes", "batchBodyBytes", "clientBodyBytes", "totalBodyBytes", "endpoint",
-            "sampling", "serviceName", "database", "origin",
-            "writeTimeout",
-            "reserve", "checkpoints.interval", "checkpoints.file", "checkpoints.output", "checkpoints.url",
-            "checkpoints.tokenFile", "checkpoints.cosigner", "dualControl", "proposalLifetime", "cryptoperiod",
-            "provenance",
-            "directory",
-        ] {
-            #expect(text.contains("\n| `\(key)` |"))
-        }
-    }
-
     private func blocks(_ language: String) -> [String] {
         text.components(separatedBy: "\n```\(language)\n").dropFirst().compactMap {
             $0.components(separatedBy: "\n```").first

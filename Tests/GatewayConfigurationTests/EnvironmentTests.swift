@@ -13,8 +13,8 @@ struct EnvironmentTests {
                 "PRIVYSEAL_ADMIN_LISTEN": "unix:/run/admin.sock", "PRIVYSEAL_METRICS_LISTEN": "127.0.0.1:9464",
                 "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD": "5", "PRIVYSEAL_DRAIN_DELAY": "0", "HOME": "/nowhere",
             ])
-        #expect(configuration.listen == .unixSocket(path: "/run/privyseal/gateway.sock"))
-        #expect(configuration.listenOrigin?.description == "PRIVYSEAL_LISTEN")
+        #expect(configuration.publicListener.address == .unixSocket(path: "/run/privyseal/gateway.sock"))
+        #expect(configuration.publicListener.origin?.description == "PRIVYSEAL_LISTEN")
         #expect(configuration.adminListener?.address == .unixSocket(path: "/run/admin.sock"))
         #expect(configuration.metricsListener?.address == .tcp(host: "127.0.0.1", port: 9464))
         #expect(configuration.verification == .sampled(interval: 7))
@@ -84,7 +84,7 @@ struct EnvironmentTests {
     @Test("the reader warns about an unknown PRIVYSEAL variable and ignores it")
     func unknown() throws {
         let configuration = try configuration(Examples.least, environment: ["PRIVYSEAL_LISTN": "127.0.0.1:1"])
-        #expect(configuration.listen == .standard)
+        #expect(configuration.publicListener.address == .standard)
         #expect(
             configuration.warnings.map(\.description) == [
                 "PRIVYSEAL_LISTN: is not a known variable; did you mean PRIVYSEAL_LISTEN? The variables are "

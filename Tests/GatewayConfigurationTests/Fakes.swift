@@ -20,7 +20,7 @@ extension FakeBackend {
 
 struct FakeFiles: FakeBackend {
     static let scheme = "file"
-    static let settings = [KeyBackendSetting("allowSharedFiles", .boolean(default: false), "Whether others may read.")]
+    static let settings = [PluginSetting("allowSharedFiles", .boolean(default: false), "Whether others may read.")]
 
     static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         guard uri.path.hasPrefix("/") else { throw .invalidURI("its path must be absolute") }
@@ -31,8 +31,8 @@ struct FakeFiles: FakeBackend {
 struct FakeTokens: FakeBackend {
     static let scheme = "pkcs11"
     static let settings = [
-        KeyBackendSetting("sessions", .integer(default: 4, allowed: 1...64), "Sessions."),
-        KeyBackendSetting("queueLimit", .integer(default: 256, allowed: 1...65_536), "Signatures that wait."),
+        PluginSetting("sessions", .integer(default: 4, allowed: 1...64), "Sessions."),
+        PluginSetting("queueLimit", .integer(default: 256, allowed: 1...65_536), "Signatures that wait."),
     ]
 
     static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
@@ -42,6 +42,10 @@ struct FakeTokens: FakeBackend {
 
 let features = [
     "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
+]
+
+let featureSettings = [
+    PluginSetting("advancedCommerce", .choice(default: "full", of: ["full", "envelope"]), "The strictness of checks.")
 ]
 
 /// 2026-11-01T00:00:00Z: a fixed time, so that the tokens in the examples do not expire.
@@ -58,7 +62,7 @@ func configuration(
 ) throws(ConfigurationError) -> GatewayConfiguration {
     try .read(
         yaml, name: "gateway.yaml", environment: environment, features: features,
-        backends: [FakeTokens.self, FakeFiles.self], now: now)
+        featureSettings: featureSettings, backends: [FakeTokens.self, FakeFiles.self], now: now)
 }
 
 /// The lines that the operator sees; empty if the configuration is valid.

@@ -159,7 +159,8 @@ final class FileTests {
 
     private func load(_ path: String, mayBePipe: Bool = false) throws(ConfigurationError) -> GatewayConfiguration {
         try .load(
-            path: path, environment: [:], features: features, backends: [FakeTokens.self, FakeFiles.self],
+            path: path, environment: [:], features: features, featureSettings: featureSettings,
+            backends: [FakeTokens.self, FakeFiles.self],
             mayBePipe: mayBePipe)
     }
 

@@ -1,5 +1,6 @@
-import GatewayConfiguration
 import Testing
+
+@testable import GatewayConfiguration
 
 @Suite("Limits and tracing")
 struct LimitsAndTracingTests {
@@ -68,9 +69,8 @@ struct LimitsAndTracingTests {
             ),
             (
                 "idleTimeout: 13", "idelTimeout: 13",
-                "limits.idelTimeout: is not a known key; did you mean idleTimeout? The keys are connections, "
-                    + "requestTimeout, handshakeTimeout, idleTimeout, connectionAge, headerBytes, batchBodyBytes, "
-                    + "clientBodyBytes, totalBodyBytes."
+                "limits.idelTimeout: is not a known key; did you mean idleTimeout? The keys are "
+                    + GatewayConfiguration.Limits.settings.map(\.name).joined(separator: ", ") + "."
             ),
             (
                 "connectionAge: 14", "connectionAge: 86401",

@@ -17,9 +17,9 @@ struct ListenAddressTests {
         ])
     func local(_ text: String, _ address: ListenAddress) throws {
         let configuration = try configuration(Examples.least, environment: ["PRIVYSEAL_LISTEN": text])
-        #expect(configuration.listen == address)
-        #expect(configuration.listen.description == text)
-        #expect(configuration.listen.staysOnMachine)
+        #expect(configuration.publicListener.address == address)
+        #expect(configuration.publicListener.address.description == text)
+        #expect(configuration.publicListener.address.staysOnMachine)
     }
 
     @Test(
@@ -37,8 +37,8 @@ struct ListenAddressTests {
                     + "true if a proxy in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket."
             ])
         let configuration = try configuration(Examples.network, environment: ["PRIVYSEAL_LISTEN": text])
-        #expect(configuration.listen.description == text)
-        #expect(!configuration.listen.staysOnMachine)
+        #expect(configuration.publicListener.address.description == text)
+        #expect(!configuration.publicListener.address.staysOnMachine)
     }
 
     @Test(

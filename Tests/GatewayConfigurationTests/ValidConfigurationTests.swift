@@ -7,10 +7,10 @@ struct ValidConfigurationTests {
     @Test("the reader accepts the documented example")
     func example() throws {
         let configuration = try configuration(Examples.token)
-        #expect(configuration.listen == .tcp(host: "127.0.0.1", port: 8080))
-        #expect(configuration.listenOrigin?.description == "gateway.yaml:1: listen")
+        #expect(configuration.publicListener.address == .tcp(host: "127.0.0.1", port: 8080))
+        #expect(configuration.publicListener.origin?.description == "gateway.yaml:1: listen")
         #expect(configuration.verification == .always)
-        #expect(configuration.validation.advancedCommerce == .full)
+        #expect(configuration.features.text("advancedCommerce") == "full")
         #expect(configuration.logging.level == .info)
         #expect(configuration.logging.format == .text)
         #expect(configuration.drainDelay == .seconds(1))
@@ -34,9 +34,9 @@ struct ValidConfigurationTests {
     @Test("the reader keeps every given setting")
     func everySetting() throws {
         let configuration = try configuration(Examples.full)
-        #expect(configuration.listen == .tcp(host: "::1", port: 8443))
+        #expect(configuration.publicListener.address == .tcp(host: "::1", port: 8443))
         #expect(configuration.verification == .sampled(interval: 100))
-        #expect(configuration.validation.advancedCommerce == .envelope)
+        #expect(configuration.features.text("advancedCommerce") == "envelope")
         #expect(configuration.logging.level == .debug)
         #expect(configuration.logging.format == .json)
         #expect(configuration.drainDelay == .seconds(3))
@@ -60,8 +60,8 @@ struct ValidConfigurationTests {
         #expect(configuration.backends.keys.sorted() == ["file", "pkcs11"])
         #expect(configuration.backends["pkcs11"]?.integer("sessions") == 4)
         #expect(configuration.backends["file"]?.boolean("allowSharedFiles") == false)
-        #expect(configuration.listenOrigin == nil)
-        #expect(configuration.listen == .standard)
+        #expect(configuration.publicListener.origin == nil)
+        #expect(configuration.publicListener.address == .standard)
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Testing
 
 @testable import GatewayHTTP
@@ -5,8 +6,8 @@ import Testing
 @Suite("Body bytes in flight")
 struct BodyBudgetTests {
     private let budget = BodyBudget()
-    private let bounds: ConnectionBounds = {
-        var bounds = ConnectionBounds()
+    private let bounds: GatewayConfiguration.Limits = {
+        var bounds = GatewayConfiguration.Limits()
         bounds.clientBodyBytes = 10
         bounds.totalBodyBytes = 15
         return bounds

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayConfiguration
 import HTTPTypes
 import SigningGateway
 import SigningKitTesting
@@ -21,7 +22,7 @@ struct ContractTests {
                 secrets: FileSecretSource(credentialsDirectory: nil)))
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
-            registry: ConnectionRegistry(ConnectionBounds()))
+            registry: ConnectionRegistry(GatewayConfiguration.Limits()))
         let served = router.table.routes.flatMap { route in
             route.path.contains("{feature}")
                 ? Self.features.map { "\(route.method) " + route.path.replacing("{feature}", with: $0) }

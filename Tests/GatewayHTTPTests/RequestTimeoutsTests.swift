@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import NIOCore
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 @Suite("Timeouts of a connection")
 struct ExchangeClockTests {
-    private let bounds: ConnectionBounds = {
-        var bounds = ConnectionBounds()
+    private let bounds: GatewayConfiguration.Limits = {
+        var bounds = GatewayConfiguration.Limits()
         bounds.handshakeTimeout = .seconds(1)
         bounds.requestTimeout = .seconds(10)
         bounds.idleTimeout = .seconds(100)

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import GatewayConfiguration
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -154,7 +155,7 @@ struct ServiceTests {
         Application(
             router: GatewayRouter(
                 gateway: gateway, monitor: monitor, drain: Drain(delay: .zero),
-                registry: ConnectionRegistry(ConnectionBounds())
+                registry: ConnectionRegistry(GatewayConfiguration.Limits())
             ).public)
     }
 

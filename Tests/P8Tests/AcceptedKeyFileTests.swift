@@ -103,7 +103,7 @@ struct AcceptedKeyFileTests {
     }
 
     private func expect(
-        _ uri: String, holds pem: Data, settings: [String: KeyBackendSettings.Value] = [:],
+        _ uri: String, holds pem: Data, settings: [String: PluginSettings.Value] = [:],
         secrets: some SecretSource = NoSecrets()
     ) async throws {
         let backend = try await KeyDirectory.open(uri, settings: settings, secrets: secrets)

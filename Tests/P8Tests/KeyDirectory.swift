@@ -24,10 +24,10 @@ final class KeyDirectory {
     }
 
     static func open(
-        _ uri: String, settings: [String: KeyBackendSettings.Value] = [:], secrets: some SecretSource = NoSecrets()
+        _ uri: String, settings: [String: PluginSettings.Value] = [:], secrets: some SecretSource = NoSecrets()
     ) async throws(KeyError) -> P8Backend {
         let environment = KeyBackendEnvironment(
-            settings: try KeyBackendSettings(settings, for: P8Backend.settings), secrets: secrets)
+            settings: try PluginSettings(settings, for: P8Backend.settings), secrets: secrets)
         return try await P8Backend.open(P8Backend.address(of: KeyURI(uri)).locator, in: environment)
     }
 }

@@ -22,7 +22,7 @@ struct FailingKeyTests {
     }
 
     private func withKeys(
-        _ settings: [String: KeyBackendSettings.Value],
+        _ settings: [String: PluginSettings.Value],
         _ body: (PKCS11TokenBackend, _ well: any SigningKey, _ failing: any SigningKey) async throws -> Void
     ) async throws {
         let other = try PKCS11TokenBackend.address(of: KeyURI(token.uri("object=ILL", modulePath: module.path)))
@@ -127,7 +127,7 @@ struct FailingKeyTests {
 
     @Test("a key with hanging calls gets no further sessions, and the other key signs")
     func hanging() async throws {
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(1)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(1)]
         try await withKeys(settings) { backend, well, failing in
             let barrier = module.barrier()
             try module.follow("C_Sign label=ILL hang=\(barrier.file.path)")

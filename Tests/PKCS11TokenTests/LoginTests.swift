@@ -236,7 +236,7 @@ struct LoginTests {
     @Test("A provisioning session logs in as the same user as signing")
     func vendorUserOfWorkshop() async throws {
         let address = try PKCS11TokenBackend.address(of: KeyURI(uri))
-        let settings = try KeyBackendSettings(
+        let settings = try PluginSettings(
             ["userType": .integer(0x8000_0001)], for: PKCS11TokenBackend.settings)
         let environment = KeyBackendEnvironment(settings: settings, secrets: FileSecrets())
         await (try await PKCS11TokenBackend.provisioningSession(at: address.locator, in: environment)).close()
@@ -246,7 +246,7 @@ struct LoginTests {
     @Test("An invalid user type is refused", arguments: [0, 2])
     func userTypes(_ type: Int) {
         #expect(throws: KeyError.self) {
-            try KeyBackendSettings(["userType": .integer(type)], for: PKCS11TokenBackend.settings)
+            try PluginSettings(["userType": .integer(type)], for: PKCS11TokenBackend.settings)
         }
     }
 
@@ -334,7 +334,7 @@ struct LoginTests {
     @Test("concurrent requests for a key with context logins send a refused PIN once and cost one session")
     func refusedInParallel() async throws {
         try makeCarefulKeys("CAREFUL")
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(8)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(8)]
         try await withKey(token.uri("object=CAREFUL", modulePath: module.path), settings) { backend, key in
             let sessions = module.count("C_OpenSession")
             try module.follow("C_Login delay=50 rv=0xA0")

@@ -19,7 +19,7 @@ func withProvisioningSession<Answer>(
 ) async throws -> Answer {
     let address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     let environment = KeyBackendEnvironment(
-        settings: KeyBackendSettings(defaultsOf: PKCS11TokenBackend.settings), secrets: FileSecrets())
+        settings: PluginSettings(defaultsOf: PKCS11TokenBackend.settings), secrets: FileSecrets())
     let provisioningSession = try await PKCS11TokenBackend.provisioningSession(at: address.locator, in: environment)
     do {
         let answer = try await body(provisioningSession, address.selector)

@@ -319,7 +319,7 @@ struct RecoveryTests {
         "recovery continues after one of its calls hangs",
         arguments: ["C_OpenSession", "C_GetSlotList", "C_GetSessionInfo"])
     func mendingHangs(_ function: String) async throws {
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
         let barrier = module.barrier()
         try await withKey(uri, settings) { backend, key in
             try module.follow("C_SignInit to=1 rv=0xB3", "\(function) to=1 hang=\(barrier.file.path)")

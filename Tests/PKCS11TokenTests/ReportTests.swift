@@ -23,7 +23,7 @@ struct ReportTests {
 
     @Test("a report names the token and has consistent figures of an idle, busy and stuck pool")
     func figures() async throws {
-        let settings: [String: KeyBackendSettings.Value] = [
+        let settings: [String: PluginSettings.Value] = [
             "sessions": .integer(1), "queueLimit": .integer(3), "operationTimeout": .integer(1),
         ]
         try await withKey(uri, settings) { backend, key in

@@ -58,7 +58,7 @@ struct LaneTests {
 
     @Test("a hanging call fails after the timeout, and its signing worker is replaced")
     func hung() async throws {
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
         let barrier = module.barrier()
         try await withKey(uri, settings) { backend, key in
             try module.follow("C_Sign to=1 hang=\(barrier.file.path)")
@@ -80,7 +80,7 @@ struct LaneTests {
 
     @Test("hanging calls use a bounded number of threads, and then the token is unavailable")
     func allHung() async throws {
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(1), "operationTimeout": .integer(1)]
         let barrier = module.barrier()
         try await withKey(uri, settings) { backend, key in
             try module.follow("C_Sign hang=\(barrier.file.path)")

@@ -20,7 +20,7 @@ struct StarvationTests {
         try module.fresh()
     }
 
-    private static let narrow: [String: KeyBackendSettings.Value] = [
+    private static let narrow: [String: PluginSettings.Value] = [
         "sessions": .integer(1), "queueLimit": .integer(2),
     ]
 

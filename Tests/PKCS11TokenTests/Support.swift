@@ -18,7 +18,7 @@ struct FileSecrets: SecretSource {
 
 /// Opens the key at `uri`, as the gateway does.
 func open(
-    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    _ uri: String, _ settings: [String: PluginSettings.Value] = [:], publicKey: [UInt8]? = nil,
     reopenOrderedAt: ContinuousClock.Instant? = nil
 ) async throws(KeyError) -> (PKCS11TokenBackend, any SigningKey) {
     var address = try PKCS11TokenBackend.address(of: KeyURI(uri))
@@ -27,7 +27,7 @@ func open(
         address = KeyAddress(locator: address.locator, selector: selector)
     }
     let environment = KeyBackendEnvironment(
-        settings: try KeyBackendSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets(),
+        settings: try PluginSettings(settings, for: PKCS11TokenBackend.settings), secrets: FileSecrets(),
         reopenOrderedAt: reopenOrderedAt)
     let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
     do throws(KeyError) {
@@ -40,7 +40,7 @@ func open(
 
 /// Opens the key at `uri`, and closes its backend after `body`.
 func withKey(
-    _ uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    _ uri: String, _ settings: [String: PluginSettings.Value] = [:], publicKey: [UInt8]? = nil,
     _ body: (PKCS11TokenBackend, any SigningKey) async throws -> Void
 ) async throws {
     let (backend, key) = try await open(uri, settings, publicKey: publicKey)
@@ -55,7 +55,7 @@ func withKey(
 
 /// The error when the key at `uri` is opened, or nil.
 func refusal(
-    of uri: String, _ settings: [String: KeyBackendSettings.Value] = [:], publicKey: [UInt8]? = nil,
+    of uri: String, _ settings: [String: PluginSettings.Value] = [:], publicKey: [UInt8]? = nil,
     reopenOrderedAt: ContinuousClock.Instant? = nil
 ) async -> KeyError? {
     do {

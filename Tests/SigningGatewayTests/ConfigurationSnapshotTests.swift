@@ -25,7 +25,7 @@ struct GenerationTests {
     func settings() async throws {
         let gateway = try await TestGateway()
         var settings = gateway.settings
-        settings.backendSettings["fake"] = try KeyBackendSettings(
+        settings.backendSettings["fake"] = try PluginSettings(
             ["queueLimit": .integer(7)], for: FakeKeyBackend.settings)
         let next = TestGateway.snapshot(settings, inheriting: gateway.snapshots.current)
         await next.ring.openMissing()

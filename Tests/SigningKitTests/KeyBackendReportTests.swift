@@ -5,7 +5,7 @@ import Testing
 struct KeyBackendReportTests {
     private struct Plain: KeyBackend {
         static let scheme = "plain"
-        static let settings: [KeyBackendSetting] = []
+        static let settings: [PluginSetting] = []
 
         static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
             KeyAddress(locator: KeyLocator(uri), selector: KeySelector(uri))

@@ -29,12 +29,12 @@ struct KeyValueTests {
 
     @Test("given settings override the defaults")
     func settingsAndDefaults() throws {
-        let given = try KeyBackendSettings(["sessions": .integer(4)], for: Self.settings)
+        let given = try PluginSettings(["sessions": .integer(4)], for: Self.settings)
         #expect(given.integer("sessions") == 4)
         #expect(given.boolean("lax") == false)
-        let defaults = try KeyBackendSettings(for: Self.settings)
+        let defaults = try PluginSettings(for: Self.settings)
         #expect(defaults.integer("sessions") == 2)
-        #expect(try KeyBackendSettings(["lax": .boolean(true)], for: Self.settings).boolean("lax"))
+        #expect(try PluginSettings(["lax": .boolean(true)], for: Self.settings).boolean("lax"))
     }
 
     @Test(
@@ -43,9 +43,9 @@ struct KeyValueTests {
             ("Sessions", .integer(4), "lax"), ("sessions", .boolean(true), "whole number"),
             ("lax", .integer(1), "true or false"),
             ("sessions", .integer(0), "from 1 to 64"), ("sessions", .integer(65), "from 1 to 64"),
-        ] as [(String, KeyBackendSettings.Value, String)])
-    func invalidSettings(_ name: String, _ value: KeyBackendSettings.Value, _ words: String) {
-        #expect { try KeyBackendSettings([name: value], for: Self.settings) } throws: { error in
+        ] as [(String, PluginSettings.Value, String)])
+    func invalidSettings(_ name: String, _ value: PluginSettings.Value, _ words: String) {
+        #expect { try PluginSettings([name: value], for: Self.settings) } throws: { error in
             guard case .invalidSetting(let found, let sentence) = error as? KeyError else { return false }
             return found == name && sentence.contains(words)
         }
@@ -81,8 +81,8 @@ struct KeyValueTests {
     }
 
     private static let settings = [
-        KeyBackendSetting("lax", .boolean(default: false), ""),
-        KeyBackendSetting("sessions", .integer(default: 2, allowed: 1...64), ""),
+        PluginSetting("lax", .boolean(default: false), ""),
+        PluginSetting("sessions", .integer(default: 2, allowed: 1...64), ""),
     ]
 
     private static let pem = """

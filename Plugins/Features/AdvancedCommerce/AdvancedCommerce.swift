@@ -25,7 +25,19 @@ public struct AdvancedCommerce: SigningFeature {
         ]
     )
 
+    public static let settings = [
+        PluginSetting(
+            "advancedCommerce",
+            .choice(default: Validation.full.rawValue, of: Validation.allCases.map(\.rawValue)),
+            "how much of an Advanced Commerce request is checked before it is signed")
+    ]
+
     public let validation: Validation
+
+    /// - Parameter settings: of this feature; others are ignored.
+    public init(_ settings: PluginSettings) {
+        self.init(validation: Validation(rawValue: settings.text("advancedCommerce")) ?? .full)
+    }
 
     public init(validation: Validation = .full) {
         self.validation = validation

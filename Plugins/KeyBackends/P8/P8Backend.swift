@@ -6,9 +6,9 @@ public struct P8Backend: KeyBackend {
     public static let scheme = "file"
 
     public static let settings = [
-        KeyBackendSetting(
+        PluginSetting(
             "allowSharedFiles", .boolean(default: false),
-            "Accept key files that group or others can read, for volumes that cannot set a mode.")
+            "`true` accepts key files that group or others can read, for volumes that cannot set a mode")
     ]
 
     let key: P8Key

@@ -4,7 +4,7 @@ public import SigningKit
 /// keep it alive until then.
 public struct PKCS11TokenBackend: KeyBackend {
     public static let scheme = "pkcs11"
-    public static var settings: [KeyBackendSetting] { TokenSettings.declared }
+    public static var settings: [PluginSetting] { TokenSettings.declared }
 
     let token: ActiveToken
 

@@ -21,7 +21,7 @@ struct BenchGateway {
             keys: [KeySettings(keyID: "2X9R4HXF34", uri: uri)], activeKeyID: "2X9R4HXF34")
         var settings = GatewaySettings(accounts: [account], verification: verification)
         if sessions > 0 {
-            settings.backendSettings["pkcs11"] = try KeyBackendSettings(
+            settings.backendSettings["pkcs11"] = try PluginSettings(
                 ["sessions": .integer(sessions)], for: PKCS11TokenBackend.settings)
         }
         settings.allowsAnonymous = true

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayConfiguration
 import GatewayHTTP
 import Hummingbird
 import Logging
@@ -26,7 +27,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = try await key.gateway(.off)
         let monitor = KeyRingMonitor(gateway.live)
         let drain = Drain(delay: .zero)
-        let registry = ConnectionRegistry(ConnectionBounds())
+        let registry = ConnectionRegistry(GatewayConfiguration.Limits())
         let router = GatewayRouter(
             gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false)
         let routes = router.public

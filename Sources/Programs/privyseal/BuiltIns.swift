@@ -1,6 +1,5 @@
 import AdvancedCommerce
 import AuditKit
-import GatewayConfiguration
 import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import P8
@@ -19,17 +18,13 @@ enum BuiltIns {
 
     static let auditStore: any AuditStore.Type = SQLiteAuditStore.self
 
-    static func features(_ validation: GatewayConfiguration.Validation = .init()) -> [ServedFeature] {
-        let advancedCommerce: AdvancedCommerce.Validation =
-            switch validation.advancedCommerce {
-            case .full: .full
-            case .envelope: .envelope
-            }
-        return [
+    /// - Parameter settings: the values of all features' settings.
+    static func features(_ settings: PluginSettings = PluginSettings(defaultsOf: [])) -> [ServedFeature] {
+        [
             ServedFeature(LegacyPromotionalOffer()),
             ServedFeature(PromotionalOffer()),
             ServedFeature(IntroductoryOfferEligibility()),
-            ServedFeature(AdvancedCommerce(validation: advancedCommerce)),
+            ServedFeature(AdvancedCommerce(settings)),
         ]
     }
 }

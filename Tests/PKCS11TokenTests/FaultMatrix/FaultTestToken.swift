@@ -37,7 +37,7 @@ final class FaultTestToken {
 
     /// Opens the keys with the settings of a small token.
     func open(reopenOrderedAt: ContinuousClock.Instant?) async throws(KeyError) -> OpenKeys {
-        let settings: [String: KeyBackendSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(5)]
+        let settings: [String: PluginSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(5)]
         let (backend, first) = try await PKCS11TokenTests.open(
             uri(names[0]), settings, reopenOrderedAt: reopenOrderedAt)
         do throws(KeyError) {

@@ -129,7 +129,7 @@ struct InspectionTests {
     private func inspect(_ name: String) async throws -> KeyInspection {
         let address = try PKCS11TokenBackend.address(of: KeyURI(token.uri(name)))
         let environment = KeyBackendEnvironment(
-            settings: try KeyBackendSettings([:], for: PKCS11TokenBackend.settings), secrets: FileSecrets())
+            settings: try PluginSettings([:], for: PKCS11TokenBackend.settings), secrets: FileSecrets())
         let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
         do {
             let inspection = try await backend.inspect(address.selector)

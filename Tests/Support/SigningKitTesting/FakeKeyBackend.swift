@@ -8,7 +8,7 @@ internal import Synchronization
 public struct FakeKeyBackend: KeyBackend {
     public static let scheme = "fake"
     public static let settings = [
-        KeyBackendSetting("queueLimit", .integer(default: 512, allowed: 1...65_536), "Signatures that may wait.")
+        PluginSetting("queueLimit", .integer(default: 512, allowed: 1...65_536), "Signatures that may wait.")
     ]
 
     public let place: FakeBackendLocation

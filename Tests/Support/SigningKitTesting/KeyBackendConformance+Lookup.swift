@@ -30,7 +30,7 @@ extension KeyBackendConformance {
     /// - Returns: the error's text.
     @discardableResult
     func expect(
-        _ kind: KeyErrorKind, uri: String, settings: [String: KeyBackendSettings.Value]? = nil
+        _ kind: KeyErrorKind, uri: String, settings: [String: PluginSettings.Value]? = nil
     ) async -> String {
         do {
             let (backend, _) = try await open(uri, settings ?? self.settings)
@@ -46,11 +46,11 @@ extension KeyBackendConformance {
 
     /// Does every step from a configuration to a key.
     func open(
-        _ uri: String, _ settings: [String: KeyBackendSettings.Value]
+        _ uri: String, _ settings: [String: PluginSettings.Value]
     ) async throws(KeyError) -> (Backend, any SigningKey) {
         let address = try Backend.address(of: KeyURI(uri))
         let environment = KeyBackendEnvironment(
-            settings: try KeyBackendSettings(settings, for: Backend.settings), secrets: secrets)
+            settings: try PluginSettings(settings, for: Backend.settings), secrets: secrets)
         let backend = try await Backend.open(address.locator, in: environment)
         do throws(KeyError) {
             return (backend, try await backend.key(address.selector))
@@ -61,7 +61,7 @@ extension KeyBackendConformance {
     }
 
     func withKey(
-        _ settings: [String: KeyBackendSettings.Value]? = nil,
+        _ settings: [String: PluginSettings.Value]? = nil,
         _ body: (any SigningKey) async throws -> Void
     ) async throws {
         let (backend, key) = try await open(uri, settings ?? self.settings)

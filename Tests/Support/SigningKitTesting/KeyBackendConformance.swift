@@ -24,18 +24,18 @@ public struct KeyBackendConformance<Backend: KeyBackend>: Sendable {
     /// How to exceed the queue's limit.
     public struct Queue: Sendable {
         /// Settings that allow few signatures, such as one session and a queue of four.
-        let settings: [String: KeyBackendSettings.Value]
+        let settings: [String: PluginSettings.Value]
         /// The number of simultaneous signatures, which exceeds the limit.
         let callers: Int
 
-        public init(settings: [String: KeyBackendSettings.Value], callers: Int = 512) {
+        public init(settings: [String: PluginSettings.Value], callers: Int = 512) {
             self.settings = settings
             self.callers = callers
         }
     }
 
     let uri: String
-    let settings: [String: KeyBackendSettings.Value]
+    let settings: [String: PluginSettings.Value]
     let secrets: any SecretSource
     let custody: KeyCustody
     let missingKeys: [String]
@@ -53,7 +53,7 @@ public struct KeyBackendConformance<Backend: KeyBackend>: Sendable {
     ///   - confidential: texts that no output may show, such as a PIN or the path of its file.
     public init(
         uri: String,
-        settings: [String: KeyBackendSettings.Value] = [:],
+        settings: [String: PluginSettings.Value] = [:],
         secrets: any SecretSource,
         custody: KeyCustody,
         missingKeys: [String],
@@ -87,13 +87,13 @@ public struct KeyBackendConformance<Backend: KeyBackend>: Sendable {
 /// A configuration that a backend must refuse.
 public struct Misconfiguration: Sendable {
     let uri: String
-    let settings: [String: KeyBackendSettings.Value]
+    let settings: [String: PluginSettings.Value]
     let kind: KeyErrorKind
     let mentions: String
 
     /// - Parameter mentions: words in the error's text that help the operator to correct the configuration.
     public init(
-        _ uri: String, settings: [String: KeyBackendSettings.Value] = [:], _ kind: KeyErrorKind, mentions: String
+        _ uri: String, settings: [String: PluginSettings.Value] = [:], _ kind: KeyErrorKind, mentions: String
     ) {
         (self.uri, self.settings, self.kind, self.mentions) = (uri, settings, kind, mentions)
     }

@@ -9,6 +9,10 @@ public protocol SigningFeature: Sendable {
 
     static var descriptor: FeatureDescriptor { get }
 
+    /// The settings that the feature offers to operators, under `validation` in the configuration. Their names are unique
+    /// among all features. By default, there are none.
+    static var settings: [PluginSetting] { get }
+
     /// All product and offer identifiers in `input`. Policy decides by them before `compose`, and the audit log records
     /// them. There is deliberately no default: policy does not check an identifier that is missing here.
     ///
@@ -17,4 +21,8 @@ public protocol SigningFeature: Sendable {
 
     /// - Throws: `FeatureError.request` if the members do not fit each other or the grant.
     func compose(_ input: Input, for grant: Grant) throws(FeatureError) -> Draft<Output>
+}
+
+extension SigningFeature {
+    public static var settings: [PluginSetting] { [] }
 }

@@ -3,7 +3,7 @@ public protocol KeyBackend: Sendable {
     /// The scheme of the backend's URIs, such as `file` or `pkcs11`.
     static var scheme: String { get }
 
-    static var settings: [KeyBackendSetting] { get }
+    static var settings: [PluginSetting] { get }
 
     /// Splits a key's URI into the location and the key, without access to either.
     ///

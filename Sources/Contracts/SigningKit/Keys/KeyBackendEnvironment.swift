@@ -1,6 +1,6 @@
 /// The inputs of a backend besides its locator.
 public struct KeyBackendEnvironment: Sendable {
-    public let settings: KeyBackendSettings
+    public let settings: PluginSettings
     public let secrets: any SecretSource
     /// The time of the start or reload by which a person last ordered this opening. It permits one more attempt at a
     /// login whose result was unclear before that time; nil permits none.
@@ -9,7 +9,7 @@ public struct KeyBackendEnvironment: Sendable {
     public let report: @Sendable (KeyBackendEvent) -> Void
 
     public init(
-        settings: KeyBackendSettings, secrets: any SecretSource, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        settings: PluginSettings, secrets: any SecretSource, reopenOrderedAt: ContinuousClock.Instant? = nil,
         report: @escaping @Sendable (KeyBackendEvent) -> Void = { _ in }
     ) {
         self.settings = settings

@@ -7,21 +7,10 @@ public struct ClientChange: Hashable, Sendable {
 extension GatewayConfiguration {
     /// The clients that differ from `old`, sorted by name, with one element for each client.
     public func clientChanges(from old: GatewayConfiguration) -> [ClientChange] {
-        let before = Dictionary(old.clients.map { ($0.name, $0) }) { first, _ in first }
-        let after = Dictionary(clients.map { ($0.name, $0) }) { first, _ in first }
-        return Set(before.keys).union(after.keys).sorted().compactMap { name in
-            switch (before[name], after[name]) {
-            case (nil, nil): nil
-            case (nil, _?): ClientChange(name: name, kind: .added)
-            case (_?, nil): ClientChange(name: name, kind: .removed)
-            case (let old?, let new?): new.differs(from: old) ? ClientChange(name: name, kind: .changed) : nil
-            }
+        let changes = changes(from: old).compactMap { change -> ClientChange? in
+            guard let path = change.path.wholeMatch(of: /clients\[([^\]]*)\](.*)/) else { return nil }
+            return ClientChange(name: String(path.1), kind: path.2.isEmpty ? change.kind : .changed)
         }
-    }
-}
-
-extension GatewayConfiguration.Client {
-    fileprivate func differs(from old: Self) -> Bool {
-        !SettingTree.changes(from: .members(old.outline), to: .members(outline), at: name).isEmpty
+        return Set(changes).sorted { $0.name < $1.name }
     }
 }

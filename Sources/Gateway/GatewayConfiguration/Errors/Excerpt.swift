@@ -2,16 +2,7 @@
 enum Excerpt {
     /// A key's name if it has the form of one. A URI, a PIN or a token in place of a name is not repeated.
     static func name(_ text: String) -> String {
-        let isName =
-            text.utf8.count <= 40 && !text.hasPrefix("privyseal_")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+        let isName = text.utf8.count <= 40 && !text.hasPrefix("privyseal_") && text.hasOnlyLetters(or: "-_")
         return isName && text.utf8.first.map { $0 > UInt8(ascii: "9") } == true ? text : "…"
     }
 

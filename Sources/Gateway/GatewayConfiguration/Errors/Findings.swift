@@ -1,7 +1,13 @@
 /// The faults and warnings of a reading. Readers continue after a fault, so that one run finds all of them.
 final class Findings {
+    /// What readers need to know of the program's plugins.
+    let plugins: Plugins
     private(set) var faults: [ConfigurationFault] = []
     private var warnings: [ConfigurationWarning] = []
+
+    init(_ plugins: Plugins) {
+        self.plugins = plugins
+    }
 
     func fault(_ reason: ConfigurationFault.Reason, at origin: ConfigurationOrigin) {
         faults.append(ConfigurationFault(origin: origin, reason: reason))

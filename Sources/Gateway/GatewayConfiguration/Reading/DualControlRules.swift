@@ -1,10 +1,6 @@
 /// Checks what dual control needs: an audit log for the proposals, and a second administrator.
 struct DualControlRules {
-    private let findings: Findings
-
-    init(_ findings: Findings) {
-        self.findings = findings
-    }
+    let findings: Findings
 
     /// Call this for a configuration without an audit log.
     func requireLog(for accounts: [GatewayConfiguration.Account]) {

@@ -12,13 +12,14 @@ extension GatewayConfiguration {
     ///   - path: The path of the file; messages name it as given here.
     ///   - environment: All variables of the process. Those without the prefix are ignored.
     ///   - features: The IDs of the features that an app can have.
+    ///   - featureSettings: The settings that the features declare, which are under `validation`.
     ///   - backends: The program's backends. They split the keys' URIs, and open nothing.
     ///   - mayBePipe: Whether the file may be a FIFO. The call then blocks until another process writes to it.
     ///   - now: The time for the checks of expiry; by default, the system's clock.
     /// - Throws: All faults, not only the first.
     public static func load(
-        path: String, environment: [String: String], features: [String], backends: [any KeyBackend.Type],
-        mayBePipe: Bool = false, now: Timestamp? = nil
+        path: String, environment: [String: String], features: [String], featureSettings: [PluginSetting],
+        backends: [any KeyBackend.Type], mayBePipe: Bool = false, now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let bytes: [UInt8]
         do {
@@ -29,7 +30,8 @@ extension GatewayConfiguration {
         }
         do throws(ConfigurationError) {
             return try read(
-                bytes, name: path, environment: environment, features: features, backends: backends, now: now)
+                bytes, name: path, environment: environment, features: features, featureSettings: featureSettings,
+                backends: backends, now: now)
         } catch {
             var error = error
             error.digest = Array(SHA256.hash(data: bytes))
@@ -40,27 +42,26 @@ extension GatewayConfiguration {
     /// Reads a file in memory; messages call it `name`.
     public static func read(
         _ bytes: [UInt8], name: String, environment: [String: String], features: [String],
-        backends: [any KeyBackend.Type], now: Timestamp? = nil
+        featureSettings: [PluginSetting], backends: [any KeyBackend.Type], now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
-        let findings = Findings()
+        let plugins = Plugins(features: features, featureSettings: featureSettings, backends: backends)
+        let findings = Findings(plugins)
         let file = ConfigurationOrigin(source: name)
-        let reader = ConfigurationReader(PluginNames(features: features, backends: backends), findings)
-        var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)))
-        var draft = ConfigurationDraft()
+        var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)), plugins)
         if let source = YAMLSource(bytes, file, findings) {
             var yaml = YAMLReader(file, findings)
             if let root = yaml.read(source), !root.isNull {
-                reader.read(MisplacedSecrets(findings).remove(from: root), into: &configuration, &draft)
+                _ = configuration.readSection(MisplacedSecrets(findings: findings).remove(from: root), findings)
             } else if findings.faults.isEmpty {
                 findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
             }
         }
-        EnvironmentReader(findings).read(environment, into: &configuration, &draft)
-        ListenerRules(findings).finish(draft, &configuration)
+        EnvironmentReader(findings: findings).read(environment, into: &configuration)
+        ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
-        AccessWarnings(configuration, now: now ?? systemTime(), findings).look(draft)
+        AccessWarnings(configuration: configuration, now: now ?? systemTime(), findings: findings).look()
         CosignerWarning.look(configuration, findings)
-        DualControlRules(findings).look(configuration)
+        DualControlRules(findings: findings).look(configuration)
         configuration.warnings = findings.listedWarnings
         return configuration
     }

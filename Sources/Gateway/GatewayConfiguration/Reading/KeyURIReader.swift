@@ -2,27 +2,25 @@ import SigningKit
 
 /// Reads a key's URI. No message repeats it, because an invalid URI may contain a secret.
 struct KeyURIReader {
-    private let vocabulary: PluginNames
-    private let findings: Findings
+    let findings: Findings
 
-    init(_ vocabulary: PluginNames, _ findings: Findings) {
-        self.vocabulary = vocabulary
-        self.findings = findings
-    }
-
-    func read(_ node: SettingNode) -> (uri: KeyURI, address: KeyAddress)? {
+    func read(_ node: SettingNode) -> GatewayConfiguration.KeyLocation? {
         node.parsed(findings) { text throws(InvalidValue) in
             try checkCharacters(text)
             try checkSecrets(text)
-            return try address(text)
+            return try location(text, node.origin)
         }
     }
 
-    private func address(_ text: String) throws(InvalidValue) -> (uri: KeyURI, address: KeyAddress) {
+    private func location(
+        _ text: String, _ origin: ConfigurationOrigin
+    ) throws(InvalidValue) -> GatewayConfiguration.KeyLocation {
         do throws(KeyError) {
             let uri = try KeyURI(text)
-            if let backend = vocabulary.backend(uri.scheme) { return (uri, try backend.address(of: uri)) }
-            let schemes = vocabulary.schemes.joined(separator: ", ")
+            if let backend = findings.plugins.backend(uri.scheme) {
+                return GatewayConfiguration.KeyLocation(uri: uri, address: try backend.address(of: uri), origin: origin)
+            }
+            let schemes = findings.plugins.schemes.joined(separator: ", ")
             throw .invalidURI("no backend serves its scheme; the schemes are \(schemes)")
         } catch {
             throw InvalidValue("cannot be used: \(Self.sentence(error))")

@@ -2,11 +2,7 @@
 struct MisplacedSecrets {
     private static let prefix = "privyseal_"
 
-    private let findings: Findings
-
-    init(_ findings: Findings) {
-        self.findings = findings
-    }
+    let findings: Findings
 
     /// The node without secrets. A fault says where each one was, and what to do because it has leaked.
     func remove(from node: SettingNode) -> SettingNode {

@@ -6,13 +6,7 @@ extension SettingNode {
     static let longestList = 10_000
 
     /// Any scalar as written, also one that looks like a number.
-    func text(_ findings: Findings) -> String? {
-        guard !isNull else { return refuse(.noValue(expected: .text), findings) }
-        guard case .scalar(let text, _) = content else {
-            return refuse(.wrongKind(expected: .text, found: kind), findings)
-        }
-        return text
-    }
+    func text(_ findings: Findings) -> String? { scalar(.text, nil, findings) }
 
     /// A text that is signed, or that selects what is signed: visible characters, no white space.
     func identifier(_ findings: Findings) -> String? {
@@ -40,36 +34,25 @@ extension SettingNode {
         return text
     }
 
-    func boolean(_ findings: Findings) -> Bool? {
-        guard !isNull else { return refuse(.noValue(expected: .boolean), findings) }
-        guard kind == .boolean, case .scalar(let text, _) = content else {
-            return refuse(.wrongKind(expected: .boolean, found: kind), findings)
-        }
-        return text == "true"
-    }
+    func boolean(_ findings: Findings) -> Bool? { scalar(.boolean, [.boolean], findings).map { $0 == "true" } }
 
     func wholeNumber(_ findings: Findings) -> Int? {
-        guard !isNull else { return refuse(.noValue(expected: .wholeNumber), findings) }
-        guard kind == .wholeNumber, case .scalar(let text, _) = content else {
-            return refuse(.wrongKind(expected: .wholeNumber, found: kind), findings)
-        }
-        return Self.wholeNumber(text)
+        scalar(.wholeNumber, [.wholeNumber], findings).flatMap(Self.wholeNumber)
     }
 
-    func wholeNumber(in allowed: ClosedRange<Int>, _ findings: Findings) -> Int? {
+    func wholeNumber(in allowed: ClosedRange<Int>, unit: String = "", _ findings: Findings) -> Int? {
         guard let number = wholeNumber(findings) else { return nil }
         guard allowed.contains(number) else {
-            let (least, most) = (allowed.lowerBound, allowed.upperBound)
-            return refuse(.notAllowed("is \(number); it must be from \(least) to \(most)"), findings)
+            let range = "from \(allowed.lowerBound) to \(allowed.upperBound)\(unit)"
+            return refuse(.notAllowed("is \(number); it must be \(range)"), findings)
         }
         return number
     }
 
     func number(in allowed: ClosedRange<Double>, _ findings: Findings) -> Double? {
-        guard !isNull else { return refuse(.noValue(expected: .number), findings) }
-        guard [.wholeNumber, .number].contains(kind), case .scalar(let text, _) = content,
-            let number = Self.number(text)
-        else { return refuse(.wrongKind(expected: .number, found: kind), findings) }
+        guard let text = scalar(.number, [.wholeNumber, .number], findings), let number = Self.number(text) else {
+            return nil
+        }
         guard allowed.contains(number) else {
             let (least, most) = (Decimal.text(allowed.lowerBound), Decimal.text(allowed.upperBound))
             return refuse(.notAllowed("is \(text.prefix(20)); it must be from \(least) to \(most)"), findings)
@@ -78,12 +61,18 @@ extension SettingNode {
     }
 
     func seconds(in allowed: ClosedRange<Int>, _ findings: Findings) -> Duration? {
-        guard let seconds = wholeNumber(findings) else { return nil }
-        guard allowed.contains(seconds) else {
-            let (least, most) = (allowed.lowerBound, allowed.upperBound)
-            return refuse(.notAllowed("is \(seconds); it must be from \(least) to \(most) seconds"), findings)
+        wholeNumber(in: allowed, unit: " seconds", findings).map { .seconds($0) }
+    }
+
+    /// - Parameter kinds: The accepted kinds; nil for all.
+    private func scalar(
+        _ expected: ConfigurationKind, _ kinds: [ConfigurationKind]?, _ findings: Findings
+    ) -> String? {
+        guard !isNull else { return refuse(.noValue(expected: expected), findings) }
+        guard case .scalar(let text, _) = content, kinds?.contains(kind) != false else {
+            return refuse(.wrongKind(expected: expected, found: kind), findings)
         }
-        return .seconds(seconds)
+        return text
     }
 
     /// The path of a file that is opened later. `example` is for the error, and `path` extracts the path from the text.
@@ -129,13 +118,12 @@ extension SettingNode {
         return elements
     }
 
-    func choice<Value: RawRepresentable & CaseIterable>(
-        _ type: Value.Type, _ findings: Findings
-    ) -> Value? where Value.RawValue == String {
+    func choice(of words: [String], _ findings: Findings) -> String? {
         guard let text = text(findings) else { return nil }
-        if let value = Value(exactly: text) { return value }
-        let words = Value.allCases.map(\.rawValue)
-        return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
+        guard words.containsExactly(text) else {
+            return refuse(.notAllowed(SettingNode.unknown(text, among: words)), findings)
+        }
+        return text
     }
 
     func parsed<Value>(_ findings: Findings, _ parse: (String) throws(InvalidValue) -> Value) -> Value? {

@@ -1,50 +1,167 @@
-public import SigningKit
+import SigningKit
 
 extension GatewayConfiguration {
     /// The settings of the audit log, which records signatures and refusals. Nothing is opened yet.
-    public struct Audit: Sendable {
+    public struct Audit: SettingSection {
         /// An SQLite database. The gateway creates it if it is missing.
-        public let database: File
+        public internal(set) var database = File.none
         /// The log's private key. The gateway creates it with the log if both are missing.
-        public let key: File
+        public internal(set) var key = File.none
         /// The log's name in checkpoints (C2SP tlog-checkpoint); nil: from the host's name. Only a new log takes it.
-        public let origin: String?
+        public internal(set) var origin: String?
         /// The gateway refuses a request whose write takes longer, and releases no signature.
-        public let writeTimeout: Duration
-        /// The gateway raises an alarm if less than this is free on the database's disk.
-        public let reserveBytes: Int
-        public let checkpoints: Checkpoints
+        public internal(set) var writeTimeout: Duration = .seconds(2)
+        /// In MiB.
+        var reserve = 256
+        public internal(set) var checkpoints = Checkpoints()
         public let section: ConfigurationOrigin
+
+        /// The gateway raises an alarm if less than this is free on the database's disk.
+        public var reserveBytes: Int { reserve << 20 }
+
+        static let example = "/var/lib/privyseal/audit.db"
+
+        init(_ section: ConfigurationOrigin) {
+            self.section = section
+        }
+
+        /// Every setting needs a restart, because the gateway opens the log once.
+        static let settings: [Setting<Self>] = [
+            .value(
+                "database", \.database, .auditDatabase,
+                missing: "the absolute path of the log's database, such as \(example)", needsRestart: true,
+                "an SQLite database; created if it is missing, in a directory that the gateway may write to"),
+            .value(
+                "key", \.key, .file(such: example + ".key"), needsRestart: true,
+                standard: "the database's path and `.key`",
+                "the log's private key (Ed25519); created with the log, with its public key next to it in `.pub`"),
+            .optional(
+                "origin", \.origin, .auditOrigin, needsRestart: true, standard: "from the host's name",
+                "the name of the log in its checkpoints; it is fixed when the log is created. Different for each gateway"
+            ),
+            .value(
+                "writeTimeout", \.writeTimeout, .seconds(1...60), needsRestart: true,
+                "seconds that a write may take before its requests are refused"),
+            .value(
+                "reserve", \.reserve, .integer(1...1_048_576, unit: "MiB"), needsRestart: true,
+                "free MiB on the database's disk below which an alarm is raised"),
+            .section("checkpoints", \.checkpoints),
+        ]
+
+        mutating func finish(_ given: GivenSettings, _ findings: Findings) {
+            if given.origin(of: "key") == nil, !database.path.isEmpty {
+                key = database.beside(".key", given.origin.child("key"))
+            }
+            if checkpoints.file.path.isEmpty, !database.path.isEmpty, !given.faulty.contains("checkpoints") {
+                let section = given.origin(of: "checkpoints") ?? given.origin.child("checkpoints")
+                checkpoints.file = database.beside(".checkpoints", section.child("file"))
+            }
+            let others = [key, checkpoints.file, checkpoints.tokenFile].compactMap(\.self).filter { !$0.path.isEmpty }
+            checkDistinct([database] + others, findings)
+            let companions = companions
+            for file in others where companions.contains(file.path) {
+                findings.fault(.notAllowed("is a file of the audit log itself; give another path"), at: file.origin)
+            }
+        }
+
+        /// The files that the gateway itself keeps next to the database and the key.
+        private var companions: [String] {
+            let (database, key) = (database.path, key.path)
+            guard !database.isEmpty else { return key.isEmpty ? [] : [key + ".pub"] }
+            let index = (database.hasSuffix(".db") ? String(database.dropLast(3)) : database) + ".index.db"
+            return ["-wal", "-shm", "-journal"].map { database + $0 } + [index] + (key.isEmpty ? [] : [key + ".pub"])
+        }
+
+        /// Refuses one file for two settings: the gateway would overwrite its contents.
+        private func checkDistinct(_ files: [File], _ findings: Findings) {
+            for (index, file) in files.enumerated() {
+                guard let other = files[..<index].first(where: { $0.path == file.path }) else { continue }
+                let sentence = "is also the path of \(other.origin.path); give each file its own path"
+                findings.fault(.notAllowed(sentence), at: file.origin)
+            }
+        }
     }
 
     /// The interval and the destinations of the log's signed checkpoints.
-    public struct Checkpoints: Sendable {
+    public struct Checkpoints: SettingSection {
         public enum Output: String, CaseIterable, Sendable {
             case none, stdout, syslog
         }
 
-        public let interval: Duration
+        public internal(set) var interval: Duration = .seconds(60)
         /// The gateway appends checkpoints to it.
-        public let file: File
-        public let output: Output
+        public internal(set) var file = File.none
+        public internal(set) var output: Output = .none
         /// The URL for posting checkpoints; nil for none. Plain HTTP is allowed on this machine only.
-        public let endpoint: Endpoint?
+        public internal(set) var endpoint: Endpoint?
         /// The file with the bearer token for `endpoint`; nil without an endpoint.
-        public let tokenFile: File?
+        public internal(set) var tokenFile: File?
         /// Signs the checkpoints, in addition to the log's own key.
-        public let cosigner: Cosigner?
-    }
+        public internal(set) var cosigner: KeyLocation?
 
-    /// A P-256 key, configured like the accounts' keys. It is not opened yet.
-    public struct Cosigner: Sendable {
-        public let uri: KeyURI
-        /// The URI, split by its backend.
-        public let address: KeyAddress
-        public let origin: ConfigurationOrigin
+        static let settings: [Setting<Self>] = [
+            .value(
+                "interval", \.interval, .seconds(1...86_400), needsRestart: true,
+                "seconds between two checkpoints, also if nothing is signed. Above 900, raise the limit of the alert "
+                    + "`PrivySealCheckpointsStay`"),
+            .value(
+                "file", \.file, .file(such: "/mnt/worm/privyseal.checkpoints"), needsRestart: true,
+                standard: "the database's path and `.checkpoints`", "a file to which checkpoints are appended"),
+            .value("output", \.output, .choice, needsRestart: true, "an additional destination of checkpoints"),
+            .optional(
+                "url", \.endpoint, .endpoint(for: .checkpoints, "an `https:` URL; `http:` on this machine only"),
+                needsRestart: true,
+                "the destination to which checkpoints are posted: a URL with its path, without user, password and query"
+            ),
+            .optional(
+                "tokenFile", \.tokenFile, .file(such: "/etc/privyseal/witness.token"), needsRestart: true,
+                standard: "no token", "a file with the bearer token for `url`"),
+            .optional(
+                "cosigner", \.cosigner, .keyLocation, needsRestart: true, standard: "only the log's key signs",
+                "a P-256 key that also signs each checkpoint; a separate key, not one that signs offers"),
+        ]
+
+        func finish(_ given: GivenSettings, _ findings: Findings) {
+            guard let origin = given.origin(of: "tokenFile"), !given.isPresentOrMisspelt("url") else { return }
+            let sentence = "has no effect, because checkpoints are not posted to a URL; give url, or remove it"
+            findings.fault(.notAllowed(sentence), at: origin)
+        }
     }
 }
 
-extension GatewayConfiguration.Cosigner: CustomStringConvertible {
-    /// For logs and tables, without the attributes that lead to a secret.
-    public var description: String { uri.description }
+extension SettingKind<GatewayConfiguration.File> {
+    /// A path, with the scheme of its store (`sqlite:`) or without.
+    fileprivate static var auditDatabase: Self {
+        Self(
+            values: "absolute path, with or without `sqlite:` in front",
+            read: { node, findings in
+                node.file(findings, such: GatewayConfiguration.Audit.example) {
+                    $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0
+                }
+            }, text: { $0.path })
+    }
+}
+
+extension SettingKind<String> {
+    /// Accepts what a line of a note and the name of its key may contain (C2SP signed-note, tlog-checkpoint).
+    fileprivate static var auditOrigin: Self {
+        .parsed("1 to 128 visible ASCII characters without spaces and `+`") { text throws(InvalidValue) in
+            let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "+") }
+            guard isVisible, (1...128).contains(text.utf8.count) else {
+                throw InvalidValue(
+                    "must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
+                        + "example.com/privyseal/shop-1")
+            }
+            return text
+        } text: {
+            $0
+        }
+    }
+}
+
+extension GatewayConfiguration.File {
+    /// The default file next to this one.
+    fileprivate func beside(_ suffix: String, _ origin: ConfigurationOrigin) -> Self {
+        Self(path: path + suffix, origin: origin)
+    }
 }

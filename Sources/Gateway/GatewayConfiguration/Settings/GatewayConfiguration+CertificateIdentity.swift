@@ -14,6 +14,18 @@ extension GatewayConfiguration {
 
         public let claim: Claim
         public let origin: ConfigurationOrigin
+
+        static let reference = [
+            SettingReference(
+                path: "fingerprint", values: "`sha256:` and 64 hexadecimal digits", standard: "none",
+                summary: "the SHA-256 of the certificate's SubjectPublicKeyInfo in DER"),
+            SettingReference(
+                path: "dnsName", values: "a DNS name without `*`", standard: "none",
+                summary: "one of the certificate's subject alternative names; case is ignored"),
+            SettingReference(
+                path: "uri", values: "a URI", standard: "none",
+                summary: "one of the certificate's subject alternative names, such as a SPIFFE ID; compared exactly"),
+        ]
     }
 }
 

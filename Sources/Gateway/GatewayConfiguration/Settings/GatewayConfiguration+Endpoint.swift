@@ -9,6 +9,9 @@ extension GatewayConfiguration {
         public let path: String
         /// As in the configuration.
         public let text: String
+
+        /// Not read yet.
+        static let none = Endpoint(usesTLS: false, host: "", port: 0, path: "", text: "")
     }
 }
 
@@ -55,6 +58,12 @@ extension GatewayConfiguration.Endpoint {
         guard path.utf8.count > 1 else { throw InvalidValue(use.missingPath) }
         let (host, port) = try Self.hostAndPort(String(authority), standard: usesTLS ? 443 : 80, use)
         self.init(usesTLS: usesTLS, host: host, port: port, path: String(path), text: text)
+        // Over plain HTTP, others could change a checkpoint or read the token.
+        let staysOnMachine = GatewayConfiguration.ListenAddress.tcp(host: host, port: port).staysOnMachine
+        guard usesTLS || staysOnMachine || use != .checkpoints else {
+            throw InvalidValue(
+                "goes to another machine without TLS, so data could be changed in transit; give an https:// URL")
+        }
     }
 
     private static func hostAndPort(
@@ -72,7 +81,14 @@ extension GatewayConfiguration.Endpoint {
                 "must name a host, and a port from 1 to 65535 unless it is \(standard), as in \(use.example)")
         }
     }
+}
 
-    /// Whether the data stays on this machine; see `ListenAddress.staysOnMachine`.
-    var staysOnMachine: Bool { GatewayConfiguration.ListenAddress.tcp(host: host, port: port).staysOnMachine }
+extension SettingKind<GatewayConfiguration.Endpoint> {
+    static func endpoint(for use: GatewayConfiguration.Endpoint.Use, _ values: String) -> Self {
+        .parsed(values) { text throws(InvalidValue) in
+            try GatewayConfiguration.Endpoint(text, for: use)
+        } text: {
+            $0.text
+        }
+    }
 }

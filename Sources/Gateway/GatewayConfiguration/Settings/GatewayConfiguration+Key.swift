@@ -3,29 +3,105 @@ public import SigningKit
 
 extension GatewayConfiguration {
     /// A signing key of an account, and its location.
+    @dynamicMemberLookup
     public struct Key: Sendable {
         public enum Provenance: String, CaseIterable, Sendable {
             case imported, generated
         }
 
-        /// The ID in App Store Connect: `keyIdentifier`, or `kid` in a JWS header.
-        public let keyID: String
-        public let uri: KeyURI
+        /// The settings of a key, except its location.
+        public struct Settings: SettingSection {
+            /// The ID in App Store Connect: `keyIdentifier`, or `kid` in a JWS header.
+            public internal(set) var keyID = ""
+            /// The gateway refuses a key with another public key.
+            public internal(set) var fingerprint: PublicKeyFingerprint?
+            /// From `publicKeyFile`, for a token that has neither a public key nor a certificate.
+            public internal(set) var publicKey: P256.Signing.PublicKey?
+            /// The intended number of days from the key's activation.
+            public internal(set) var cryptoperiod = 730
+            /// How a key came into its token, if its import or generation is not recorded; nil if it is not configured.
+            public internal(set) var provenance: Provenance?
+
+            static let settings: [Setting<Self>] = [
+                .value(
+                    "keyId", \.keyID, .assignedIdentifier,
+                    missing: "the key's ID in App Store Connect, such as 2X9R4HXF34",
+                    "the key's ID in App Store Connect; unique in the whole file"
+                ).shown { _ in nil },
+                .key("uri", "a URI, see below", standard: "required", "the location of the key"),
+                .optional(
+                    "publicKey", \.fingerprint, .fingerprint,
+                    "the expected public key: the SHA-256 of its SubjectPublicKeyInfo in DER"),
+                .optional(
+                    "publicKeyFile", \.publicKey, .publicKeyFile,
+                    "the public key in PEM, for a token that has neither a public key nor a certificate"),
+                .value(
+                    "cryptoperiod", \.cryptoperiod, .integer(1...1095, unit: "d"),
+                    "days that the key is meant to be active; the compliance report lists older keys. NIST SP 800-57 part "
+                        + "1 rev. 5 §5.3.6 gives a private signature key one to three years"),
+                .optional(
+                    "provenance", \.provenance, .choice,
+                    "how the key came into its token, if its import or generation is not on record. A key from App Store "
+                        + "Connect is imported"),
+            ]
+        }
+
+        public let location: KeyLocation
         /// The URI, split by its backend. The selector contains `publicKey` if the configuration has it.
         public let address: KeyAddress
-        /// The gateway refuses a key with another public key.
-        public let fingerprint: PublicKeyFingerprint?
-        /// From `publicKeyFile`, for a token that has neither a public key nor a certificate.
-        public let publicKey: P256.Signing.PublicKey?
-        /// The intended number of days from the key's activation.
-        public let cryptoperiod: Int
-        /// How a key came into its token, if its import or generation is not recorded; nil if it is not configured.
-        public let provenance: Provenance?
+        let settings: Settings
         public let origin: ConfigurationOrigin
+
+        init(_ location: KeyLocation, _ settings: Settings, origin: ConfigurationOrigin) {
+            self.location = location
+            self.settings = settings
+            self.origin = origin
+            var address = location.address
+            if let publicKey = settings.publicKey { address.selector.publicKey = Array(publicKey.x963Representation) }
+            self.address = address
+        }
+
+        public var uri: KeyURI { location.uri }
+
+        public subscript<Value>(dynamicMember field: KeyPath<Settings, Value>) -> Value { settings[keyPath: field] }
+
+        var outline: [SettingTree.Member] {
+            [.setting("uri", uri.description, compared: uri.text)] + settings.outline
+        }
+
+        static var reference: [SettingReference] { Settings.reference(of: Settings()) }
     }
 }
 
 extension GatewayConfiguration.Key: CustomStringConvertible {
     /// For logs and tables, without the attributes that lead to a secret.
-    public var description: String { "\(keyID) at \(uri)" }
+    public var description: String { "\(settings.keyID) at \(uri)" }
+}
+
+extension SettingKind<PublicKeyFingerprint> {
+    fileprivate static var fingerprint: Self {
+        .parsed("`sha256:` and 64 hexadecimal digits") { text throws(InvalidValue) in
+            guard let fingerprint = PublicKeyFingerprint(text) else {
+                throw InvalidValue(
+                    "is not a fingerprint; it must be sha256: and the 64 hexadecimal digits of the SHA-256 of the public "
+                        + "key in DER, which privyseal keys list shows")
+            }
+            return fingerprint
+        } text: {
+            $0.description
+        }
+    }
+}
+
+extension SettingKind<P256.Signing.PublicKey> {
+    fileprivate static var publicKeyFile: Self {
+        .parsed("absolute path") { path throws(InvalidValue) in
+            guard path.hasPrefix("/") else {
+                throw InvalidValue("must be an absolute path, such as /etc/privyseal/2X9R4HXF34.pub.pem")
+            }
+            return try PublicKeyFile.read(path)
+        } text: {
+            PublicKeyFingerprint(of: $0).description
+        }
+    }
 }

@@ -1,6 +1,6 @@
 extension GatewayConfiguration {
-    /// The level and the format of the log on standard error.
-    public struct Logging: Hashable, Sendable {
+    /// The log on standard error.
+    public struct Logging: SettingSection, Hashable {
         public enum Level: String, CaseIterable, Sendable {
             case trace, debug, info, notice, warning, error, critical
         }
@@ -13,5 +13,14 @@ extension GatewayConfiguration {
 
         public internal(set) var level: Level = .info
         public internal(set) var format: Format = .text
+
+        static let settings: [Setting<Self>] = [
+            .value(
+                "level", \.level, .choice, variable: "PRIVYSEAL_LOG_LEVEL",
+                "the least important messages that are logged"),
+            .value(
+                "format", \.format, .choice, variable: "PRIVYSEAL_LOG_FORMAT", needsRestart: true,
+                "the form of the log: text for people, or one JSON object in each line"),
+        ]
     }
 }

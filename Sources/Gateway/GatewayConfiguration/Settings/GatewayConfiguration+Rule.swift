@@ -15,6 +15,24 @@ extension GatewayConfiguration {
         public let keyIDs: [Pattern]
         /// Shows the operator which line decided.
         public let origin: ConfigurationOrigin
+
+        static let reference = [
+            ("apps", "required", "requests for an app with such a bundle ID"),
+            ("features", "required", "requests for such a feature"),
+            ("products", "no product", "requests that name only such products"),
+            ("offers", "no offer", "requests that name only such offers"),
+            ("keyIds", "no key", "requests that name only such keys (only the compatibility call can name one)"),
+        ].map { SettingReference(path: $0, values: "a list of patterns", standard: $1, summary: $2) }
+
+        /// For the differences of a reload. The contents of a rule are its identity, because the order of rules has no
+        /// meaning.
+        func element(at index: Int) -> SettingTree.Member {
+            let parts = [("products", products), ("offers", offers), ("keyIds", keyIDs)].filter { !$0.1.isEmpty }
+            let members = ([("apps", apps), ("features", features)] + parts).map { name, patterns in
+                SettingTree.Member.set(name, patterns.map(\.text))
+            }
+            return .element(index.description, identity: SettingTree.members(members).shown, members)
+        }
     }
 
     /// A text in which each `*` matches any characters or none. It must match the whole value, including letter case.

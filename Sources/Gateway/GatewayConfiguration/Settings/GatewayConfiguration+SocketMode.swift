@@ -14,7 +14,7 @@ extension GatewayConfiguration.SocketMode: CustomStringConvertible {
     }
 }
 
-extension GatewayConfiguration.SocketMode {
+extension GatewayConfiguration.SocketMode: ConfiguredText {
     /// Reads `0660`.
     init(_ text: String) throws(InvalidValue) {
         guard text.utf8.count == 4, text.hasPrefix("0"), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }),

@@ -11,7 +11,7 @@ extension GatewayConfiguration.SocketOwner: CustomStringConvertible {
     public var description: String { user + (group.map { ":\($0)" } ?? "") }
 }
 
-extension GatewayConfiguration.SocketOwner {
+extension GatewayConfiguration.SocketOwner: ConfiguredText {
     /// Reads `USER` or `USER:GROUP`.
     init(_ text: String) throws(InvalidValue) {
         let names = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -24,14 +24,6 @@ extension GatewayConfiguration.SocketOwner {
 
     /// Accepts the names of useradd(8) and of directory services.
     private static func isName(_ text: String) -> Bool {
-        let isWord = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
-        return isWord && (1...64).contains(text.utf8.count) && !text.hasPrefix("-")
+        text.hasOnlyLetters(or: "-_.") && (1...64).contains(text.utf8.count) && !text.hasPrefix("-")
     }
 }

@@ -1,6 +1,6 @@
 extension GatewayConfiguration {
     /// The TLS settings of a listener. The files are not opened yet.
-    public struct TLS: Sendable {
+    public struct TLS: SettingSection {
         public enum Version: String, CaseIterable, Comparable, Sendable {
             /// RFC 5246.
             case tls12 = "1.2"
@@ -10,15 +10,49 @@ extension GatewayConfiguration {
             public static func < (left: Version, right: Version) -> Bool { left == .tls12 && right == .tls13 }
         }
 
-        /// The chain in PEM, the listener's own certificate first.
-        public let certificate: File
-        /// The certificate's private key in PEM.
-        public let key: File
-        public let minimumVersion: Version
-        public let clientCertificates: ClientCertificates
-        /// The CA certificates in PEM for client certificates; nil if the listener does not ask for them.
-        public let trustRoots: File?
+        public internal(set) var certificate = File.none
+        public internal(set) var key = File.none
+        public internal(set) var minimumVersion: Version = .tls12
+        public internal(set) var clientCertificates: ClientCertificates = .notAsked
+        /// Nil if the listener does not ask for client certificates.
+        public internal(set) var trustRoots: File?
         public let origin: ConfigurationOrigin
+
+        static let settings: [Setting<Self>] = [
+            .value(
+                "certificate", \.certificate, .file(),
+                missing: "the certificate chain in PEM, such as /etc/privyseal/tls/cert.pem",
+                "the certificate chain in PEM, the listener's own certificate first"),
+            .value(
+                "key", \.key, .file(),
+                missing: "the certificate's private key in PEM, such as /etc/privyseal/tls/key.pem",
+                "the certificate's private key in PEM"),
+            .value("minimumVersion", \.minimumVersion, .choice, "the oldest version of TLS that is accepted"),
+            .value(
+                "clientCertificates", \.clientCertificates, .choice,
+                "`none`: not requested; `optional`: a caller may present one; `required`: no connection without one"),
+            .optional(
+                "trustRoots", \.trustRoots, .file(), standard: "required unless `none`",
+                "the CA certificates in PEM that verify client certificates, at most 64"),
+        ]
+
+        func finish(_ given: GivenSettings, _ findings: Findings) {
+            guard !given.faulty.contains("clientCertificates") else { return }
+            switch (clientCertificates, given.origin(of: "trustRoots")) {
+            case (.notAsked, let origin?):
+                let sentence =
+                    "has no effect, because client certificates are not requested; set clientCertificates to optional "
+                    + "or required, or remove it"
+                findings.fault(.notAllowed(sentence), at: origin)
+            case (.optional, nil) where !given.isMisspelt("trustRoots"),
+                (.required, nil) where !given.isMisspelt("trustRoots"):
+                let what =
+                    "the CA certificates in PEM that verify client certificates, such as "
+                    + "/etc/privyseal/tls/clients-ca.pem"
+                findings.fault(.missing(what), at: given.origin.child("trustRoots"))
+            default: break
+            }
+        }
     }
 
     /// Whether a listener asks its clients for certificates.
@@ -35,5 +69,8 @@ extension GatewayConfiguration {
         /// Absolute.
         public let path: String
         public let origin: ConfigurationOrigin
+
+        /// Not read yet.
+        static let none = File(path: "", origin: ConfigurationOrigin(source: ""))
     }
 }

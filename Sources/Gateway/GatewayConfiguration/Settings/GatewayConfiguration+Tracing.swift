@@ -1,13 +1,23 @@
 extension GatewayConfiguration {
-    public struct Tracing: Sendable {
+    public struct Tracing: SettingSection {
         /// A collector that accepts OTLP over HTTP.
-        public let endpoint: Endpoint
+        public internal(set) var endpoint = Endpoint.none
         /// The fraction of the traces that begin here and are kept, from 0 to 1.
-        public let sampling: Double
-        /// `service.name` in the traces.
-        public let serviceName: String
+        public internal(set) var sampling = 1.0
+        public internal(set) var serviceName = "privyseal"
         public let origin: ConfigurationOrigin
 
-        static let defaultServiceName = "privyseal"
+        static let settings: [Setting<Self>] = [
+            .value(
+                "endpoint", \.endpoint, .endpoint(for: .traces, "an `http:` or `https:` URL"),
+                missing: "the URL of a collector that accepts OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces",
+                needsRestart: true,
+                "where the collector takes OTLP over HTTP: a URL with its path, without user, password and query"),
+            .value(
+                "sampling", \.sampling, .number(0...1), needsRestart: true,
+                "the fraction to keep of the traces that begin here, such as `0.1`"),
+            .value(
+                "serviceName", \.serviceName, .identifier, needsRestart: true, "`service.name` in the traces"),
+        ]
     }
 }

@@ -5,9 +5,7 @@ public import SigningKit
 ///
 /// It contains no secret. A key's URI has the location of its PIN, which descriptions and dumps leave out, too.
 public struct GatewayConfiguration: Sendable {
-    public internal(set) var publicListener = Listener(role: .public, address: .standard)
-    public internal(set) var adminListener: Listener?
-    public internal(set) var metricsListener: Listener?
+    var namedListeners = Listeners()
     /// Whether anonymous callers of the public listener may get every signature.
     public internal(set) var allowsAnonymous = false
     /// Names and credentials are unique. May be empty; see `requireServable()`.
@@ -20,7 +18,8 @@ public struct GatewayConfiguration: Sendable {
     /// Nil if they are not configured; see `drillDirectory`.
     public internal(set) var drills: Drills?
     public internal(set) var verification: Verification = .always
-    public internal(set) var validation = Validation()
+    /// The settings that the program's features declare, with defaults for absent ones.
+    public internal(set) var features: PluginSettings
     public internal(set) var logging = Logging()
     /// How long `/readyz` fails before the listeners close, so that load balancers and clients can notice.
     public internal(set) var drainDelay: Duration = .seconds(1)
@@ -29,9 +28,7 @@ public struct GatewayConfiguration: Sendable {
     /// Between two proofs of possession of an idle key.
     public internal(set) var proofInterval: Duration = .seconds(10)
     /// The settings of all of the program's backends by scheme, with defaults for absent ones.
-    public internal(set) var backends: [String: KeyBackendSettings] = [:]
-    /// The same as text, by scheme and name, for display.
-    var backendTexts: [String: [String: String]] = [:]
+    public internal(set) var backends: [String: PluginSettings]
     /// At least one. Bundle IDs and key IDs are unique.
     public internal(set) var accounts: [Account] = []
     /// Warnings about valid settings that may be mistakes; to be shown once at start.
@@ -39,10 +36,120 @@ public struct GatewayConfiguration: Sendable {
     /// The SHA-256 of the file as read, 32 bytes. The variables are not included.
     public let digest: [UInt8]
     let file: ConfigurationOrigin
+    /// The keys at the file's root.
+    private(set) var given: GivenSettings?
 
-    init(file: ConfigurationOrigin, digest: [UInt8]) {
+    init(file: ConfigurationOrigin, digest: [UInt8], _ plugins: Plugins) {
         self.file = file
         self.digest = digest
+        features = PluginSettings(defaultsOf: plugins.featureSettings)
+        backends = Dictionary(plugins.backends.map { ($0.scheme, PluginSettings(defaultsOf: $0.settings)) }) { $1 }
+    }
+}
+
+/// The table of settings. The other sections have theirs next to their fields.
+extension GatewayConfiguration: SettingSection {
+    static let settings: [Setting<Self>] = [
+        .key(
+            "listen", "a host and a port, or `unix:` and a path", standard: "`127.0.0.1:8080`", needsRestart: true,
+            "the short form of `listeners.public.address`",
+            read: { $1.namedListeners.byRole[.public, default: Listener(.public)].readAddress($0, replaces: false, $2) }
+        ),
+        .section("listeners", \.namedListeners),
+        .value(
+            "anonymous", \.allowsAnonymous, .boolean,
+            "whether every caller that reaches the public listener may have every signature"),
+        .key(
+            "clients", "a list", standard: "none", "the clients that may request signatures", members: Client.reference,
+            read: { $1.readClients($0, $2) },
+            outline: { .group("clients", $0.clients.map { .element($0.name, $0.outline) }) }),
+        .section("limits", \.limits),
+        .section("tracing", optional: \.tracing) { Tracing(origin: $0) },
+        .section("audit", optional: \.audit, Audit.init).read { $1.readAudit($0, $2) },
+        .section("drills", optional: \.drills) { _ in Drills() },
+        .value(
+            "verification", \.verification, .verification, variable: "PRIVYSEAL_VERIFICATION",
+            "which signatures are verified against the public key before they are released"),
+        .plugins(
+            "validation", read: { $1.features.readSection($0, $2) }, outline: { $0.features.outline },
+            reference: { $0.features.reference }),
+        .section("logging", \.logging),
+        .value(
+            "drainDelay", \.drainDelay, .seconds(0...3600), variable: "PRIVYSEAL_DRAIN_DELAY", needsRestart: true,
+            "seconds between the first 503 of `/readyz` and the end of the listeners"),
+        .value(
+            "shutdownGracePeriod", \.shutdownGracePeriod, .seconds(1...3600),
+            variable: "PRIVYSEAL_SHUTDOWN_GRACE_PERIOD", needsRestart: true,
+            "seconds after `drainDelay` in which requests in flight must finish"),
+        .value(
+            "proofInterval", \.proofInterval, .seconds(1...86_400),
+            "seconds between two proofs of possession of an idle key. While a key is down, keys sign a proof every second; "
+                + "`/readyz` also requests proofs. A key with `CKA_ALWAYS_AUTHENTICATE` signs one proof; after that, the "
+                + "requests that it signs count as proofs"),
+        .plugins(
+            "backends", read: { $1.readBackends($0, $2) },
+            outline: { configuration in
+                configuration.backends.sorted { $0.key < $1.key }.map { .group($0.key, $0.value.outline) }
+            },
+            reference: { configuration in
+                configuration.backends.sorted { $0.key < $1.key }.flatMap { scheme, settings in
+                    settings.reference.map { $0.below("\(scheme).") }
+                }
+            }),
+        .key(
+            "accounts", "a list", missing: "a list with the issuerId, apps, keys and activeKey of each account",
+            "the accounts in App Store Connect, at least one", members: Account.reference,
+            read: { $1.readAccounts($0, $2) },
+            outline: { .group("accounts", $0.accounts.map { .element($0.issuerID, $0.outline) }) }),
+    ]
+
+    mutating func finish(_ given: GivenSettings, _ findings: Findings) {
+        self.given = given
+        let hasAudit = given.isPresentOrMisspelt("audit")
+        if !hasAudit {
+            let sentence =
+                "is missing, so signatures are not recorded; add audit: {database: \(Audit.example)}, or audit: off if "
+                + "this is intended"
+            findings.warn(sentence, at: given.origin.child("audit"))
+        }
+        // An invalid `audit` already has its own fault.
+        if isAuditOff || !hasAudit { DualControlRules(findings: findings).requireLog(for: accounts) }
+    }
+
+    private mutating func readClients(_ node: SettingNode, _ findings: Findings) -> Bool {
+        var reader = ClientReader(findings)
+        clients = node.list(of: "client", findings)?.compactMap { reader.read($0) } ?? []
+        return !clients.isEmpty
+    }
+
+    private mutating func readAccounts(_ node: SettingNode, _ findings: Findings) -> Bool {
+        var reader = AccountReader(findings)
+        accounts = node.list(of: "account", findings)?.compactMap { reader.read($0) } ?? []
+        return !accounts.isEmpty
+    }
+
+    private mutating func readBackends(_ node: SettingNode, _ findings: Findings) -> Bool {
+        guard let mapping = MappingReader(node, keys: findings.plugins.schemes, findings) else { return false }
+        for scheme in findings.plugins.schemes {
+            if let node = mapping.optional(scheme) { _ = backends[scheme]?.readSection(node, findings) }
+        }
+        return true
+    }
+
+    /// Reads a mapping, or `off`.
+    private mutating func readAudit(_ node: SettingNode, _ findings: Findings) -> Bool {
+        guard case .scalar(let text, let isPlain) = node.content, !node.isNull else {
+            var audit = Audit(node.origin)
+            let isValid = audit.readSection(node, findings)
+            self.audit = audit
+            return isValid
+        }
+        isAuditOff = text == "off" || (isPlain && text == "false")
+        guard !isAuditOff else { return true }
+        // Do not repeat the text: it may be the address of a database, with a password.
+        let sentence = "must be off, or a mapping with the database, as in {database: \(Audit.example)}"
+        findings.fault(.notAllowed(sentence), at: node.origin)
+        return false
     }
 }
 

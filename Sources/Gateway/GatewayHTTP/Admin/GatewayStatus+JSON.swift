@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import SigningGateway
 import SigningKit
 import StrictJSON

@@ -1,3 +1,4 @@
+public import GatewayConfiguration
 import NIOCore
 import Synchronization
 
@@ -7,7 +8,7 @@ public final class ConnectionRegistry: Sendable {
     private static let adminLimit = 64
 
     private let open = Mutex<[ObjectIdentifier: Entry]>([:])
-    private let limits: Mutex<ConnectionBounds>
+    private let limits: Mutex<GatewayConfiguration.Limits>
     let bodies = BodyBudget()
 
     private struct Entry {
@@ -15,20 +16,20 @@ public final class ConnectionRegistry: Sendable {
         let connection: Connection
     }
 
-    public init(_ bounds: ConnectionBounds) {
+    public init(_ bounds: GatewayConfiguration.Limits) {
         limits = Mutex(bounds)
     }
 
     /// Open connections keep the timeouts and header limits that they began with.
-    public var bounds: ConnectionBounds {
+    public var bounds: GatewayConfiguration.Limits {
         get { limits.withLock { $0 } }
         set { limits.withLock { $0 = newValue } }
     }
 
     /// The admin listener allows five minutes for a request, because opening a token may take long.
-    func bounds(of listener: ListenerName) -> ConnectionBounds {
+    func bounds(of listener: ListenerName) -> GatewayConfiguration.Limits {
         var bounds = bounds
-        if listener == .admin { bounds.requestTimeout = max(bounds.requestTimeout, .minutes(5)) }
+        if listener == .admin { bounds.requestTimeout = max(bounds.requestTimeout, .seconds(300)) }
         return bounds
     }
 

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -72,7 +73,7 @@ struct GatewayChannel: ServerChildChannel {
         let handler = NIOLoopBound(
             RequestHandler(
                 clock, acceptHandler, connection, refusal: isAdmitted ? nil : .tooManyConnections, drain: drain,
-                age: bounds.connectionAge, readTimeout: bounds.idleTimeout, observer: observer),
+                age: TimeAmount(bounds.connectionAge), readTimeout: TimeAmount(bounds.idleTimeout), observer: observer),
             eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [handler.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes

@@ -1,3 +1,4 @@
+public import GatewayConfiguration
 import Glibc
 public import Hummingbird
 import HummingbirdCore
@@ -13,13 +14,13 @@ public struct Listener: Service {
     private let registry: ConnectionRegistry
     private let drain: Drain
     private let observer: ListenerObserver
-    private let onRunning: @Sendable (ServerAddress) -> Void
+    private let onRunning: @Sendable (GatewayConfiguration.ListenAddress) -> Void
 
     /// - Parameter onRunning: called when the listener accepts connections, with the bound address.
     /// - Throws: if another process listens on the Unix socket, because binding would take the path from that process.
     public init(
         _ settings: ListenerSettings, router: GatewayRouter, routes: Router<GatewayContext>,
-        onRunning: @escaping @Sendable (ServerAddress) -> Void = { _ in }
+        onRunning: @escaping @Sendable (GatewayConfiguration.ListenAddress) -> Void = { _ in }
     ) throws(ListenerError) {
         if case .unixSocket(let path) = settings.address { try UnixSocket.requireFree(path) }
         self.settings = settings

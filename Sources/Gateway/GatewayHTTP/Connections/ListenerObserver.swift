@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import HTTPTypes
 import Logging
 import Metrics

@@ -1,13 +1,15 @@
+public import GatewayConfiguration
+
 /// The address and options of a listener.
 public struct ListenerSettings: Sendable {
     public let name: ListenerName
-    public let address: ServerAddress
+    public let address: GatewayConfiguration.ListenAddress
     /// Nil for a listener without TLS.
     public let tls: TLSIdentity?
     public let socket: SocketPermissions
 
     public init(
-        _ name: ListenerName, address: ServerAddress, tls: TLSIdentity? = nil,
+        _ name: ListenerName, address: GatewayConfiguration.ListenAddress, tls: TLSIdentity? = nil,
         socket: SocketPermissions = SocketPermissions()
     ) {
         self.name = name

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import NIOCore
 
 /// The current phase of a connection and its deadline. Used on the connection's event loop only.
@@ -14,11 +15,11 @@ final class RequestTimeouts {
     private(set) var since: NIODeadline
     /// Called when a phase begins: its deadline may be earlier than the previous one.
     var onChange: (() -> Void)?
-    private let bounds: ConnectionBounds
+    private let bounds: GatewayConfiguration.Limits
     private var unanswered = 0
     private var isArriving = false
 
-    init(_ bounds: ConnectionBounds, isSecure: Bool) {
+    init(_ bounds: GatewayConfiguration.Limits, isSecure: Bool) {
         self.bounds = bounds
         phase = isSecure ? .handshake : .idle
         since = .now()
@@ -26,9 +27,9 @@ final class RequestTimeouts {
 
     var deadline: NIODeadline {
         switch phase {
-        case .handshake: since + bounds.handshakeTimeout
-        case .idle: since + bounds.idleTimeout
-        case .arriving, .answering: since + bounds.requestTimeout
+        case .handshake: since + TimeAmount(bounds.handshakeTimeout)
+        case .idle: since + TimeAmount(bounds.idleTimeout)
+        case .arriving, .answering: since + TimeAmount(bounds.requestTimeout)
         }
     }
 

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 public import Hummingbird
 import Logging
 

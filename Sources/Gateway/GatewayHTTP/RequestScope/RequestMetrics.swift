@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Metrics
 import SigningGateway
 import Synchronization

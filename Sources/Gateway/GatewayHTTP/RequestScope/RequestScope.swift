@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Hummingbird
 public import Logging
 import Metrics

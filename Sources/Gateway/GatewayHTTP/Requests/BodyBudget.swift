@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Synchronization
 
 /// The bytes of request bodies in flight, from their arrival to the answer.
@@ -10,7 +11,7 @@ final class BodyBudget: Sendable {
     private let state = Mutex(State())
 
     /// - Throws: `too-many-bytes`; nothing is reserved then.
-    func take(_ count: Int, for client: String, within bounds: ConnectionBounds) throws(Problem) {
+    func take(_ count: Int, for client: String, within bounds: GatewayConfiguration.Limits) throws(Problem) {
         try state.withLock { state throws(Problem) in
             let own = state.clients[client, default: 0]
             guard count <= bounds.clientBodyBytes - own else { throw .tooManyBytes(client: client) }
@@ -35,10 +36,10 @@ final class BodyBudget: Sendable {
 final class BodyReservation: Sendable {
     private let budget: BodyBudget
     private let client: String
-    private let bounds: ConnectionBounds
+    private let bounds: GatewayConfiguration.Limits
     private let taken = Mutex(0)
 
-    init(_ budget: BodyBudget, client: String, within bounds: ConnectionBounds) {
+    init(_ budget: BodyBudget, client: String, within bounds: GatewayConfiguration.Limits) {
         self.budget = budget
         self.client = client
         self.bounds = bounds

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Hummingbird
 import SigningGateway
 import SigningKit

@@ -1,3 +1,4 @@
+public import GatewayConfiguration
 import NIOSSL
 import Synchronization
 
@@ -6,7 +7,7 @@ public final class TLSIdentity: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var settings: TLSSettings
+        var settings: GatewayConfiguration.TLS
         var material: TLSMaterial
         /// As of the last read.
         var marks: FileIdentities
@@ -17,13 +18,13 @@ public final class TLSIdentity: Sendable {
     }
 
     /// - Throws: `TLSError` when the files cannot be used.
-    public init(_ settings: TLSSettings) throws(TLSError) {
+    public init(_ settings: GatewayConfiguration.TLS) throws(TLSError) {
         let marks = FileIdentities(settings.files)
         let material = try TLSMaterial(settings)
         state = Mutex(State(settings: settings, material: material, marks: marks))
     }
 
-    public var settings: TLSSettings { state.withLock { $0.settings } }
+    public var settings: GatewayConfiguration.TLS { state.withLock { $0.settings } }
     /// Expiry of the certificate in seconds since 1970.
     public var expiry: Int { state.withLock { $0.material.expiry } }
 
@@ -64,7 +65,7 @@ public final class TLSIdentity: Sendable {
     /// TLS files that are read and fit together, but are not in use yet.
     public struct Renewal {
         fileprivate let identity: TLSIdentity
-        fileprivate let settings: TLSSettings
+        fileprivate let settings: GatewayConfiguration.TLS
         fileprivate let material: TLSMaterial
         fileprivate let marks: FileIdentities
 
@@ -86,9 +87,13 @@ public final class TLSIdentity: Sendable {
     }
 
     /// Reads the files of the current or of new settings. Nothing changes before `commit`.
-    public func renewal(_ settings: TLSSettings? = nil) throws(TLSError) -> Renewal {
+    public func renewal(_ settings: GatewayConfiguration.TLS? = nil) throws(TLSError) -> Renewal {
         let settings = settings ?? self.settings
         let marks = FileIdentities(settings.files)
         return Renewal(identity: self, settings: settings, material: try TLSMaterial(settings), marks: marks)
     }
+}
+
+extension GatewayConfiguration.TLS {
+    fileprivate var files: [String] { [certificate.path, key.path] + (trustRoots.map { [$0.path] } ?? []) }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import GatewayConfiguration
 import Glibc
 import NIOSSL
 
@@ -13,28 +14,29 @@ struct TLSMaterial: Sendable {
     let trust: SHA256Digest
     let roots: [TrustRoot]
 
-    init(_ settings: TLSSettings) throws(TLSError) {
-        let chain = try Self.certificates(settings.certificate)
-        let key = try Self.privateKey(settings.key)
-        let roots: [NIOSSLCertificate] = if let path = settings.trustRoots { try Self.trustRoots(path) } else { [] }
+    init(_ settings: GatewayConfiguration.TLS) throws(TLSError) {
+        let chain = try Self.certificates(settings.certificate.path)
+        let key = try Self.privateKey(settings.key.path)
+        let roots: [NIOSSLCertificate] =
+            if let file = settings.trustRoots { try Self.trustRoots(file.path) } else { [] }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = settings.minimumVersion == .v13 ? .tlsv13 : .tlsv12
+        configuration.minimumTLSVersion = settings.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
         configuration.cipherSuiteValues = Self.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]
         configuration.trustRoots = .certificates(roots)
         configuration.certificateVerification =
             switch settings.clientCertificates {
-            case .none: .none
+            case .notAsked: .none
             case .optional: .optionalVerification
             case .required: .noHostnameVerification
             }
         let context: NIOSSLContext
         do { context = try NIOSSLContext(configuration: configuration) } catch {
-            throw .unusable(certificate: settings.certificate, key: settings.key)
+            throw .unusable(certificate: settings.certificate.path, key: settings.key.path)
         }
         self.configuration = configuration
-        shared = settings.clientCertificates == .none ? context : nil
+        shared = settings.clientCertificates == .notAsked ? context : nil
         expiry = Int(chain.first?.notValidAfter ?? 0)
         trust = Self.digest(roots, settings)
         self.roots = roots.compactMap(TrustRoot.init)
@@ -83,7 +85,7 @@ struct TLSMaterial: Sendable {
         do { return try NIOSSLPrivateKey(bytes: bytes, format: .pem) } catch { throw .unreadable(path: path) }
     }
 
-    private static func digest(_ roots: [NIOSSLCertificate], _ settings: TLSSettings) -> SHA256Digest {
+    private static func digest(_ roots: [NIOSSLCertificate], _ settings: GatewayConfiguration.TLS) -> SHA256Digest {
         var hash = SHA256()
         hash.update(data: Array("\(settings.clientCertificates)".utf8))
         for root in roots { if let bytes = try? root.toDERBytes() { hash.update(data: bytes) } }

@@ -1,3 +1,4 @@
+public import GatewayConfiguration
 import Glibc
 import Logging
 public import ServiceLifecycle

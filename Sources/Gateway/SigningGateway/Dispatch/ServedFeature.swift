@@ -4,10 +4,13 @@ import StrictJSON
 /// A feature that the gateway serves, independent of its input and output types.
 public struct ServedFeature: Sendable {
     public let descriptor: FeatureDescriptor
+    /// The settings that the feature declares.
+    public let settings: [PluginSetting]
     let prepare: @Sendable (JSONValue) throws(GatewayError) -> PreparedRequest
 
     public init<Feature: SigningFeature>(_ feature: Feature) {
         descriptor = Feature.descriptor
+        settings = Feature.settings
         prepare = { value throws(GatewayError) in
             let input: Feature.Input
             do throws(JSONReadError) { input = try Feature.Input(from: value) } catch {

@@ -5,7 +5,7 @@ import Synchronization
 final class BackendConnection: Sendable {
     let locator: KeyLocator
     private let type: any KeyBackend.Type
-    private let settings: KeyBackendSettings
+    private let settings: PluginSettings
     private let secrets: SecretHistory
     private let audit: AuditLog?
     /// A connection is made at a start or reload, so this is when a person ordered it.
@@ -20,7 +20,7 @@ final class BackendConnection: Sendable {
     }
 
     init(
-        _ locator: KeyLocator, type: any KeyBackend.Type, settings: KeyBackendSettings, secrets: any SecretSource,
+        _ locator: KeyLocator, type: any KeyBackend.Type, settings: PluginSettings, secrets: any SecretSource,
         audit: AuditLog? = nil
     ) {
         self.audit = audit
@@ -31,7 +31,7 @@ final class BackendConnection: Sendable {
     }
 
     /// Whether a configuration with these settings can use this connection.
-    func hasSettings(_ settings: KeyBackendSettings) -> Bool { self.settings == settings }
+    func hasSettings(_ settings: PluginSettings) -> Bool { self.settings == settings }
 
     func meansSame(as other: BackendConnection) -> Bool { locator == other.locator && settings == other.settings }
 

@@ -18,7 +18,7 @@ public final class KeyRing: Sendable {
 
     private struct Backend {
         let type: any KeyBackend.Type
-        let settings: KeyBackendSettings
+        let settings: PluginSettings
     }
 
     func type(for scheme: String) -> (any KeyBackend.Type)? { backends[scheme]?.type }
@@ -35,7 +35,7 @@ public final class KeyRing: Sendable {
     ) {
         var byScheme: [String: Backend] = [:]
         for type in backends {
-            let settings = settings.backendSettings[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
+            let settings = settings.backendSettings[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
             byScheme[type.scheme] = Backend(type: type, settings: settings)
         }
         self.backends = byScheme

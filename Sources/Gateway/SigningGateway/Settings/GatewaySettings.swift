@@ -5,7 +5,7 @@ public struct GatewaySettings: Sendable {
     public var accounts: [AccountSettings]
     public var verification: VerificationMode
     /// By scheme. A backend without an entry has its defaults.
-    public var backendSettings: [String: KeyBackendSettings]
+    public var backendSettings: [String: PluginSettings]
     public var clients: [ClientSettings]
     /// The time between two proofs of an idle key.
     public var proofInterval: Duration
@@ -14,7 +14,7 @@ public struct GatewaySettings: Sendable {
 
     public init(
         accounts: [AccountSettings], verification: VerificationMode = .always,
-        backendSettings: [String: KeyBackendSettings] = [:], clients: [ClientSettings] = [],
+        backendSettings: [String: PluginSettings] = [:], clients: [ClientSettings] = [],
         allowsAnonymous: Bool = false,
         proofInterval: Duration = .seconds(10)
     ) {

@@ -7,9 +7,9 @@ import TransparencyLog
 
 /// Signs checkpoints with a P-256 key, for example on a token. An attacker with the log's own key cannot forge them.
 final class KeyCosigner: CheckpointCosigner {
-    private let cosigner: GatewayConfiguration.Cosigner
+    private let cosigner: GatewayConfiguration.KeyLocation
     private let name: String
-    private let settings: KeyBackendSettings
+    private let settings: PluginSettings
     private let secrets: any SecretSource
     private let open = Mutex<(backend: any KeyBackend, key: any SigningKey)?>(nil)
     /// A refused PIN is not tried again.
@@ -17,12 +17,12 @@ final class KeyCosigner: CheckpointCosigner {
 
     /// - Parameter name: the key's name in its signatures.
     init(
-        _ cosigner: GatewayConfiguration.Cosigner, name: String, settings: KeyBackendSettings?,
+        _ cosigner: GatewayConfiguration.KeyLocation, name: String, settings: PluginSettings?,
         secrets: any SecretSource
     ) {
         self.cosigner = cosigner
         self.name = name
-        self.settings = settings ?? KeyBackendSettings(defaultsOf: [])
+        self.settings = settings ?? PluginSettings(defaultsOf: [])
         self.secrets = secrets
     }
 

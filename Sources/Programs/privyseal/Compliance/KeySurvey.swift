@@ -22,9 +22,7 @@ struct KeySurvey {
                     let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not inspected."))
                     return KeyFindings(
                         keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
-                        provenance: key.provenance.flatMap { KeyLifecycleRecord.Provenance(rawValue: $0.rawValue) }
-                            ?? .unknown,
-                        inspection: inspection, proof: proof, life: lives[key.keyID])
+                        provenance: .init(key.provenance), inspection: inspection, proof: proof, life: lives[key.keyID])
                 })
         }
     }
@@ -57,7 +55,7 @@ struct KeySurvey {
         guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == place.uri.scheme }) else {
             throw .invalidURI("no key backend serves its scheme")
         }
-        let settings = configuration.backends[type.scheme] ?? KeyBackendSettings(defaultsOf: type.settings)
+        let settings = configuration.backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
         return try await type.open(
             place, in: KeyBackendEnvironment(settings: settings, secrets: ConfigurationSnapshot.secrets))
     }

@@ -16,10 +16,10 @@ struct ConfigurationOption: ParsableArguments {
 
     /// - Parameter mayBePipe: a command may wait for `--config <(…)`; a serving gateway must not wait.
     static func read(_ path: String, mayBePipe: Bool) throws(ConfigurationError) -> GatewayConfiguration {
-        try GatewayConfiguration.load(
-            path: path, environment: ProcessInfo.processInfo.environment,
-            features: BuiltIns.features().map(\.descriptor.id), backends: BuiltIns.keyBackends,
-            mayBePipe: mayBePipe)
+        let features = BuiltIns.features()
+        return try GatewayConfiguration.load(
+            path: path, environment: ProcessInfo.processInfo.environment, features: features.map(\.descriptor.id),
+            featureSettings: features.flatMap(\.settings), backends: BuiltIns.keyBackends, mayBePipe: mayBePipe)
     }
 
     static func load(_ path: String) throws -> GatewayConfiguration {

@@ -10,7 +10,7 @@ extension ConfigurationSnapshot {
         rejected: KeyRing? = nil, audit: SigningAudit? = nil
     ) {
         self.init(
-            GatewaySettings(configuration), features: BuiltIns.features(configuration.validation),
+            GatewaySettings(configuration), features: BuiltIns.features(configuration.features),
             backends: BuiltIns.keyBackends, secrets: Self.secrets, inheriting: predecessor, rejected: rejected,
             audit: audit)
     }

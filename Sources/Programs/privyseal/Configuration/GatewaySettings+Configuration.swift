@@ -30,12 +30,9 @@ extension AccountSettings {
 }
 
 extension KeyLifecycleRecord.Provenance {
+    /// The raw values are the same.
     init(_ provenance: GatewayConfiguration.Key.Provenance?) {
-        switch provenance {
-        case .imported: self = .imported
-        case .generated: self = .generated
-        case nil: self = .unknown
-        }
+        self = provenance.flatMap { Self(rawValue: $0.rawValue) } ?? .unknown
     }
 }
 

@@ -19,7 +19,7 @@ struct KeyFileOption: ParsableArguments {
             let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyMaterialReading.Type
         else { throw KeyError.invalidURI("no backend reads key files") }
         let environment = KeyBackendEnvironment(
-            settings: KeyBackendSettings(defaultsOf: backend.settings), secrets: ConfigurationSnapshot.secrets)
+            settings: PluginSettings(defaultsOf: backend.settings), secrets: ConfigurationSnapshot.secrets)
         return try await backend.material(at: backend.address(of: uri).locator, in: environment)
     }
 

@@ -8,7 +8,7 @@ struct ProvisioningTarget {
     let uri: KeyURI
     let address: KeyAddress
     private let backend: any KeyProvisioning.Type
-    private let settings: KeyBackendSettings
+    private let settings: PluginSettings
 
     /// - Parameters:
     ///   - keyID: the key's label if the URI has none.
@@ -60,8 +60,8 @@ struct TokenUserOption: ParsableArguments {
     var userType: Int?
 
     /// - Throws: `ExitCode` 78, after printing an error of the configuration; `KeyError.invalidSetting`.
-    func settings(of backend: any KeyBackend.Type, in path: String?) throws -> KeyBackendSettings {
-        var settings = KeyBackendSettings(defaultsOf: backend.settings)
+    func settings(of backend: any KeyBackend.Type, in path: String?) throws -> PluginSettings {
+        var settings = PluginSettings(defaultsOf: backend.settings)
         if let path {
             // The command that reads the configuration for other purposes prints its warnings.
             do throws(ConfigurationError) {
@@ -70,7 +70,7 @@ struct TokenUserOption: ParsableArguments {
                 throw StandardError.failure(error.description, status: 78)
             }
         }
-        guard let userType else { return settings }
-        return try settings.setting("userType", to: .integer(userType), of: backend.settings)
+        if let userType { try settings.set("userType", to: .integer(userType)) }
+        return settings
     }
 }

@@ -60,7 +60,7 @@ struct GatewayService {
             manager.noteOpened()
         }
         drain = Drain(delay: configuration.drainDelay)
-        registry = ConnectionRegistry(ConnectionBounds(configuration.limits))
+        registry = ConnectionRegistry(configuration.limits)
         tracing = configuration.tracing.map { TraceExport($0) }
         let totals = RequestTotals()
         router = GatewayRouter(

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import GatewayHTTP
 import PrometheusMetrics
 import SigningGateway

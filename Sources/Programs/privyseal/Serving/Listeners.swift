@@ -11,10 +11,10 @@ struct Listeners {
         for listener in configuration.listeners {
             let place = listener.origin.map { "\($0): " } ?? ""
             do {
-                let tls = try listener.tls.map { try TLSIdentity(TLSSettings($0)) }
+                let tls = try listener.tls.map { try TLSIdentity($0) }
                 settings.append(
                     ListenerSettings(
-                        ListenerName(listener.role), address: ServerAddress(listener.address), tls: tls,
+                        listener.role, address: listener.address, tls: tls,
                         socket: try SocketPermissions(listener)))
             } catch {
                 throw ListenersError(description: "\(listener.tls.map { "\($0.origin): " } ?? place)\(error)")

@@ -152,7 +152,7 @@ final class Reloader: Service {
         try await open(successor.ring)
         gateway.replace(with: successor)
         for (name, renewal) in renewals { renewal.commit(name, registry) }
-        registry.bounds = ConnectionBounds(configuration.limits)
+        registry.bounds = configuration.limits
         LogSetup.set(configuration.logging.level)
         monitor.invalidate()
         state.withLock { state in
@@ -180,12 +180,12 @@ final class Reloader: Service {
     ) throws(Refusal) -> [(name: ListenerName, renewal: TLSIdentity.Renewal)] {
         var renewals: [(ListenerName, TLSIdentity.Renewal)] = []
         for listener in configuration.listeners {
-            let name = ListenerName(listener.role)
+            let name = listener.role
             guard let tls = listener.tls, let identity = listeners.settings.first(where: { $0.name == name })?.tls
             else {
                 continue
             }
-            do { renewals.append((name, try identity.renewal(TLSSettings(tls)))) } catch {
+            do { renewals.append((name, try identity.renewal(tls))) } catch {
                 throw Refusal(sentence: "\(tls.origin): \(error)")
             }
         }

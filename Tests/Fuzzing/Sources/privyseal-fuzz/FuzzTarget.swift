@@ -169,6 +169,6 @@ enum FuzzTarget: String, CaseIterable {
         _ = try? GatewayConfiguration.read(
             bytes, name: "gateway.yaml", environment: [:],
             features: ["legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility"],
-            backends: [P8Backend.self, PKCS11TokenBackend.self])
+            featureSettings: [], backends: [P8Backend.self, PKCS11TokenBackend.self])
     }
 }

@@ -1,3 +1,4 @@
+import GatewayConfiguration
 import Logging
 import NIOCore
 import NIOEmbedded
@@ -6,7 +7,7 @@ import NIOEmbedded
 
 /// Sends bytes in pieces through the pipeline of a connection, without a socket.
 enum HTTPHeadTarget {
-    private static let registry = ConnectionRegistry(ConnectionBounds())
+    private static let registry = ConnectionRegistry(GatewayConfiguration.Limits())
     private static let drain = Drain(delay: .zero)
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
 

@@ -4,26 +4,22 @@ import SigningKit
 struct AccessWarnings {
     typealias Pattern = GatewayConfiguration.Pattern
 
-    private let configuration: GatewayConfiguration
-    private let now: Timestamp
-    private let findings: Findings
+    let configuration: GatewayConfiguration
+    let now: Timestamp
+    let findings: Findings
 
-    init(_ configuration: GatewayConfiguration, now: Timestamp, _ findings: Findings) {
-        self.configuration = configuration
-        self.now = now
-        self.findings = findings
-    }
-
-    func look(_ draft: ConfigurationDraft) {
+    func look() {
         for client in configuration.clients {
             client.tokens.forEach(checkExpiry)
             checkProofs(client)
         }
         checkRules()
-        if let anonymous = draft.anonymous, configuration.allowsAnonymous, !configuration.clients.isEmpty {
+        if let anonymous = configuration.given?.origin(of: "anonymous"), configuration.allowsAnonymous,
+            !configuration.clients.isEmpty
+        {
             let sentence =
                 "allows every caller everything, so the rules of clients have no effect; check it"
-            findings.warn(sentence, at: anonymous.origin)
+            findings.warn(sentence, at: anonymous)
         }
     }
 

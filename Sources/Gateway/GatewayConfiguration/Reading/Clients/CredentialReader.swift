@@ -4,36 +4,30 @@ import SigningKit
 
 /// Reads the clients' credentials. Each one identifies one client, so it may occur only once in the file.
 struct CredentialReader {
-    /// Without the greatest number, which stands for "no user" in system calls (chown(2)).
-    static let userIDs = 0...Int(UInt32.max) - 1
-
     private let findings: Findings
-    private var digests: [[UInt8]: ConfigurationOrigin] = [:]
-    private var claims: [GatewayConfiguration.CertificateIdentity.Claim: ConfigurationOrigin] = [:]
-    private var uids: [UInt32: ConfigurationOrigin] = [:]
+    private var digests = UniqueValues<[UInt8]>()
+    private var claims = UniqueValues<GatewayConfiguration.CertificateIdentity.Claim>()
+    private var uids = UniqueValues<UInt32>()
 
     init(_ findings: Findings) {
         self.findings = findings
     }
 
     mutating func token(_ node: SettingNode) -> GatewayConfiguration.ClientToken? {
-        guard let mapping = MappingReader(node, keys: ["sha256", "expires"], findings) else { return nil }
-        let expires = mapping.optional("expires").map { node in
-            node.parsed(findings) { text throws(InvalidValue) in try Timestamp(configured: text) }
+        typealias Token = GatewayConfiguration.ClientToken
+        guard var mapping = MappingReader(node, Token.settings, findings) else { return nil }
+        var token = Token(origin: node.origin)
+        mapping.read(Token.settings, into: &token)
+        guard let origin = mapping.given.origin(of: "sha256"), !mapping.given.faulty.contains("sha256") else {
+            return nil
         }
-        let what = "the 64 hexadecimal digits of the token's SHA-256, which privyseal clients mint shows"
-        guard let digestNode = mapping.required("sha256", what) else { return nil }
-        let digest = digestNode.parsed(findings) { text throws(InvalidValue) in try Self.digest(text) }
-        guard let digest else { return nil }
-        let token = GatewayConfiguration.ClientToken(digest: digest, expires: expires ?? nil, origin: node.origin)
-        let isNew = Self.note(digest, in: &digests, "the token digest \(token)…", digestNode.origin, findings)
-        return isNew ? token : nil
+        return digests.note(token.digest, "the token digest \(token)…", at: origin, findings) ? token : nil
     }
 
     mutating func certificate(_ node: SettingNode) -> GatewayConfiguration.CertificateIdentity? {
-        let kinds = ["fingerprint", "dnsName", "uri"]
+        let kinds = GatewayConfiguration.CertificateIdentity.reference.map(\.path)
         guard let mapping = MappingReader(node, keys: kinds, findings) else { return nil }
-        let given = kinds.filter(mapping.isPresentOrMisspelt)
+        let given = kinds.filter(mapping.given.isPresentOrMisspelt)
         guard given.count == 1, let kind = given.first else {
             let beginning =
                 given.isEmpty ? "does not identify a certificate" : "identifies a certificate in several ways"
@@ -43,28 +37,15 @@ struct CredentialReader {
         }
         guard let value = mapping.optional(kind), let claim = claim(kind, value) else { return nil }
         let what = "the certificate \(Excerpt.quoted(claim.description))"
-        guard Self.note(claim, in: &claims, what, value.origin, findings) else { return nil }
+        guard claims.note(claim, what, at: value.origin, findings) else { return nil }
         return GatewayConfiguration.CertificateIdentity(claim: claim, origin: node.origin)
     }
 
     mutating func userID(_ node: SettingNode) -> GatewayConfiguration.UserID? {
-        guard let number = node.wholeNumber(in: Self.userIDs, findings) else { return nil }
+        guard let number = node.wholeNumber(in: GatewayConfiguration.UserID.numbers, findings) else { return nil }
         let uid = UInt32(truncatingIfNeeded: number)
-        guard Self.note(uid, in: &uids, "the uid \(uid)", node.origin, findings) else { return nil }
+        guard uids.note(uid, "the uid \(uid)", at: node.origin, findings) else { return nil }
         return GatewayConfiguration.UserID(number: uid, origin: node.origin)
-    }
-
-    /// Static, because `self` would be a second reference to the dictionary, and each call would copy it.
-    private static func note<Proof: Hashable>(
-        _ proof: Proof, in taken: inout [Proof: ConfigurationOrigin], _ what: String, _ origin: ConfigurationOrigin,
-        _ findings: Findings
-    ) -> Bool {
-        if let first = taken[proof] {
-            findings.fault(.alreadyTaken(what: what, first: first), at: origin)
-            return false
-        }
-        taken[proof] = origin
-        return true
     }
 
     private func claim(_ kind: String, _ node: SettingNode) -> GatewayConfiguration.CertificateIdentity.Claim? {
@@ -75,18 +56,6 @@ struct CredentialReader {
             default: .uri(try Self.uri(text))
             }
         }
-    }
-
-    /// No message repeats the text, which may be a misplaced secret.
-    private static func digest(_ text: String) throws(InvalidValue) -> [UInt8] {
-        guard let digest = sha256(text) else {
-            throw InvalidValue(
-                "is not a SHA-256; it must be 64 hexadecimal digits, which privyseal clients mint shows with the token")
-        }
-        guard digest != Array(SHA256.hash(data: [UInt8]())) else {
-            throw InvalidValue("is the SHA-256 of an empty token; use the one that privyseal clients mint shows")
-        }
-        return digest
     }
 
     /// The 32 bytes of 64 hexadecimal digits of either case; nil for any other text.
@@ -125,5 +94,24 @@ struct CredentialReader {
                 "is not a URI; give the one that the certificate holds, such as spiffe://example.com/shop")
         }
         return text
+    }
+}
+
+extension SettingKind<[UInt8]> {
+    /// The SHA-256 of a token. No message repeats the text, which may be a misplaced secret.
+    static var tokenDigest: Self {
+        .parsed("64 hexadecimal digits") { text throws(InvalidValue) in
+            guard let digest = CredentialReader.sha256(text) else {
+                throw InvalidValue(
+                    "is not a SHA-256; it must be 64 hexadecimal digits, which privyseal clients mint shows with the token"
+                )
+            }
+            guard digest != Array(SHA256.hash(data: [UInt8]())) else {
+                throw InvalidValue("is the SHA-256 of an empty token; use the one that privyseal clients mint shows")
+            }
+            return digest
+        } text: {
+            Hexadecimal.encode($0)
+        }
     }
 }

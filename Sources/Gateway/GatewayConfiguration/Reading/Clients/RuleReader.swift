@@ -3,20 +3,14 @@ import SigningKit
 struct RuleReader {
     typealias Pattern = GatewayConfiguration.Pattern
 
-    private let vocabulary: PluginNames
-    private let findings: Findings
-
-    init(_ vocabulary: PluginNames, _ findings: Findings) {
-        self.vocabulary = vocabulary
-        self.findings = findings
-    }
+    let findings: Findings
 
     func read(_ node: SettingNode) -> GatewayConfiguration.Rule? {
-        let keys = ["apps", "features", "products", "offers", "keyIds"]
-        guard let mapping = MappingReader(node, keys: keys, findings) else { return nil }
+        let keys = GatewayConfiguration.Rule.reference.map(\.path)
+        guard var mapping = MappingReader(node, keys: keys, findings) else { return nil }
         let appsWanted = "a list of bundle IDs, such as [com.example.app], or of patterns, such as [\"*\"]"
         let apps = mapping.required("apps", appsWanted).flatMap { patterns($0, of: "app") }
-        let choices = vocabulary.features.joined(separator: ", ")
+        let choices = findings.plugins.features.joined(separator: ", ")
         let featuresWanted = "a list of features, of \(choices), or of patterns, such as [\"*\"]"
         let features = mapping.required("features", featuresWanted).flatMap { patterns($0, of: "feature") }
         features?.forEach(checkFeature)
@@ -30,22 +24,18 @@ struct RuleReader {
     }
 
     private func patterns(_ node: SettingNode, of what: String) -> [Pattern]? {
-        var taken: [ExactText: ConfigurationOrigin] = [:]
+        var taken = UniqueValues<ExactText>()
         return node.list(of: what, findings)?.compactMap { node in
-            guard let text = node.identifier(findings) else { return nil }
-            if let first = taken[ExactText(text)] {
-                findings.fault(
-                    .alreadyTaken(what: "the \(what) \(Excerpt.quoted(text))", first: first), at: node.origin)
-                return nil
-            }
-            taken[ExactText(text)] = node.origin
+            guard let text = node.identifier(findings),
+                taken.note(ExactText(text), "the \(what) \(Excerpt.quoted(text))", at: node.origin, findings)
+            else { return nil }
             return Pattern(text: text, origin: node.origin)
         }
     }
 
     private func checkFeature(_ pattern: Pattern) {
-        guard !pattern.hasWildcard, !vocabulary.features.contains(pattern.text) else { return }
-        let sentence = SettingNode.unknown(pattern.text, among: vocabulary.features)
+        guard !pattern.hasWildcard, !findings.plugins.features.contains(pattern.text) else { return }
+        let sentence = SettingNode.unknown(pattern.text, among: findings.plugins.features)
         findings.fault(.notAllowed(sentence), at: pattern.origin)
     }
 }

@@ -15,7 +15,8 @@ struct IntroductoryOfferEligibilityTests {
             refusals: Self.refusals,
             form: .jws(
                 audience: "introductory-offer-eligibility",
-                claims: ["productId", "allowIntroductoryOffer", "transactionId"])
+                claims: ["productId", "allowIntroductoryOffer", "transactionId"]),
+            readme: "Plugins/Features/IntroductoryOfferEligibility/README.md"
         ).run(check)
     }
 

@@ -13,7 +13,8 @@ struct LegacyPromotionalOfferTests {
             LegacyPromotionalOffer(),
             vectors: GoldenVector.all(in: .module),
             refusals: Self.refusals,
-            form: .legacy
+            form: .legacy,
+            readme: "Plugins/Features/LegacyPromotionalOffer/README.md"
         ).run(check)
     }
 
@@ -53,7 +54,7 @@ struct LegacyPromotionalOfferTests {
     func answer() throws {
         let draft = try feature.draft(from: Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8), for: grant)
         let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 0xFF, count: 64)))
-        let answer = try JSONDocument(parsing: draft.seal(signature).jsonBytes()).root.anyObject()
+        let answer = try JSONDocument(parsing: draft.makeAnswer(signature).jsonBytes()).root.anyObject()
         #expect(answer.names == ["keyIdentifier", "nonce", "timestamp", "signature"])
         #expect(try answer["timestamp"]?.integer() == 1_741_043_663_987)
         let text = try #require(answer["signature"]).string()

@@ -13,7 +13,8 @@ struct PromotionalOfferTests {
             PromotionalOffer(),
             vectors: GoldenVector.all(in: .module),
             refusals: Self.refusals,
-            form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"])
+            form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"]),
+            readme: "Plugins/Features/PromotionalOffer/README.md"
         ).run(check)
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 public import StrictJSON
 
@@ -49,7 +50,7 @@ public struct AppAccountToken: Sendable {
 
     /// - Parameter text: 8, 4, 4, 4 and 12 hexadecimal digits, of either case.
     public init(_ text: String) throws(JSONReadError) {
-        guard Self.isUUID(text) else {
+        guard UUIDText.isUUID(text) else {
             throw JSONReadError(
                 .invalid(
                     "must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43; leave it out or empty if there is none"
@@ -57,28 +58,6 @@ public struct AppAccountToken: Sendable {
         }
         // `isUUID` accepts only ASCII, so the locale has no effect.
         self.text = text.lowercased()
-    }
-
-    private static func isUUID(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { text in
-            text.count == 36
-                && text.indices.allSatisfy { index in
-                    switch index {
-                    case 8, 13, 18, 23: text[index] == UInt8(ascii: "-")
-                    default: isHexadecimal(text[index])
-                    }
-                }
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }
 

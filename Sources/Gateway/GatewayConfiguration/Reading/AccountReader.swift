@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// Reads the accounts, and detects IDs that an earlier account already has.
@@ -58,7 +59,7 @@ struct AccountReader {
         guard let node = mapping.required("issuerId", what), let issuerID = node.assignedIdentifier(findings) else {
             return nil
         }
-        if !IdentifierShape.isUUID(issuerID) {
+        if !UUIDText.isUUID(issuerID) {
             findings.warn("is not a UUID, but issuer IDs in App Store Connect are; check it", at: node.origin)
         }
         if let first = issuerIDs[issuerID] {

@@ -21,11 +21,11 @@ struct LegacyText: Sendable {
         let user =
             switch answer.user {
             case .nobody: ""
-            case .appAccountToken(let token): ASCIICase.lower(token)
+            case .appAccountToken(let token): token.lowercased()
             case .applicationUsername(let name): name
             }
         fields = [
-            answer.bundleID, answer.keyID, answer.productID, answer.offerID, user, ASCIICase.lower(answer.nonce),
+            answer.bundleID, answer.keyID, answer.productID, answer.offerID, user, answer.nonce.lowercased(),
             LegacyTimestamp(answer.timestamp)?.wholeText ?? answer.timestamp,
         ]
     }

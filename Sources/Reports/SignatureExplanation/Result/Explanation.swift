@@ -57,14 +57,14 @@ public struct Explanation: Sendable {
 
 public enum SignatureKind: Equatable, Sendable {
     case legacyPromotionalOffer
-    /// A JWS, with its claim `aud` if that is one of the three known ones.
-    case jws(audience: TokenAudience?)
+    /// A JWS, with its audience if that is known.
+    case jws(audience: String?)
 
     /// The feature's ID, or `jws` if the audience is not known.
     public var name: String {
         switch self {
         case .legacyPromotionalOffer: "legacy-promotional-offer"
-        case .jws(let audience): audience?.rawValue ?? "jws"
+        case .jws(let audience): audience ?? "jws"
         }
     }
 }

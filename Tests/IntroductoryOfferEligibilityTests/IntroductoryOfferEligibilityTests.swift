@@ -20,13 +20,6 @@ struct IntroductoryOfferEligibilityTests {
         ).run(check)
     }
 
-    @Test("The initialiser refuses the values that the JSON reader refuses")
-    func initialiser() {
-        #expect(throws: JSONReadError.self) {
-            try IntroductoryOfferEligibilityRequest(productID: "p", allowIntroductoryOffer: true, transactionID: "")
-        }
-    }
-
     private static let refusals: [FeatureRefusal] = [
         FeatureRefusal("", .body(.empty)),
         FeatureRefusal(#"{"productId":"p","allowIntroductoryOffer":tru"#, .body(.truncated)),

@@ -63,16 +63,6 @@ struct LegacyPromotionalOfferTests {
         #expect(text.utf8.count.isMultiple(of: 4))
     }
 
-    @Test("The initialisers refuse the values that the JSON reader refuses")
-    func initialisers() {
-        #expect(throws: JSONReadError.self) { try AppAccountToken("7e3fb2042f2b4a059a9f2f5e5c9e5a43") }
-        #expect(throws: JSONReadError.self) { try AppAccountToken("") }
-        #expect(throws: JSONReadError.self) { try Username("a\u{2063}b") }
-        #expect(throws: JSONReadError.self) {
-            try LegacyPromotionalOfferRequest(productID: "", offerIdentifier: "o", user: .nobody)
-        }
-    }
-
     // MARK: Fixtures
 
     private static let token = "7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43"

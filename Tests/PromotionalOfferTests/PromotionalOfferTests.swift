@@ -18,16 +18,6 @@ struct PromotionalOfferTests {
         ).run(check)
     }
 
-    @Test("The initialiser refuses the values that the JSON reader refuses")
-    func initialiser() {
-        #expect(throws: JSONReadError.self) {
-            try PromotionalOfferRequest(productID: "", offerIdentifier: "o", transactionID: nil)
-        }
-        #expect(throws: JSONReadError.self) {
-            try PromotionalOfferRequest(productID: "p", offerIdentifier: "o", transactionID: "")
-        }
-    }
-
     private static let refusals: [FeatureRefusal] = [
         FeatureRefusal(" \n", .body(.empty)),
         FeatureRefusal(#"{"productId":"p"} {}"#, .body(.trailing)),

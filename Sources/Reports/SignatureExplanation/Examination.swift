@@ -28,7 +28,7 @@ struct Examination {
         let verifier = Verifier(keys: keys, maximum: maximumVerifications)
         func explanation(_ outcome: Explanation.Outcome, _ findings: [Finding], key: Int? = nil) -> Explanation {
             Explanation(
-                kind: kind, outcome: outcome, findings: findings, key: key.map { keys[$0] }, keys: keys,
+                kind: kind, outcome: outcome, findings: Self.sorted(findings), key: key.map { keys[$0] }, keys: keys,
                 signingInput: rendering, verifications: verifier.count)
         }
 
@@ -47,6 +47,12 @@ struct Examination {
             return explanation(.explained, proven + form(without: hit.findings), key: hit.key)
         }
         return explanation(.unexplained, form + reading.findings + [unexplained(verifier)])
+    }
+
+    private static func sorted(_ findings: [Finding]) -> [Finding] {
+        let seen = findings.filter { $0.evidence == .seen }
+        return findings.filter { $0.evidence == .proven }
+            + [Severity.error, .warning, .note].flatMap { severity in seen.filter { $0.severity == severity } }
     }
 
     /// The findings about the form, without errors in fields that have a proven finding.

@@ -26,7 +26,7 @@ struct LegacyText: Sendable {
             }
         fields = [
             answer.bundleID, answer.keyID, answer.productID, answer.offerID, user, answer.nonce.lowercased(),
-            LegacyTimestamp(answer.timestamp)?.wholeText ?? answer.timestamp,
+            LegacyTimestamp(answer.timestamp).map { String($0.whole) } ?? answer.timestamp,
         ]
     }
 

@@ -25,33 +25,10 @@ public struct Explanation: Sendable {
     /// The number of ECDSA verifications.
     public let verifications: Int
 
-    init(
-        kind: SignatureKind, outcome: Outcome, findings: [Finding], key: CandidateKey?, keys: [CandidateKey],
-        signingInput: SigningInputRendering?, verifications: Int
-    ) {
-        self.kind = kind
-        self.outcome = outcome
-        self.findings = Self.sorted(findings)
-        self.key = key
-        self.keys = keys
-        self.signingInput = signingInput
-        self.verifications = verifications
-    }
-
     /// Whether Apple accepts the signature, as far as PrivySeal can tell: it verifies, and its form is right. Warnings
     /// do not count: they depend on the time or on facts that only App Store Connect knows.
     public var isValid: Bool {
         outcome == .verified && !findings.contains { $0.severity == .error }
-    }
-
-    private static func sorted(_ findings: [Finding]) -> [Finding] {
-        let ranks: [[Finding]] = [
-            findings.filter { $0.evidence == .proven },
-            findings.filter { $0.evidence == .seen && $0.severity == .error },
-            findings.filter { $0.evidence == .seen && $0.severity == .warning },
-            findings.filter { $0.evidence == .seen && $0.severity == .note },
-        ]
-        return Array(ranks.joined())
     }
 }
 

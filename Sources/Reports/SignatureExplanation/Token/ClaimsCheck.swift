@@ -94,21 +94,13 @@ struct ClaimsCheck {
             return
         }
         guard let text = try? value.string() else { return }
-        switch text {
-        case "": findings.append(Finding(.claimEmpty, field: claim.name, "The claim \"\(claim.name)\" is empty."))
-        case "undefined":
-            findings.append(
-                Finding(.fieldUndefined, field: claim.name, "The claim \"\(claim.name)\" is the text \"undefined\"."))
-        case "null", "nil", "None", "(null)":
-            findings.append(
-                Finding(.fieldNull, field: claim.name, "The claim \"\(claim.name)\" is the text \"\(text)\"."))
-        default: checkLook(text, claim.name)
+        if text.isEmpty {
+            findings.append(Finding(.claimEmpty, field: claim.name, "The claim \"\(claim.name)\" is empty."))
+            return
         }
-    }
-
-    private mutating func checkLook(_ text: String, _ name: String) {
-        findings += TextProperties.findings(text, .identifier, field: name)
-        if name == "iss", !UUIDText.isUUID(text) {
+        findings += TextProperties.findings(
+            text, .identifier, field: claim.name, subject: "The claim \"\(claim.name)\"")
+        if claim.name == "iss", !UUIDText.isUUID(text) {
             findings.append(
                 Finding(
                     .issuerNotUUID, .warning, field: "iss",

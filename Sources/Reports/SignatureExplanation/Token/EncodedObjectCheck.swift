@@ -53,7 +53,7 @@ struct EncodedObjectCheck {
     /// Warnings about white space and invisible characters in the object's texts. The JSON parser limits the depth.
     private func texts(in value: JSONValue, _ path: String) -> [Finding] {
         switch value.kind {
-        case .string: (try? value.string()).map { TextProperties.findings($0, .userName, field: path) } ?? []
+        case .string: (try? value.string()).map { TextProperties.warnings($0, .userName, field: path) } ?? []
         case .array:
             ((try? value.elements()) ?? []).enumerated().flatMap { texts(in: $1, "\(path)[\($0)]") }
         case .object:

@@ -8,9 +8,8 @@ struct Examination {
         let key: Int
     }
 
+    let examiner: SignatureExaminer
     let kind: SignatureKind
-    let keys: [CandidateKey]
-    let maximumVerifications: Int
     /// The key ID that the signature names, and the field that names it.
     let keyID: String?
     let keyIDField: String
@@ -22,10 +21,12 @@ struct Examination {
     /// The findings about the form.
     let form: [Finding]
 
+    private var keys: [CandidateKey] { examiner.keys }
+
     /// - Parameter search: Searches for the mistakes of a signature that does not verify. Nil to search for none.
     func explanation(_ search: ((P256Signature, KeyRanking, Verifier) -> Hit?)?) -> Explanation {
         let ranking = KeyRanking(keys, named: keyID)
-        let verifier = Verifier(keys: keys, maximum: maximumVerifications)
+        let verifier = Verifier(keys: keys, maximum: examiner.maximumVerifications)
         func explanation(_ outcome: Explanation.Outcome, _ findings: [Finding], key: Int? = nil) -> Explanation {
             Explanation(
                 kind: kind, outcome: outcome, findings: Self.sorted(findings), key: key.map { keys[$0] }, keys: keys,

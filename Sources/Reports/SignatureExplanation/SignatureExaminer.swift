@@ -7,10 +7,11 @@ public struct SignatureExaminer: Sendable {
     /// Enough for the complete search with one or two keys: three seconds of one core.
     public static let defaultMaximumVerifications = 60_000
 
-    private let keys: [CandidateKey]
-    private let audiences: [FeatureDescriptor]
-    private let now: Timestamp
-    private let maximumVerifications: Int
+    let keys: [CandidateKey]
+    /// The features that make a JWS.
+    let audiences: [FeatureDescriptor]
+    let now: Timestamp
+    let maximumVerifications: Int
 
     /// - Parameters:
     ///   - keys: The keys that may have made the signature.
@@ -29,8 +30,7 @@ public struct SignatureExaminer: Sendable {
 
     /// - Parameter isSearching: Whether to search for the mistake if the signature does not verify.
     public func examine(_ answer: LegacyAnswer, isSearching: Bool) -> Explanation {
-        LegacyExamination(answer: answer, keys: keys, now: now, maximumVerifications: maximumVerifications)
-            .explanation(isSearching: isSearching)
+        LegacyExamination(answer: answer, examiner: self).explanation(isSearching: isSearching)
     }
 
     /// - Parameters:
@@ -38,10 +38,6 @@ public struct SignatureExaminer: Sendable {
     ///   - app: The expected bundle ID, if any.
     ///   - isSearching: Whether to search for the mistake if the signature does not verify.
     public func examine(token: [UInt8], app: String? = nil, isSearching: Bool) -> Explanation {
-        TokenExamination(
-            token: token, app: app, keys: keys, audiences: audiences, now: now,
-            maximumVerifications: maximumVerifications
-        )
-        .explanation(isSearching: isSearching)
+        TokenExamination(token: token, app: app, examiner: self).explanation(isSearching: isSearching)
     }
 }

@@ -5,16 +5,12 @@ struct TokenExamination {
     let token: [UInt8]
     /// The expected bundle ID, if any.
     let app: String?
-    let keys: [CandidateKey]
-    /// The features that make a JWS.
-    let audiences: [FeatureDescriptor]
-    let now: Timestamp
-    let maximumVerifications: Int
+    let examiner: SignatureExaminer
 
     func explanation(isSearching: Bool) -> Explanation {
         let reading = TokenReading(token)
         let header = reading.header.map { HeaderCheck($0) }
-        let claims = reading.payload.map { ClaimsCheck($0, audiences: audiences, app: app, now: now) }
+        let claims = reading.payload.map { ClaimsCheck($0, audiences: examiner.audiences, app: app, now: examiner.now) }
         let isSwapped = isKeyIDSwapped(header?.keyID, claims?.issuerID)
         // With another algorithm there is no ECDSA signature, so this finding precedes those about the signature.
         let ofHeader = header?.findings ?? []
@@ -27,13 +23,13 @@ struct TokenExamination {
             rendering = SigningInputRendering(header: header, payload: payload, signingInput: reading.signingInput)
         }
         let examination = Examination(
-            kind: .jws(audience: claims?.audience?.id), keys: keys, maximumVerifications: maximumVerifications,
+            examiner: examiner, kind: .jws(audience: claims?.audience?.id),
             keyID: isSwapped ? claims?.issuerID : header?.keyID, keyIDField: "kid", reading: reading.signature,
             signingInput: reading.signingInput, rendering: rendering, form: form)
         guard isSearching else { return examination.explanation(nil) }
         let variants = SigningInputVariants(
             header: reading.header ?? [], payload: reading.payload ?? [], reading: reading,
-            keyIDs: keys.compactMap(\.keyID)
+            keyIDs: examiner.keys.compactMap(\.keyID)
         ).all()
         return examination.explanation { Self.hit($0, over: variants, ranking: $1, verifier: $2) }
     }
@@ -64,7 +60,7 @@ struct TokenExamination {
     /// the issuer ID is the ID of a key.
     private func isKeyIDSwapped(_ keyID: String?, _ issuerID: String?) -> Bool {
         guard let keyID, let issuerID, !UUIDText.isUUID(issuerID) else { return false }
-        let ids = keys.compactMap(\.keyID)
+        let ids = examiner.keys.compactMap(\.keyID)
         return UUIDText.isUUID(keyID) || ids.contains(issuerID) && !ids.contains(keyID)
     }
 

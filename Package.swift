@@ -28,6 +28,7 @@ let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "s
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let algorithms: Target.Dependency = .product(name: "Algorithms", package: "swift-algorithms")
 let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit: Target.Dependency = .product(name: "MetricsTestKit", package: "swift-metrics")
 let lifecycleTestKit: Target.Dependency = .product(
@@ -38,7 +39,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 
 /// Indirect dependencies. A target names them so that SwiftPM uses the versions pinned below without a warning.
 let indirect: [Target.Dependency] = [
-    .product(name: "Algorithms", package: "swift-algorithms"),
+    algorithms,
     .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
     .product(name: "Atomics", package: "swift-atomics"),
     .product(name: "DequeModule", package: "swift-collections"),
@@ -73,10 +74,12 @@ func cTarget(_ name: String) -> Target {
 }
 
 /// A plugin in `Plugins/<kind>/<name>/`.
-func plugin(_ kind: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func plugin(
+    _ kind: String, _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Plugins/\(kind)/\(name)", exclude: ["README.md"],
-        swiftSettings: strict)
+        resources: resources, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -97,9 +100,14 @@ func featureTests(_ feature: String) -> Target {
         resources: [.copy("Vectors")])
 }
 
-let features: [Target.Dependency] = [
-    "LegacyPromotionalOffer", "PromotionalOffer", "IntroductoryOfferEligibility", "AdvancedCommerce",
+/// The features in `Plugins/Features`, each with the files that it embeds.
+let featureList: KeyValuePairs<String, [Resource]> = [
+    "LegacyPromotionalOffer": [.embedInCode("openapi.yaml")],
+    "PromotionalOffer": [],
+    "IntroductoryOfferEligibility": [],
+    "AdvancedCommerce": [.embedInCode("openapi.yaml")],
 ]
+let features = featureList.map { Target.Dependency(stringLiteral: $0.key) }
 let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token"]
 let auditStores: [Target.Dependency] = ["SQLiteAuditStore"]
 
@@ -128,10 +136,6 @@ let package = Package(
         .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
         .library(name: "PKCS11Token", targets: ["PKCS11Token"]),
-        .library(name: "LegacyPromotionalOffer", targets: ["LegacyPromotionalOffer"]),
-        .library(name: "PromotionalOffer", targets: ["PromotionalOffer"]),
-        .library(name: "IntroductoryOfferEligibility", targets: ["IntroductoryOfferEligibility"]),
-        .library(name: "AdvancedCommerce", targets: ["AdvancedCommerce"]),
     ],
     // Exact versions, because Package.resolved is not committed: every build of a commit has the same sources.
     dependencies: [
@@ -199,10 +203,6 @@ let package = Package(
         plugin("KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto", crypto]),
         plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
-        plugin("Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Encodings"]),
-        plugin("Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        plugin("Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        plugin("Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Encodings"]),
 
         // Gateway: from request to signature, key life cycle, audit log
         library(
@@ -217,18 +217,20 @@ let package = Package(
             name: "GatewayHTTP",
             dependencies: [
                 "SigningGateway", "GatewayConfiguration", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON",
-                "Encodings", "TraceContext",
-                hummingbird, nioCore, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto, logging,
+                "Encodings", "TraceContext", "Yams",
+                hummingbird, nioCore, nioPosix, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto,
+                logging,
                 metrics, lifecycle,
             ],
             path: "Sources/Gateway/GatewayHTTP",
-            resources: [.embedInCode("Contract/openapi.yaml"), .embedInCode("Contract/openapi.json")],
+            resources: [.embedInCode("Contract/openapi.yaml")],
             swiftSettings: strict
         ),
 
         // Reports: what operators and auditors read
         library("Reports", "ReportPages"),
-        library("Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
+        library(
+            "Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings", crypto, algorithms]),
         library(
             "Reports", "ComplianceReport",
             [
@@ -291,13 +293,9 @@ let package = Package(
                 "PKCS11Token", "PKCS11", "KeyTransport", "SigningKit", "SigningKitTesting", "SoftHSMTesting",
                 "FaultyPKCS11", "StrictJSON", "PrometheusMetrics", crypto, metrics,
             ]),
-        featureTests("LegacyPromotionalOffer"),
-        featureTests("PromotionalOffer"),
-        featureTests("IntroductoryOfferEligibility"),
-        featureTests("AdvancedCommerce"),
         tests(
             "SignatureExplanationTests",
-            ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
+            features + ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
         tests(
             "SigningGatewayTests",
             [
@@ -336,3 +334,9 @@ let package = Package(
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )
+
+package.products += featureList.map { .library(name: $0.key, targets: [$0.key]) }
+package.targets += featureList.map { name, resources in
+    plugin("Features", name, ["SigningKit", "StrictJSON", "Encodings", "AppStoreJWS"], resources: resources)
+}
+package.targets += featureList.map { featureTests($0.key) }

@@ -16,7 +16,8 @@ struct AdvancedCommerceTests {
             AdvancedCommerce(validation: validation),
             vectors: GoldenVector.all(in: .module),
             refusals: EnvelopeRefusals.all + (validation == .full ? FullRefusals.all : []),
-            form: .jws(audience: "advanced-commerce-api", claims: ["request"])
+            form: .jws(audience: "advanced-commerce-api", claims: ["request"]),
+            readme: "Plugins/Features/AdvancedCommerce/README.md"
         ).run(check)
     }
 
@@ -58,7 +59,7 @@ struct AdvancedCommerceTests {
         let body = Array(#"{"request":\#(SampleRequest.oneTimeCharge)}"#.utf8)
         let draft = try AdvancedCommerce().draft(from: body, for: grant)
         let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 7, count: 64)))
-        let answer = try JSONDocument(parsing: draft.seal(signature).jsonBytes()).root.anyObject()
+        let answer = try JSONDocument(parsing: draft.makeAnswer(signature).jsonBytes()).root.anyObject()
         #expect(answer.names == ["jws", "keyId", "nonce", "issuedAt", "advancedCommerceData"])
         let jws = try #require(answer["jws"]).string()
         let data = try #require(Data(base64Encoded: answer["advancedCommerceData"]?.string() ?? ""))

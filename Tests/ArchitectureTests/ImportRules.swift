@@ -18,8 +18,16 @@ enum ImportRules {
         var isProgram: Bool { folder == "Sources/Programs" }
     }
 
+    /// All features have the same rule.
+    static let features = (try? SourceTree.subfolders(of: "Plugins/Features")) ?? []
+
     /// Ordered by layer: a target imports only targets above it. No plugin imports a plugin.
-    static let targets: [Target] = [
+    static let targets =
+        libraries
+        + features.map { Target("Plugins/Features", $0, ["SigningKit", "StrictJSON", "Encodings", "AppStoreJWS"]) }
+        + gateway
+
+    private static let libraries: [Target] = [
         Target("Sources/System", "CP11Kit"),
         Target("Sources/System", "CLibCrypto"),
         Target("Sources/System", "CSQLite"),
@@ -48,11 +56,9 @@ enum ImportRules {
         Target(
             "Plugins/AuditStores", "SQLiteAuditStore",
             ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
-        Target("Plugins/Features", "LegacyPromotionalOffer", ["SigningKit", "StrictJSON", "Encodings"]),
-        Target("Plugins/Features", "PromotionalOffer", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        Target("Plugins/Features", "IntroductoryOfferEligibility", ["SigningKit", "StrictJSON", "AppStoreJWS"]),
-        Target("Plugins/Features", "AdvancedCommerce", ["SigningKit", "StrictJSON", "AppStoreJWS", "Encodings"]),
+    ]
 
+    private static let gateway: [Target] = [
         Target(
             "Sources/Gateway", "SigningGateway",
             ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
@@ -74,18 +80,16 @@ enum ImportRules {
         // The command-line program, which composes all targets, and its benchmark.
         Target(
             "Sources/Programs", "privyseal",
-            [
-                "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
-                "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "KeyTransport", "AuditKit",
+            features + [
+                "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
                 "TransparencyLog", "StrictJSON", "Encodings", "SigningGateway", "PKCS11", "SignatureExplanation",
                 "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),
         Target(
             "Sources/Programs", "privyseal-bench",
-            [
-                "P8", "PKCS11Token", "SQLiteAuditStore", "LegacyPromotionalOffer", "PromotionalOffer",
-                "IntroductoryOfferEligibility", "AdvancedCommerce", "SigningKit", "AuditKit", "TransparencyLog",
+            features + [
+                "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
                 "StrictJSON", "SigningGateway", "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
 
@@ -104,7 +108,7 @@ enum ImportRules {
         "CProcessStart": ["privyseal"],
         "Hummingbird": ["GatewayHTTP"],
         "HummingbirdCore": ["GatewayHTTP"],
-        "Yams": ["GatewayConfiguration"],
+        "Yams": ["GatewayConfiguration", "GatewayHTTP"],
         "ArgumentParser": ["privyseal"],
     ]
 }

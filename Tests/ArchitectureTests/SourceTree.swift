@@ -34,6 +34,7 @@ enum SourceTree {
 
     /// The targets of this package that a target's declaration in `Package.swift` names. Nil if there is no declaration.
     static func dependencies(of target: ImportRules.Target, in package: String) -> Set<String>? {
+        if target.folder == "Plugins/Features" { return featureDependencies(of: target.name, in: package) }
         guard let declarations = package.range(of: "targets: [\n", options: .backwards),
             let name = package.range(of: "\"\(target.name)\"", range: declarations.upperBound..<package.endIndex)
         else { return nil }
@@ -50,20 +51,28 @@ enum SourceTree {
         return declared.intersection(ImportRules.targets.map(\.name))
     }
 
+    /// Nil if the feature is not in `featureList`.
+    private static func featureDependencies(of name: String, in package: String) -> Set<String>? {
+        guard package.contains("    \"\(name)\": ["),
+            let rule = package.firstMatch(of: /plugin\("Features", name, \[(.*)\],/)
+        else { return nil }
+        return Set(rule.output.1.matches(of: /[A-Za-z0-9]+/).map { String($0.output) })
+    }
+
     /// The rows `| … | target | what it is | imports of ours |` of the architecture page.
     static func tableRows(of page: String) -> [String: Set<String>] {
         var rows: [String: Set<String>] = [:]
         for line in page.split(separator: "\n") where line.hasPrefix("| ") {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0 }
             guard cells.count == 6 else { continue }
-            for name in cells[2].matches(of: /`([A-Za-z0-9]+)`/) {
+            for name in cells[2].matches(of: /`([A-Za-z0-9]+)(?:\/\*)?`/) {
                 rows[String(name.output.1)] = Set(cells[4].matches(of: /[A-Za-z0-9]+/).map { String($0.output) })
             }
         }
         return rows
     }
 
-    private static func subfolders(of path: String) throws -> [String] {
+    static func subfolders(of path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(
             at: root.appending(path: path), includingPropertiesForKeys: [.isDirectoryKey]
         )

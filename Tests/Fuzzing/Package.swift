@@ -18,6 +18,7 @@ let package = Package(
         .executableTarget(
             name: "privyseal-fuzz",
             dependencies: [
+                .product(name: "AdvancedCommerce", package: "privyseal"),
                 .product(name: "AuditKit", package: "privyseal"),
                 .product(name: "Encodings", package: "privyseal"),
                 .product(name: "ComplianceReport", package: "privyseal"),
@@ -28,6 +29,7 @@ let package = Package(
                 .product(name: "P8", package: "privyseal"),
                 .product(name: "PKCS11", package: "privyseal"),
                 .product(name: "PKCS11Token", package: "privyseal"),
+                .product(name: "PromotionalOffer", package: "privyseal"),
                 .product(name: "SignatureExplanation", package: "privyseal"),
                 .product(name: "SigningKit", package: "privyseal"),
                 .product(name: "StrictJSON", package: "privyseal"),

@@ -1,7 +1,12 @@
+import AdvancedCommerce
 import Foundation
 import GatewayConfiguration
 import HTTPTypes
+import IntroductoryOfferEligibility
+import LegacyPromotionalOffer
+import PromotionalOffer
 import SigningGateway
+import SigningKit
 import SigningKitTesting
 import Testing
 
@@ -10,25 +15,75 @@ import Testing
 @Suite("The OpenAPI document and the problem pages")
 struct ContractTests {
     private static let features = [
-        "legacy-promotional-offer", "promotional-offer", "introductory-offer-eligibility", "advanced-commerce-api",
+        ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer()),
+        ServedFeature(IntroductoryOfferEligibility()), ServedFeature(AdvancedCommerce()),
     ]
+
+    /// A feature that no part of the gateway knows.
+    private static let invented = FeatureDescriptor(
+        id: "invented", name: "Invented", summary: "An \"invented\" feature", description: "Two\nlines: #1",
+        fields: [
+            FeatureField("code", .identifier, "A code.", example: #""A1""#),
+            FeatureField("count", .integer, isRequired: false, "A number.", example: "7"),
+        ],
+        answer: [FeatureField("value", .base64, "A value.", example: #""AAAA""#)])
 
     @Test("The OpenAPI document has exactly the routes of the public listener")
     func routes() throws {
         let settings = GatewaySettings(accounts: [])
         let gateway = SnapshotHolder(
             ConfigurationSnapshot(
-                settings, features: [], backends: [FakeKeyBackend.self],
+                settings, features: Self.features, backends: [FakeKeyBackend.self],
                 secrets: FileSecretSource(credentialsDirectory: nil)))
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
             registry: ConnectionRegistry(GatewayConfiguration.Limits()))
         let served = router.table.routes.flatMap { route in
             route.path.contains("{feature}")
-                ? Self.features.map { "\(route.method) " + route.path.replacing("{feature}", with: $0) }
+                ? Self.features.map { "\(route.method) " + route.path.replacing("{feature}", with: $0.descriptor.id) }
                 : ["\(route.method) \(route.path)"]
         }
-        #expect(Set(served) == Set(try Self.documented()))
+        let paths = try Self.document(Self.features.map(\.descriptor)).object("paths")
+        let methods = ["get", "head", "post", "put", "delete", "patch", "options", "trace"]
+        let documented = try paths.keys.flatMap { path in
+            try paths.object(path).keys.filter { methods.contains($0) }.map { "\($0.uppercased()) \(path)" }
+        }
+        #expect(Set(served) == Set(documented))
+    }
+
+    @Test("The OpenAPI document describes a new feature from its descriptor alone")
+    func inventedFeature() throws {
+        let document = try Self.document([PromotionalOffer.descriptor, Self.invented])
+        let operation = try document.object("paths").object("/v1/apps/{bundleId}/invented").object("post")
+        #expect(operation["operationId"] as? String == "signInvented")
+        #expect(operation["summary"] as? String == Self.invented.summary)
+        #expect(operation["description"] as? String == Self.invented.description)
+        let examples = try operation.object("requestBody").object("content").object("application/json")
+            .object("examples")
+        #expect(try examples.object("typical").object("value") as NSDictionary == ["code": "A1", "count": 7])
+        #expect(try examples.object("minimal").object("value") as NSDictionary == ["code": "A1"])
+        let schemas = try document.object("components").object("schemas")
+        let request = try schemas.object("InventedRequest")
+        #expect(request["required"] as? [String] == ["code"])
+        #expect(request["additionalProperties"] as? Bool == false)
+        #expect(
+            try request.object("properties").object("code") as NSDictionary
+                == ["description": "A code.", "$ref": "#/components/schemas/Identifier"])
+        #expect(try schemas.object("InventedAnswer").object("properties").keys.sorted() == ["value"])
+        #expect(schemas["InventedBatch"] != nil && schemas["InventedBatchAnswer"] != nil)
+    }
+
+    @Test("The OpenAPI document names no feature that the gateway does not have")
+    func otherFeatures() {
+        let document = OpenAPIDocument(features: [Self.invented]).yaml
+        for feature in Self.features.map(\.descriptor) {
+            // The compatibility call has the answer of the legacy feature.
+            if feature.id == LegacyPromotionalOffer.descriptor.id { continue }
+            #expect(!document.contains("/\(feature.id)"))
+            #expect(!document.contains("schemas/\(feature.name)"))
+        }
+        #expect(!document.contains("$("), "a placeholder is left")
+        #expect(!document.contains("# End."))
     }
 
     @Test(
@@ -52,12 +107,14 @@ struct ContractTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static func documented() throws -> [String] {
-        let document = try JSONSerialization.jsonObject(with: Data(PackageResources.openapi_json))
-        let paths = try #require((document as? [String: Any])?["paths"] as? [String: [String: Any]])
-        let methods = ["get", "head", "post", "put", "delete", "patch", "options", "trace"]
-        return paths.flatMap { path, operations in
-            operations.keys.filter { methods.contains($0) }.map { "\($0.uppercased()) \(path)" }
-        }
+    private static func document(_ features: [FeatureDescriptor]) throws -> [String: Any] {
+        let json = try OpenAPIDocument(features: features).json()
+        return try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
+    }
+}
+
+extension [String: Any] {
+    fileprivate func object(_ name: String) throws -> [String: Any] {
+        try #require(self[name] as? [String: Any], "there is no object \(name)")
     }
 }

@@ -15,15 +15,9 @@ struct IntroductoryOfferEligibilityTests {
             refusals: Self.refusals,
             form: .jws(
                 audience: "introductory-offer-eligibility",
-                claims: ["productId", "allowIntroductoryOffer", "transactionId"])
+                claims: ["productId", "allowIntroductoryOffer", "transactionId"]),
+            readme: "Plugins/Features/IntroductoryOfferEligibility/README.md"
         ).run(check)
-    }
-
-    @Test("The initialiser refuses the values that the JSON reader refuses")
-    func initialiser() {
-        #expect(throws: JSONReadError.self) {
-            try IntroductoryOfferEligibilityRequest(productID: "p", allowIntroductoryOffer: true, transactionID: "")
-        }
     }
 
     private static let refusals: [FeatureRefusal] = [

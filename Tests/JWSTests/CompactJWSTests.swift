@@ -24,7 +24,7 @@ struct CompactJWSTests {
         let jws = try CompactJWS(parsing: token.utf8)
         let input = CompactJWS.signingInput(header: jws.header, payload: jws.payload)
         #expect(input == jws.signingInput)
-        #expect(CompactJWS.seal(input, with: jws.signature.span) == Array(token.utf8))
+        #expect(CompactJWS.serialized(input, signature: jws.signature.span) == Array(token.utf8))
     }
 
     @Test("The parser requires exactly three parts", arguments: ["", "a", "YQ.YQ", "YQ.YQ.YQ.YQ", "YQ.YQ.YQ.", "...."])

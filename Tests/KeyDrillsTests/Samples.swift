@@ -30,7 +30,7 @@ struct Samples {
         let input = CompactJWS.signingInput(header: Array(header.utf8), payload: Array(payload.utf8))
         let signature = try #require(keys[signer ?? keyID]).signature(for: input)
         let token = String(
-            decoding: CompactJWS.seal(input, with: Array(signature.rawRepresentation).span), as: UTF8.self)
+            decoding: CompactJWS.serialized(input, signature: Array(signature.rawRepresentation).span), as: UTF8.self)
         return Array(#"{"jws":"\#(token)","keyId":"\#(keyID)","nonce":"n","issuedAt":1}"#.utf8)
     }
 

@@ -13,7 +13,8 @@ struct LegacyPromotionalOfferTests {
             LegacyPromotionalOffer(),
             vectors: GoldenVector.all(in: .module),
             refusals: Self.refusals,
-            form: .legacy
+            form: .legacy,
+            readme: "Plugins/Features/LegacyPromotionalOffer/README.md"
         ).run(check)
     }
 
@@ -53,23 +54,13 @@ struct LegacyPromotionalOfferTests {
     func answer() throws {
         let draft = try feature.draft(from: Array(#"{"productId":"p","offerIdentifier":"o"}"#.utf8), for: grant)
         let signature = try #require(P256Signature(rawRepresentation: Array(repeating: 0xFF, count: 64)))
-        let answer = try JSONDocument(parsing: draft.seal(signature).jsonBytes()).root.anyObject()
+        let answer = try JSONDocument(parsing: draft.makeAnswer(signature).jsonBytes()).root.anyObject()
         #expect(answer.names == ["keyIdentifier", "nonce", "timestamp", "signature"])
         #expect(try answer["timestamp"]?.integer() == 1_741_043_663_987)
         let text = try #require(answer["signature"]).string()
         let der = try #require(Data(base64Encoded: text))
         #expect(P256Signature(derRepresentation: der) == signature)
         #expect(text.utf8.count.isMultiple(of: 4))
-    }
-
-    @Test("The initialisers refuse the values that the JSON reader refuses")
-    func initialisers() {
-        #expect(throws: JSONReadError.self) { try AppAccountToken("7e3fb2042f2b4a059a9f2f5e5c9e5a43") }
-        #expect(throws: JSONReadError.self) { try AppAccountToken("") }
-        #expect(throws: JSONReadError.self) { try Username("a\u{2063}b") }
-        #expect(throws: JSONReadError.self) {
-            try LegacyPromotionalOfferRequest(productID: "", offerIdentifier: "o", user: .nobody)
-        }
     }
 
     // MARK: Fixtures

@@ -13,18 +13,9 @@ struct PromotionalOfferTests {
             PromotionalOffer(),
             vectors: GoldenVector.all(in: .module),
             refusals: Self.refusals,
-            form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"])
+            form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"]),
+            readme: "Plugins/Features/PromotionalOffer/README.md"
         ).run(check)
-    }
-
-    @Test("The initialiser refuses the values that the JSON reader refuses")
-    func initialiser() {
-        #expect(throws: JSONReadError.self) {
-            try PromotionalOfferRequest(productID: "", offerIdentifier: "o", transactionID: nil)
-        }
-        #expect(throws: JSONReadError.self) {
-            try PromotionalOfferRequest(productID: "p", offerIdentifier: "o", transactionID: "")
-        }
     }
 
     private static let refusals: [FeatureRefusal] = [

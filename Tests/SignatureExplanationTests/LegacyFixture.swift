@@ -79,7 +79,7 @@ struct LegacyFixture {
         _ answer: LegacyAnswer, keys: [CandidateKey] = Self.keys, isSearching: Bool = true,
         maximumVerifications: Int = SignatureExaminer.defaultMaximumVerifications
     ) -> Explanation {
-        SignatureExaminer(keys: keys, now: now, maximumVerifications: maximumVerifications)
+        SignatureExaminer(keys: keys, features: [], now: now, maximumVerifications: maximumVerifications)
             .examine(answer, isSearching: isSearching)
     }
 }

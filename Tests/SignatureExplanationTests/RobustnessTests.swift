@@ -18,7 +18,8 @@ struct RobustnessTests {
     func tokens() throws {
         var numbers = Numbers()
         let token = Array(try TokenFixture().token().utf8)
-        let examiner = SignatureExaminer(keys: LegacyFixture.keys, now: LegacyFixture.now, maximumVerifications: 4)
+        let examiner = SignatureExaminer(
+            keys: LegacyFixture.keys, features: TokenFixture.features, now: LegacyFixture.now, maximumVerifications: 4)
         for round in 0..<2000 {
             var changed = token
             let index = Int.random(in: changed.indices, using: &numbers)
@@ -59,7 +60,8 @@ struct RobustnessTests {
     func signatures() throws {
         var numbers = Numbers()
         let answer = try LegacyFixture().answer(signing: LegacyFixture().fields)
-        let examiner = SignatureExaminer(keys: LegacyFixture.keys, now: LegacyFixture.now, maximumVerifications: 4)
+        let examiner = SignatureExaminer(
+            keys: LegacyFixture.keys, features: TokenFixture.features, now: LegacyFixture.now, maximumVerifications: 4)
         for _ in 0..<1000 {
             var characters = Array(answer.signature.utf8)
             characters[Int.random(in: characters.indices, using: &numbers)] ^= UInt8.random(

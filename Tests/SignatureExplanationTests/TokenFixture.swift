@@ -1,5 +1,9 @@
+import AdvancedCommerce
 import Crypto
 import Encodings
+import IntroductoryOfferEligibility
+import LegacyPromotionalOffer
+import PromotionalOffer
 import SignatureExplanation
 import SigningKit
 
@@ -55,10 +59,15 @@ struct TokenFixture: Sendable {
         return signingInput + "." + write(signature)
     }
 
+    static let features = [
+        LegacyPromotionalOffer.descriptor, PromotionalOffer.descriptor, IntroductoryOfferEligibility.descriptor,
+        AdvancedCommerce.descriptor,
+    ]
+
     static func examine(
         _ token: String, app: String? = nil, keys: [CandidateKey] = LegacyFixture.keys, isSearching: Bool = true
     ) -> Explanation {
-        SignatureExaminer(keys: keys, now: LegacyFixture.now)
+        SignatureExaminer(keys: keys, features: features, now: LegacyFixture.now)
             .examine(token: Array(token.utf8), app: app, isSearching: isSearching)
     }
 }

@@ -68,16 +68,16 @@ struct TextRuleTests {
         #expect(throws: Never.self) { try TextRule.userName.check(text) }
     }
 
-    @Test("an error about white space names the member and the character")
+    @Test("an error about white space names the character")
     func whiteSpaceNaming() {
-        #expect(throws: JSONReadError(.invalid("ends with white space (U+00A0); remove it"), at: "productId")) {
-            try TextRule.identifier.checked("p\u{A0}", "productId") as String
+        #expect(throws: JSONReadError(.invalid("ends with white space (U+00A0); remove it"))) {
+            try TextRule.identifier.check("p\u{A0}")
         }
-        #expect(throws: JSONReadError(.invalid("begins with white space (U+0020); remove it"), at: "name")) {
-            try TextRule.userName.checked(" p", "name") as String
+        #expect(throws: JSONReadError(.invalid("begins with white space (U+0020); remove it"))) {
+            try TextRule.userName.check(" p")
         }
-        #expect(throws: JSONReadError(.invalid("holds the white space U+2003 at character 2; remove it"), at: "SKU")) {
-            try TextRule.identifier.checked("a\u{2003}b", "SKU") as String
+        #expect(throws: JSONReadError(.invalid("holds the white space U+2003 at character 2; remove it"))) {
+            try TextRule.identifier.check("a\u{2003}b")
         }
     }
 
@@ -93,16 +93,13 @@ struct TextRuleTests {
         }
     }
 
-    @Test("an error names the member, the character and its position")
+    @Test("an error names the character and its position")
     func naming() {
-        #expect(
-            throws: JSONReadError(
-                .invalid("holds the invisible character U+200B at character 3; remove it"), at: "productId")
-        ) {
-            try TextRule.identifier.checked("ab\u{200B}", "productId") as String
+        #expect(throws: JSONReadError(.invalid("holds the invisible character U+200B at character 3; remove it"))) {
+            try TextRule.identifier.check("ab\u{200B}")
         }
-        #expect(throws: JSONReadError(.invalid("is empty; it must hold at least one character"), at: "transactionId")) {
-            try TextRule.identifier.checked("" as String?, "transactionId")
+        #expect(throws: JSONReadError(.invalid("is empty; it must hold at least one character"))) {
+            try TextRule.identifier.check("")
         }
     }
 }

@@ -15,14 +15,44 @@ public struct AdvancedCommerce: SigningFeature {
     }
 
     public static let descriptor = FeatureDescriptor(
-        id: AppStoreAudience.advancedCommerce.rawValue,
-        summary: "The JWS of an Advanced Commerce API in-app request",
+        audience: "advanced-commerce-api",
+        name: "AdvancedCommerce",
+        summary: "An in-app request of the Advanced Commerce API",
+        description: """
+            The request's bytes are signed as they came: spaces, order and escapes. Send it as an object in `request`, or as
+            Base64 of its text in `requestData`.
+
+            The schema is what the gateway demands with `validation.advancedCommerce: full`, its default. With `envelope` it
+            takes every object that has `operation`, `version` and `requestInfo`.
+            """,
         fields: [
-            FeatureField("request", .object, isRequired: false, "The request; its bytes are signed as they come"),
             FeatureField(
-                "requestData", .string, isRequired: false,
-                "The request's bytes in padded Base64; exactly one of request and requestData is required"),
-        ]
+                "request", .object, isRequired: false, "The request; its bytes are signed as they come.",
+                example: """
+                    {"operation":"CREATE_ONE_TIME_CHARGE","version":"1",\
+                    "requestInfo":{"requestReferenceId":"11aa22bb-33cc-44dd-88ee-55ff66aa77bb"},\
+                    "currency":"USD","taxCode":"C003-00-2","item":{"SKU":"movie.rental","displayName":"Movie",\
+                    "description":"A rental of 48 h","price":1990}}
+                    """),
+            FeatureField(
+                "requestData", .base64, isRequired: false,
+                "The request's bytes in padded Base64; exactly one of `request` and `requestData` is required."),
+        ],
+        answer: JWSAnswer.fields + [
+            FeatureField(
+                "advancedCommerceData", .encodedObject(members: ["signatureInfo"]),
+                """
+                Padded Base64 of `{"signatureInfo":{"token":"<jws>"}}`. Its bytes are the value of StoreKit's purchase option \
+                of this name; as text it is what Retention Messaging takes.
+                """,
+                example: #""eyJzaWduYXR1cmVJbmZvIjp7InRva2VuIjoiPGp3cz4ifX0=""#)
+        ],
+        claims: [
+            FeatureField(
+                "request", .encodedObject(members: ["operation", "version", "requestInfo"]),
+                "The request's bytes in padded Base64.", synonyms: ["requestdata"])
+        ],
+        openAPI: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
     )
 
     public static let settings = [
@@ -52,10 +82,10 @@ public struct AdvancedCommerce: SigningFeature {
     ) throws(FeatureError) -> Draft<AdvancedCommerceAnswer> {
         do { try check(input.request) } catch { throw .request(error.inside(input.member)) }
         let request = Base64.standard.encode(input.bytes)
-        let signingInput = AppStoreJWS.signingInput(.advancedCommerce, for: grant) { claims in
+        let signingInput = AppStoreJWS.signingInput(Self.descriptor.id, for: grant) { claims in
             claims.member("request", unescaped: request)
         }
-        return Draft(signingInput: signingInput) { AdvancedCommerceAnswer(SignedJWS(signingInput, $0, grant)) }
+        return Draft(signingInput: signingInput) { AdvancedCommerceAnswer(JWSAnswer(signingInput, $0, grant)) }
     }
 
     private func check(_ request: JSONValue) throws(JSONReadError) {

@@ -5,9 +5,9 @@ public import StrictJSON
 /// The signed request as StoreKit takes it: `jws` for `AdvancedCommerceProduct.purchase(compactJWS:)`, and
 /// `advancedCommerceData`, once decoded, for the purchase option of that name.
 public struct AdvancedCommerceAnswer: JSONWritable, Sendable {
-    public let signed: SignedJWS
+    public let signed: JWSAnswer
 
-    init(_ signed: SignedJWS) {
+    init(_ signed: JWSAnswer) {
         self.signed = signed
     }
 

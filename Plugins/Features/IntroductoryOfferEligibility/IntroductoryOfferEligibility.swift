@@ -6,13 +6,19 @@ import StrictJSON
 /// `introductoryOfferEligibility(compactJWS:)` (Apple: "Generating JWS to sign App Store requests").
 public struct IntroductoryOfferEligibility: SigningFeature {
     public static let descriptor = FeatureDescriptor(
-        id: AppStoreAudience.introductoryOfferEligibility.rawValue,
-        summary: "The JWS that allows or denies a customer an introductory offer",
+        audience: "introductory-offer-eligibility",
+        name: "IntroductoryOfferEligibility",
+        summary: "A customer's eligibility for an introductory offer",
+        description: """
+            For `Product.PurchaseOption.introductoryOfferEligibility(compactJWS:)`: the app's server decides who may have the
+            introductory offer.
+            """,
         fields: [
-            FeatureField("productId", .string, isRequired: true, "The subscription's product identifier"),
-            FeatureField("allowIntroductoryOffer", .boolean, isRequired: true, "Whether the customer is eligible"),
+            .productID,
             FeatureField(
-                "transactionId", .string, isRequired: true, "Any transaction of the customer, or the appTransactionID"),
+                "allowIntroductoryOffer", .boolean, "Whether the customer may have the introductory offer.",
+                example: "true", synonyms: ["allowintrooffer"]),
+            .transactionID(isRequired: true),
         ]
     )
 
@@ -25,12 +31,12 @@ public struct IntroductoryOfferEligibility: SigningFeature {
 
     public func compose(
         _ input: IntroductoryOfferEligibilityRequest, for grant: Grant
-    ) throws(FeatureError) -> Draft<SignedJWS> {
-        let signingInput = AppStoreJWS.signingInput(.introductoryOfferEligibility, for: grant) { claims in
+    ) throws(FeatureError) -> Draft<JWSAnswer> {
+        let signingInput = AppStoreJWS.signingInput(Self.descriptor.id, for: grant) { claims in
             claims.member("productId", input.productID)
             claims.member("allowIntroductoryOffer", input.allowIntroductoryOffer)
             claims.member("transactionId", input.transactionID)
         }
-        return Draft(signingInput: signingInput) { SignedJWS(signingInput, $0, grant) }
+        return Draft(signingInput: signingInput) { JWSAnswer(signingInput, $0, grant) }
     }
 }

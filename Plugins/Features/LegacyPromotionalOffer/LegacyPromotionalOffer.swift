@@ -7,18 +7,44 @@ public import SigningKit
 public struct LegacyPromotionalOffer: SigningFeature {
     public static let descriptor = FeatureDescriptor(
         id: "legacy-promotional-offer",
-        summary: "The signature of a promotional offer for StoreKit 1 (SKPaymentDiscount)",
+        name: "LegacyPromotionalOffer",
+        summary: "A promotional offer for StoreKit 1",
+        description: """
+            Signs seven fields, joined by U+2063, for `SKPaymentDiscount` and for
+            `Product.PurchaseOption.promotionalOffer(offerID:keyID:nonce:signature:timestamp:)`. Apple keeps the offer active
+            for 24 hours after `timestamp`.
+            """,
         fields: [
             FeatureField(
-                "productId", .string, isRequired: true,
-                "The subscription's product identifier; Apple's name, productIdentifier, is accepted too"),
-            FeatureField("offerIdentifier", .string, isRequired: true, "The offer's identifier in App Store Connect"),
+                "productId", .identifier,
+                "The subscription's product identifier; Apple's name, `productIdentifier`, is accepted too.",
+                example: #""com.example.app.monthly""#),
             FeatureField(
-                "appAccountToken", .string, isRequired: false, "A UUID, signed in lower case; empty if there is none"),
+                "offerIdentifier", .identifier, "The offer's identifier in App Store Connect.",
+                example: #""spring2026""#),
             FeatureField(
-                "applicationUsername", .string, isRequired: false,
-                "Any string, signed as it is; not together with appAccountToken"),
-        ]
+                "appAccountToken", .uuid, isRequired: false, "Signed in lower case, as Apple demands; empty for none.",
+                example: #""7E3FB204-2F2B-4A05-9A9F-2F5E5C9E5A43""#),
+            FeatureField(
+                "applicationUsername", .userName, isRequired: false,
+                "Signed as it is; empty for none. Not together with `appAccountToken`."),
+        ],
+        answer: [
+            FeatureField("keyIdentifier", .keyID, "The ID of the key that signed.", example: #""2X9R4HXF34""#),
+            FeatureField(
+                "nonce", .nonce, "The sixth signed field: a fresh UUID, for one purchase attempt.",
+                example: #""702278ca-7e6b-4b20-b635-7261690c0606""#),
+            FeatureField(
+                "timestamp", .integer, "The seventh signed field: the time, in milliseconds since 1970.",
+                example: "1795250162277"),
+            FeatureField(
+                "signature", .base64, "DER in padded Base64. StoreKit 2 wants its bytes, `Data(base64Encoded:)`.",
+                example: """
+                    "MEUCIQC853kBOcZNyu4/gRyd4lvzFnKSiYhJOQg6p5gDgyXDZg\
+                    IgVb0Q9oCvZ6LJ0O1CytHwk+W0wYkGqfpzE8d1T3vXhJ4="
+                    """),
+        ],
+        openAPI: String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
     )
 
     public init() {}

@@ -7,13 +7,6 @@ public struct LegacyPromotionalOfferRequest: JSONReadable, Sendable {
     public let offerIdentifier: String
     public let user: OfferUser
 
-    /// - Throws: `JSONReadError` with the name of the member that violates its `TextRule`.
-    public init(productID: String, offerIdentifier: String, user: OfferUser) throws(JSONReadError) {
-        self.productID = try TextRule.identifier.checked(productID, "productId")
-        self.offerIdentifier = try TextRule.identifier.checked(offerIdentifier, "offerIdentifier")
-        self.user = user
-    }
-
     public init(from value: JSONValue) throws(JSONReadError) {
         let object = try value.object(members: Self.members)
         let product = try Self.productMember(of: object)

@@ -6,14 +6,19 @@ import StrictJSON
 /// (Apple: "Generating JWS to sign App Store requests").
 public struct PromotionalOffer: SigningFeature {
     public static let descriptor = FeatureDescriptor(
-        id: AppStoreAudience.promotionalOffer.rawValue,
-        summary: "The JWS of a promotional offer",
+        audience: "promotional-offer",
+        name: "PromotionalOffer",
+        summary: "A promotional offer as a JWS",
+        description: """
+            For `Product.PurchaseOption.promotionalOffer(_:compactJWS:)`, and for `promotionalOfferSignatureV2` of Retention
+            Messaging.
+            """,
         fields: [
-            FeatureField("productId", .string, isRequired: true, "The subscription's product identifier"),
-            FeatureField("offerIdentifier", .string, isRequired: true, "The offer's identifier in App Store Connect"),
+            .productID,
             FeatureField(
-                "transactionId", .string, isRequired: false,
-                "Any transaction of the customer, or the appTransactionID; recommended"),
+                "offerIdentifier", .identifier, "The offer's identifier in App Store Connect.",
+                example: #""spring2026""#, synonyms: ["offer", "offerid", "subscriptionofferid", "discountid"]),
+            .transactionID(isRequired: false, " Apple recommends it."),
         ]
     )
 
@@ -23,13 +28,13 @@ public struct PromotionalOffer: SigningFeature {
         OfferSubject(products: [input.productID], offers: [input.offerIdentifier], user: input.transactionID)
     }
 
-    public func compose(_ input: PromotionalOfferRequest, for grant: Grant) throws(FeatureError) -> Draft<SignedJWS> {
-        let signingInput = AppStoreJWS.signingInput(.promotionalOffer, for: grant) { claims in
+    public func compose(_ input: PromotionalOfferRequest, for grant: Grant) throws(FeatureError) -> Draft<JWSAnswer> {
+        let signingInput = AppStoreJWS.signingInput(Self.descriptor.id, for: grant) { claims in
             claims.member("productId", input.productID)
             claims.member("offerIdentifier", input.offerIdentifier)
             // Omitted if absent, because Apple accepts no null.
             if let transactionID = input.transactionID { claims.member("transactionId", transactionID) }
         }
-        return Draft(signingInput: signingInput) { SignedJWS(signingInput, $0, grant) }
+        return Draft(signingInput: signingInput) { JWSAnswer(signingInput, $0, grant) }
     }
 }

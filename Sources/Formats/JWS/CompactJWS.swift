@@ -12,7 +12,7 @@ public struct CompactJWS: Sendable {
 
     /// The bytes to sign (RFC 7515 §5.1 step 8).
     ///
-    /// - Returns: ASCII, with capacity for a 64-byte signature, so that `seal` need not reallocate.
+    /// - Returns: ASCII, with capacity for a 64-byte signature, so that `serialized` need not reallocate.
     public static func signingInput(header: [UInt8], payload: [UInt8]) -> [UInt8] {
         var input: [UInt8] = []
         input.reserveCapacity((header.count + payload.count) * 4 / 3 + 96)
@@ -23,7 +23,7 @@ public struct CompactJWS: Sendable {
     }
 
     /// The complete JWS, as ASCII.
-    public static func seal(_ signingInput: [UInt8], with signature: Span<UInt8>) -> [UInt8] {
+    public static func serialized(_ signingInput: [UInt8], signature: Span<UInt8>) -> [UInt8] {
         var token = signingInput
         token.append(UInt8(ascii: "."))
         Base64.url.append(signature, to: &token)

@@ -27,7 +27,7 @@ public struct GatewayRouter: Sendable {
 
     var table: RouteTable {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
-        let contract = ContractRoutes()
+        let contract = ContractRoutes(features: gateway.current.dispatcher.features)
         var table = RouteTable()
         table.post(SignatureRoute.path, SignatureRoute(gateway: gateway, registry: registry).respond)
         table.post(BatchRoute.path, BatchRoute(gateway: gateway, registry: registry).respond)

@@ -26,7 +26,7 @@ struct PrivySeal: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
-            AuditCommand.self, ComplianceCommand.self,
+            AuditCommand.self, ComplianceCommand.self, OpenAPICommand.self,
         ]
     )
 

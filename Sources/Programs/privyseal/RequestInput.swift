@@ -35,10 +35,11 @@ struct RequestInput {
 
     /// Encodes a value by the member's kind. An unknown member becomes a string, which the feature refuses.
     private func json(_ value: String, for name: String) throws -> [UInt8] {
-        switch fields.first(where: { $0.name == name })?.kind {
+        switch fields.first(where: { $0.name == name })?.kind.json {
         case .boolean where value == "true" || value == "false": return Array(value.utf8)
+        case .number where Int64(value) != nil: return Array(value.utf8)
         case .object: return value.hasPrefix("@") ? try Self.read(String(value.dropFirst())) : Array(value.utf8)
-        case .boolean, .string, nil:
+        default:
             var writer = JSONWriter()
             writer.string(value)
             return writer.bytes

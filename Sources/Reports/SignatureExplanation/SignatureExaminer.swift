@@ -7,26 +7,30 @@ public struct SignatureExaminer: Sendable {
     /// Enough for the complete search with one or two keys: three seconds of one core.
     public static let defaultMaximumVerifications = 60_000
 
-    private let keys: [CandidateKey]
-    private let now: Timestamp
-    private let maximumVerifications: Int
+    let keys: [CandidateKey]
+    /// The features that make a JWS.
+    let audiences: [FeatureDescriptor]
+    let now: Timestamp
+    let maximumVerifications: Int
 
     /// - Parameters:
     ///   - keys: The keys that may have made the signature.
+    ///   - features: The features whose tokens can be checked. Features without a JWS have no effect.
     ///   - now: The current time, for the findings about a signature's age.
     ///   - maximumVerifications: The limit of the search.
     public init(
-        keys: [CandidateKey], now: Timestamp, maximumVerifications: Int = defaultMaximumVerifications
+        keys: [CandidateKey], features: [FeatureDescriptor], now: Timestamp,
+        maximumVerifications: Int = defaultMaximumVerifications
     ) {
         self.keys = keys
+        audiences = features.filter { $0.claims != nil }
         self.now = now
         self.maximumVerifications = maximumVerifications
     }
 
     /// - Parameter isSearching: Whether to search for the mistake if the signature does not verify.
     public func examine(_ answer: LegacyAnswer, isSearching: Bool) -> Explanation {
-        LegacyExamination(answer: answer, keys: keys, now: now, maximumVerifications: maximumVerifications)
-            .explanation(isSearching: isSearching)
+        LegacyExamination(answer: answer, examiner: self).explanation(isSearching: isSearching)
     }
 
     /// - Parameters:
@@ -34,7 +38,6 @@ public struct SignatureExaminer: Sendable {
     ///   - app: The expected bundle ID, if any.
     ///   - isSearching: Whether to search for the mistake if the signature does not verify.
     public func examine(token: [UInt8], app: String? = nil, isSearching: Bool) -> Explanation {
-        TokenExamination(token: token, app: app, keys: keys, now: now, maximumVerifications: maximumVerifications)
-            .explanation(isSearching: isSearching)
+        TokenExamination(token: token, app: app, examiner: self).explanation(isSearching: isSearching)
     }
 }

@@ -2,17 +2,23 @@
 
 import functools
 import json
-import pathlib
+import os
+import subprocess
 
 import jsonschema
 
-FOLDER = pathlib.Path(__file__).resolve().parents[3] / "Sources" / "Gateway" / "GatewayHTTP" / "Contract"
 METHODS = ("get", "head", "post")
 
 
 @functools.cache
 def document():
-    return json.loads((FOLDER / "openapi.json").read_text(encoding="utf-8"))
+    return json.loads(printed("json"))
+
+
+def printed(form):
+    """The document as the program prints it."""
+    command = [os.environ["PRIVYSEAL_BINARY"], "openapi", "--format", form]
+    return subprocess.run(command, capture_output=True, check=True).stdout
 
 
 def operations():

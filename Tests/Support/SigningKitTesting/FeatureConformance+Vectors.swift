@@ -9,7 +9,7 @@ extension FeatureConformance {
             expect(draft.signingInput, vector.signingInput, "\(vector.name): the signing input")
             if let parts = vector.parts { checkParts(parts, of: draft.signingInput, vector.name) }
             if let answer = vector.answer {
-                expect(draft.seal(vector.signature).jsonBytes(), answer, "\(vector.name): the answer")
+                expect(draft.makeAnswer(vector.signature).jsonBytes(), answer, "\(vector.name): the answer")
             }
             if let fault = form.fault(draft.signingInput, vector.grant) { fail("\(vector.name): \(fault)") }
         }
@@ -31,9 +31,10 @@ extension FeatureConformance {
         for vector in vectors {
             guard let first = draft(of: vector), let second = draft(of: vector) else { continue }
             expect(second.signingInput, first.signingInput, "\(vector.name): composed again")
-            let answer = first.seal(vector.signature).jsonBytes()
-            expect(first.seal(vector.signature).jsonBytes(), answer, "\(vector.name): sealed again")
-            expect(second.seal(vector.signature).jsonBytes(), answer, "\(vector.name): composed and sealed again")
+            let answer = first.makeAnswer(vector.signature).jsonBytes()
+            expect(first.makeAnswer(vector.signature).jsonBytes(), answer, "\(vector.name): answered again")
+            let again = second.makeAnswer(vector.signature).jsonBytes()
+            expect(again, answer, "\(vector.name): composed and answered again")
         }
     }
 

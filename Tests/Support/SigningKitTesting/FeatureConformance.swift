@@ -10,7 +10,8 @@ public import Testing
 ///         PromotionalOffer(),
 ///         vectors: GoldenVector.all(in: .module),
 ///         refusals: [FeatureRefusal(#"{"offerIdentifier":"o"}"#, .missing("productId"))],
-///         form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"])
+///         form: .jws(audience: "promotional-offer", claims: ["productId", "offerIdentifier", "transactionId"]),
+///         readme: "Plugins/Features/PromotionalOffer/README.md"
 ///     ).run(check)
 /// }
 /// ```
@@ -19,20 +20,25 @@ public struct FeatureConformance<Feature: SigningFeature>: Sendable {
     let vectors: [GoldenVector]
     let refusals: [FeatureRefusal]
     let form: SignedForm
+    let readme: String
+    let filePath: String
     let sourceLocation: SourceLocation
 
     /// - Parameters:
     ///   - vectors: at least one; the other checks start from their bodies.
     ///   - refusals: at least one.
     ///   - form: the conditions that every text must satisfy that the feature asks to sign.
+    ///   - readme: the path of the feature's README, relative to a folder that contains the test.
     public init(
-        _ feature: Feature, vectors: [GoldenVector], refusals: [FeatureRefusal], form: SignedForm,
-        sourceLocation: SourceLocation = #_sourceLocation
+        _ feature: Feature, vectors: [GoldenVector], refusals: [FeatureRefusal], form: SignedForm, readme: String,
+        filePath: String = #filePath, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         self.feature = feature
         self.vectors = vectors
         self.refusals = refusals
         self.form = form
+        self.readme = readme
+        self.filePath = filePath
         self.sourceLocation = sourceLocation
     }
 
@@ -46,6 +52,7 @@ public struct FeatureConformance<Feature: SigningFeature>: Sendable {
         case .grantCannotBeOverridden: checkGrantCannotBeOverridden()
         case .textsAreClean: try checkTextsAreClean()
         case .mutatedInputs: checkMutatedInputs()
+        case .documentation: checkDocumentation()
         }
     }
 
@@ -71,6 +78,7 @@ public enum FeatureCheck: String, CaseIterable, Sendable, CustomTestStringConver
     case grantCannotBeOverridden = "nothing of the grant can come from a caller"
     case textsAreClean = "no string takes U+2063 or a control character"
     case mutatedInputs = "10,000 mutated requests are refused or composed well"
+    case documentation = "the README has the tables of the descriptor"
 
     public var testDescription: String { rawValue }
 }

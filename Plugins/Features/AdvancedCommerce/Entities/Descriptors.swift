@@ -8,9 +8,11 @@ extension Shape {
 
     /// A new name or description of a subscription, valid at once or from its next bill.
     static let changedDescriptors = Shape(
-        .required("effective", .oneOf(Vocabulary.effective)),
-        .optional("displayName", .displayName),
-        .optional("description", .description),
+        [
+            .required("effective", .oneOf(Vocabulary.effective)),
+            .optional("displayName", .displayName),
+            .optional("description", .description),
+        ],
         together: { descriptors throws(JSONReadError) in
             // Apple's AtLeastOneOfDisplayNameOrDescription
             if descriptors.given("displayName") == nil, descriptors.given("description") == nil {

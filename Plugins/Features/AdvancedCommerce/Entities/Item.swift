@@ -7,38 +7,16 @@ extension Rule {
 }
 
 extension Shape {
-    static let oneTimeItem = Shape(
-        .required("SKU", .sku),
-        .required("displayName", .displayName),
-        .required("description", .description),
-        .required("price", .amount)
-    )
+    static let oneTimeItem = item()
 
     /// One item of a new subscription.
-    static let subscriptionItem = Shape(
-        .required("SKU", .sku),
-        .required("displayName", .displayName),
-        .required("description", .description),
-        .required("price", .amount),
-        .optional("offer", .object(.offer))
-    )
+    static let subscriptionItem = item(.optional("offer", .object(.offer)))
 
-    static let addedItem = Shape(
-        .required("SKU", .sku),
-        .required("displayName", .displayName),
-        .required("description", .description),
-        .required("price", .amount),
-        .optional("offer", .object(.offer)),
-        .optional("proratedPrice", .amount)
-    )
+    static let addedItem = item(.optional("offer", .object(.offer)), .optional("proratedPrice", .amount))
 
     /// An item of a subscription that replaces another one or changes its price.
-    static let changedItem = Shape(
+    static let changedItem = item(
         .required("currentSKU", .sku),
-        .required("SKU", .sku),
-        .required("displayName", .displayName),
-        .required("description", .description),
-        .required("price", .amount),
         .required("effective", .oneOf(Vocabulary.effective)),
         .required("reason", .oneOf(Vocabulary.changeReasons)),
         .optional("offer", .object(.offer)),
@@ -47,4 +25,12 @@ extension Shape {
 
     /// An item that a request only names: it is removed from a subscription, or reactivated with it.
     static let namedItem = Shape(.required("SKU", .sku))
+
+    private static func item(_ others: Member...) -> Shape {
+        Shape(
+            [
+                .required("SKU", .sku), .required("displayName", .displayName), .required("description", .description),
+                .required("price", .amount),
+            ] + others)
+    }
 }

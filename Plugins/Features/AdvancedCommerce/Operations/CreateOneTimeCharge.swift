@@ -2,10 +2,7 @@ import StrictJSON
 
 extension Shape {
     /// `OneTimeChargeCreateRequest`
-    static let createOneTimeCharge = Shape(
-        .required("operation", .operation),
-        .required("version", .version),
-        .required("requestInfo", .object(.requestInfo)),
+    static let createOneTimeCharge = operation(
         .required("currency", .currency),
         .required("taxCode", .identifier()),
         .required("item", .object(.oneTimeItem)),

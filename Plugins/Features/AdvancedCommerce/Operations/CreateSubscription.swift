@@ -2,10 +2,7 @@ import StrictJSON
 
 extension Shape {
     /// `SubscriptionCreateRequest`
-    static let createSubscription = Shape(
-        .required("operation", .operation),
-        .required("version", .version),
-        .required("requestInfo", .object(.requestInfo)),
+    static let createSubscription = operation(
         .required("currency", .currency),
         .required("taxCode", .identifier()),
         .required("descriptors", .object(.descriptors)),

@@ -2,10 +2,7 @@ import StrictJSON
 
 extension Shape {
     /// `SubscriptionModifyInAppRequest`
-    static let modifySubscription = Shape(
-        .required("operation", .operation),
-        .required("version", .version),
-        .required("requestInfo", .object(.requestInfo)),
+    static let modifySubscription = operation(
         .required("transactionId", .identifier()),
         .required("retainBillingCycle", .boolean),
         .optional("addItems", .list(.addedItem)),

@@ -35,8 +35,18 @@ enum Operation: String, CaseIterable {
     }
 }
 
-extension Rule {
-    /// `Operation.check` has read this member already, to choose the shape.
-    static let operation = oneOf(Operation.allCases.map(\.rawValue))
-    static let version = oneOf(["1"])
+extension Shape {
+    /// The request of an operation: the members that all operations have, and its own.
+    static func operation(
+        _ members: Member...,
+        together: @escaping @Sendable (JSONObject) throws(JSONReadError) -> Void = { _ throws(JSONReadError) in }
+    ) -> Shape {
+        let shared: [Member] = [
+            // `Operation.check` has read this member already, to choose the shape.
+            .required("operation", .oneOf(Operation.allCases.map(\.rawValue))),
+            .required("version", .oneOf(["1"])),
+            .required("requestInfo", .object(.requestInfo)),
+        ]
+        return Shape(shared + members, together: together)
+    }
 }

@@ -1,9 +1,6 @@
 extension Shape {
     /// `SubscriptionReactivateInAppRequest`
-    static let reactivateSubscription = Shape(
-        .required("operation", .operation),
-        .required("version", .version),
-        .required("requestInfo", .object(.requestInfo)),
+    static let reactivateSubscription = operation(
         .required("transactionId", .identifier()),
         .optional("items", .list(.namedItem)),
         .optional("storefront", .storefront)

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 import StrictJSON
 
@@ -14,7 +15,7 @@ extension Rule {
 
     /// 36 characters; Apple accepts either case.
     static let uuid = Rule { value, _ throws(JSONReadError) in
-        guard isUUID(try value.string()) else {
+        guard UUIDText.isUUID(try value.string()) else {
             throw JSONReadError(.invalid("must be a UUID, such as 7e3fb204-2f2b-4a05-9a9f-2f5e5c9e5a43"))
         }
     }
@@ -40,15 +41,5 @@ extension Rule {
             }
             try rule.check(text)
         }
-    }
-
-    private static func isUUID(_ text: String) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.enumerated().allSatisfy { index, byte in
-                switch index {
-                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
-                default: Unicode.Scalar(byte).properties.isASCIIHexDigit
-                }
-            }
     }
 }

@@ -22,12 +22,16 @@ struct Shape: Sendable {
     private let together: @Sendable (JSONObject) throws(JSONReadError) -> Void
 
     init(
-        _ members: Member...,
+        _ members: [Member],
         together: @escaping @Sendable (JSONObject) throws(JSONReadError) -> Void = { _ throws(JSONReadError) in }
     ) {
         self.members = members
         names = members.map(\.name)
         self.together = together
+    }
+
+    init(_ members: Member...) {
+        self.init(members)
     }
 
     func check(_ value: JSONValue, _ currency: Currency?) throws(JSONReadError) {

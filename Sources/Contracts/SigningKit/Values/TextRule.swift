@@ -54,17 +54,6 @@ public enum TextRule: Sendable {
         return nil
     }
 
-    /// Returns `text` after checking it. An error names the member `name`.
-    public func checked(_ text: String, _ name: String) throws(JSONReadError) -> String {
-        do { try check(text) } catch { throw error.inside(name) }
-        return text
-    }
-
-    public func checked(_ text: String?, _ name: String) throws(JSONReadError) -> String? {
-        guard let text else { return nil }
-        return try checked(text, name) as String
-    }
-
     private func fault(of scalar: Unicode.Scalar) -> String? {
         if scalar == "\u{2063}" { return "U+2063 (the separator of the signed fields)" }
         switch scalar.properties.generalCategory {

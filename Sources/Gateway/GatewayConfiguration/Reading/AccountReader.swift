@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// Reads the accounts, and detects IDs that an earlier account already has.
@@ -30,7 +31,7 @@ struct AccountReader {
 
     private mutating func checkIssuerID(of account: GatewayConfiguration.Account, _ given: GivenSettings) {
         guard let origin = given.origin(of: "issuerId"), !given.faulty.contains("issuerId") else { return }
-        if !IdentifierShape.isUUID(account.issuerID) {
+        if !UUIDText.isUUID(account.issuerID) {
             findings.warn("is not a UUID, but issuer IDs in App Store Connect are; check it", at: origin)
         }
         if let first = issuerIDs[account.issuerID] {

@@ -19,7 +19,7 @@ public struct ServedFeature: Sendable {
             return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
                 let draft = try feature.compose(input, for: grant)
                 return ComposedRequest(signingInput: draft.signingInput) {
-                    draft.seal($0).jsonBytes(capacity: 1024)
+                    draft.makeAnswer($0).jsonBytes(capacity: 1024)
                 }
             }
         }

@@ -22,7 +22,7 @@ struct SignCommand: AsyncParsableCommand {
                   --app com.example.app --input -
 
             FEATURES AND THEIR MEMBERS
-            \(SignCommand.features)
+            \(BuiltIns.features().map(\.descriptor).helpText)
 
             EXIT STATUS
               0   signed
@@ -49,11 +49,6 @@ struct SignCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The request as JSON, from a file or - for standard input.", valueName: "file"))
     var input: String?
-
-    private static let features = BuiltIns.features().map(\.descriptor).map { feature in
-        let members = feature.fields.map { "    \($0.name)\($0.isRequired ? "" : " (optional)")" }
-        return (["  \(feature.id)"] + members).joined(separator: "\n")
-    }.joined(separator: "\n")
 
     private static let featureIDs = BuiltIns.features().map(\.descriptor.id)
 

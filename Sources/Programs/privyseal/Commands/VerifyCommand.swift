@@ -56,7 +56,8 @@ struct VerifyCommand: AsyncParsableCommand {
     private func verify() async throws {
         let keys = try await VerifyKeys.read(keyFiles, config: config)
         let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
-        let examiner = SignatureExaminer(keys: keys, now: ClockMonitor.systemTime())
+        let examiner = SignatureExaminer(
+            keys: keys, features: BuiltIns.features().map(\.descriptor), now: ClockMonitor.systemTime())
         let explanation =
             switch subject {
             case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)

@@ -1,6 +1,9 @@
+import SigningGateway
+import SigningKit
+
 enum VerifyHelp {
     static let discussion = """
-        The signature is a JWS (promotional-offer, introductory-offer-eligibility, advanced-commerce-api), or the \
+        The signature is a JWS (\(BuiltIns.features().map(\.descriptor).audiences.joined(separator: ", "))), or the \
         answer of a legacy promotional offer with the fields that were signed. "valid" means that the signature \
         verifies with one of the keys and has the form that Apple's documentation requires. Apple's only answer to \
         a bad one is "invalid"; --explain tries the known mistakes, one, two and three at a time, and shows \

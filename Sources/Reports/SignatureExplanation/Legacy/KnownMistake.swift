@@ -21,12 +21,4 @@ struct KnownMistake: Sendable {
         self.affectedParts = affectedParts
         self.apply = apply
     }
-
-    /// A mistake that replaces `field` with `text`.
-    init(
-        _ code: FindingCode, _ rank: Rank, _ field: LegacyField, of answer: LegacyAnswer, signed text: String,
-        _ message: String
-    ) {
-        self.init(Finding(code, field: field.name(in: answer), message), rank, field.affectedPart) { $0[field] = text }
-    }
 }

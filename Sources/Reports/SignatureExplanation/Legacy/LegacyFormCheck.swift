@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 import StrictJSON
 
@@ -67,18 +68,10 @@ struct LegacyFormCheck {
     }
 
     private func contents(_ text: String, name: String, mayBeEmpty: Bool) -> [Finding] {
-        if text.isEmpty {
-            return mayBeEmpty ? [] : [Finding(.fieldEmpty, field: name, "\(name) is empty.")]
-        }
-        if text == "undefined" {
-            return [Finding(.fieldUndefined, field: name, "\(name) is the text \"undefined\".")]
-        }
-        if ["null", "nil", "None", "(null)", "NULL"].contains(text) {
-            return [Finding(.fieldNull, field: name, "\(name) is the text \"\(text)\".")]
-        }
+        if text.isEmpty, mayBeEmpty { return [] }
         if text.unicodeScalars.contains("\u{2063}") {
             return [Finding(.fieldSeparatorInside, field: name, "\(name) holds U+2063, the separator of the fields.")]
         }
-        return TextProperties.findings(text, mayBeEmpty ? .userName : .identifier, field: name)
+        return TextProperties.findings(text, mayBeEmpty ? .userName : .identifier, field: name, subject: name)
     }
 }

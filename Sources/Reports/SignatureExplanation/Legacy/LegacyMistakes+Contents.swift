@@ -1,4 +1,6 @@
 import Encodings
+// For normalisation: the standard library's own functions are not public.
+import Foundation
 
 extension LegacyMistakes {
     // MARK: Words instead of a value
@@ -78,23 +80,28 @@ extension LegacyMistakes {
 
     private func white(_ field: LegacyField) -> [KnownMistake] {
         let value = text[field]
-        let message = "\(name(field)) was signed with white space"
         let isFromFile = field == .bundleID || field == .keyID || field == .user
-        return [
-            mistake(
-                .fieldWhiteSpace, isFromFile ? .plausible : .rare, field, signed: value + "\n",
-                message + ": a line feed after it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r\n", message + ": a line break after it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + "\r", message + ": a carriage return after it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: value + " ", message + ": a space after it."),
-            mistake(.fieldWhiteSpace, .rare, field, signed: " " + value, message + ": a space in front of it."),
-            mistake(
-                .fieldWhiteSpace, .rare, field, signed: trimmed(value),
-                "\(name(field)) was signed without the white space that it has."),
-            mistake(
-                .fieldQuoted, .rare, field, signed: "\"\(value)\"", "\(name(field)) was signed in quotation marks."),
-            mistake(.fieldQuoted, .rare, field, signed: "'\(value)'", "\(name(field)) was signed in quotation marks."),
+        let forms: [(signed: String, rank: KnownMistake.Rank, place: String)] = [
+            (value + "\n", isFromFile ? .plausible : .rare, "a line feed after it"),
+            (value + "\r\n", .rare, "a line break after it"),
+            (value + "\r", .rare, "a carriage return after it"),
+            (value + " ", .rare, "a space after it"),
+            (" " + value, .rare, "a space in front of it"),
         ]
+        let spaces = forms.map { form in
+            mistake(
+                .fieldWhiteSpace, form.rank, field, signed: form.signed,
+                "\(name(field)) was signed with white space: \(form.place).")
+        }
+        let quotes = ["\"", "'"].map { mark in
+            mistake(
+                .fieldQuoted, .rare, field, signed: mark + value + mark,
+                "\(name(field)) was signed in quotation marks.")
+        }
+        let trimmed = mistake(
+            .fieldWhiteSpace, .rare, field, signed: trimmed(value),
+            "\(name(field)) was signed without the white space that it has.")
+        return spaces + [trimmed] + quotes
     }
 
     private func encodings(_ field: LegacyField) -> [KnownMistake] {
@@ -129,11 +136,19 @@ extension LegacyMistakes {
             }
         }
         return mistakes
-            + UnicodeForm.allCases.map {
+            + normalisations(of: value).map { form, signed in
                 mistake(
-                    .fieldNormalised, .plausible, field, signed: $0.apply(value),
-                    "\(name(field)) was signed in Unicode's form \($0.rawValue), which has other bytes.")
+                    .fieldNormalised, .plausible, field, signed: signed,
+                    "\(name(field)) was signed in Unicode's form \(form), which has other bytes.")
             }
+    }
+
+    /// Unicode Standard Annex #15.
+    private func normalisations(of value: String) -> [(form: String, text: String)] {
+        [
+            ("NFC", value.precomposedStringWithCanonicalMapping), ("NFD", value.decomposedStringWithCanonicalMapping),
+            ("NFKC", value.precomposedStringWithCompatibilityMapping),
+        ]
     }
 
     /// Each form of URL encoding, applied once and twice.

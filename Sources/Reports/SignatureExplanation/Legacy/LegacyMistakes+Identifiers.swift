@@ -43,7 +43,7 @@ extension LegacyMistakes {
         if let other = answer.otherUser {
             let message = "The user's other name was signed, not \(name(.user))."
             mistakes.append(mistake(.userOtherField, .common, .user, signed: other, message))
-            mistakes.append(mistake(.userOtherField, .common, .user, signed: ASCIICase.lower(other), message))
+            mistakes.append(mistake(.userOtherField, .common, .user, signed: other.lowercased(), message))
         }
         switch answer.user {
         case .nobody:

@@ -60,18 +60,18 @@ extension LegacyMistakes {
         let dates = DateNotation.notations(milliseconds: milliseconds)
         return [
             time(.timestampFraction, .plausible, "\(milliseconds).0", "with a fraction, as a floating-point number"),
-            time(.timestampFraction, .rare, exponent + "E12", "with an exponent, as a floating-point number"),
-            time(.timestampFraction, .plausible, exponent + "e+12", "with an exponent, as a floating-point number"),
-            time(.timestampFraction, .rare, exponent + "e12", "with an exponent, as a floating-point number"),
-            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: ","), "with its digits in groups"),
-            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: "."), "with its digits in groups"),
-            time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: "\u{A0}"), "with its digits in groups"),
             time(.timestampFiner, .plausible, "\(milliseconds)000", "in microseconds"),
             time(.timestampFiner, .rare, "\(milliseconds)000000", "in nanoseconds"),
             time(
                 .timestampReferenceDate, .plausible, String(reference / 1000), "in seconds since 2001, not since 1970"),
             time(.timestampReferenceDate, .plausible, String(reference), "in milliseconds since 2001, not since 1970"),
         ] + dates.map { time(.timestampDate, .rare, $0, "as a date") }
+            + ["E12", "e+12", "e12"].map {
+                time(.timestampFraction, .plausible, exponent + $0, "with an exponent, as a floating-point number")
+            }
+            + [",", ".", "\u{A0}"].map {
+                time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: $0), "with its digits in groups")
+            }
     }
 
     /// Near times: the server read the clock twice, or in another time zone.

@@ -8,16 +8,6 @@ extension LegacyMistakes {
             finish(.textNewline, .common, "A line feed was signed after the text.") { $0 + [0x0A] },
             finish(.textNewline, .rare, "A line break (CR LF) was signed after the text.") { $0 + [0x0D, 0x0A] },
             finish(.textZeroByte, .plausible, "A zero byte was signed after the text.") { $0 + [0] },
-            finish(.textUTF16, .plausible, "The text was signed in UTF-16 (little-endian).") { TextEncoding.utf16($0) },
-            finish(.textUTF16, .plausible, "The text was signed in UTF-16 (big-endian).") {
-                TextEncoding.utf16($0, bigEndian: true)
-            },
-            finish(.textUTF16, .plausible, "The text was signed in UTF-16 (little-endian, with a byte order mark).") {
-                [0xFF, 0xFE] + TextEncoding.utf16($0)
-            },
-            finish(.textUTF16, .plausible, "The text was signed in UTF-16 (big-endian, with a byte order mark).") {
-                [0xFE, 0xFF] + TextEncoding.utf16($0, bigEndian: true)
-            },
             finish(.textByteOrderMark, .rare, "A byte order mark was signed in front of the text.") {
                 [0xEF, 0xBB, 0xBF] + $0
             },
@@ -45,7 +35,20 @@ extension LegacyMistakes {
             finish(.textQuoted, .plausible, "The text was signed in quotation marks, as a JSON string.") {
                 [UInt8(ascii: "\"")] + $0 + [UInt8(ascii: "\"")]
             },
-        ] + urlEncodings()
+        ] + utf16() + urlEncodings()
+    }
+
+    private func utf16() -> [KnownMistake] {
+        [("little", false, [0xFF, 0xFE] as [UInt8]), ("big", true, [0xFE, 0xFF])].flatMap { end, isBig, mark in
+            [
+                finish(.textUTF16, .plausible, "The text was signed in UTF-16 (\(end)-endian).") {
+                    TextEncoding.utf16($0, bigEndian: isBig)
+                },
+                finish(
+                    .textUTF16, .plausible, "The text was signed in UTF-16 (\(end)-endian, with a byte order mark)."
+                ) { mark + TextEncoding.utf16($0, bigEndian: isBig) },
+            ]
+        }
     }
 
     private func urlEncodings() -> [KnownMistake] {

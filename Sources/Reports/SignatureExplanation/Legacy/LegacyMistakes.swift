@@ -29,9 +29,10 @@ struct LegacyMistakes {
 
     func name(_ field: LegacyField) -> String { field.name(in: answer) }
 
+    /// A mistake that replaces `field` with `text`.
     func mistake(
         _ code: FindingCode, _ rank: KnownMistake.Rank, _ field: LegacyField, signed text: String, _ message: String
     ) -> KnownMistake {
-        KnownMistake(code, rank, field, of: answer, signed: text, message)
+        KnownMistake(Finding(code, field: name(field), message), rank, field.affectedPart) { $0[field] = text }
     }
 }

@@ -21,12 +21,12 @@ struct LegacyText: Sendable {
         let user =
             switch answer.user {
             case .nobody: ""
-            case .appAccountToken(let token): ASCIICase.lower(token)
+            case .appAccountToken(let token): token.lowercased()
             case .applicationUsername(let name): name
             }
         fields = [
-            answer.bundleID, answer.keyID, answer.productID, answer.offerID, user, ASCIICase.lower(answer.nonce),
-            LegacyTimestamp(answer.timestamp)?.wholeText ?? answer.timestamp,
+            answer.bundleID, answer.keyID, answer.productID, answer.offerID, user, answer.nonce.lowercased(),
+            LegacyTimestamp(answer.timestamp).map { String($0.whole) } ?? answer.timestamp,
         ]
     }
 

@@ -20,8 +20,6 @@ struct LegacyTimestamp: Sendable {
         }
     }
 
-    var wholeText: String { String(whole) }
-
     /// Determined by the size: 10^11 s is in the year 5138, and 10^11 ms in 1973.
     var unit: Unit {
         switch whole {

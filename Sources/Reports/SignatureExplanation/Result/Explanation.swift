@@ -25,46 +25,23 @@ public struct Explanation: Sendable {
     /// The number of ECDSA verifications.
     public let verifications: Int
 
-    init(
-        kind: SignatureKind, outcome: Outcome, findings: [Finding], key: CandidateKey?, keys: [CandidateKey],
-        signingInput: SigningInputRendering?, verifications: Int
-    ) {
-        self.kind = kind
-        self.outcome = outcome
-        self.findings = Self.sorted(findings)
-        self.key = key
-        self.keys = keys
-        self.signingInput = signingInput
-        self.verifications = verifications
-    }
-
     /// Whether Apple accepts the signature, as far as PrivySeal can tell: it verifies, and its form is right. Warnings
     /// do not count: they depend on the time or on facts that only App Store Connect knows.
     public var isValid: Bool {
         outcome == .verified && !findings.contains { $0.severity == .error }
     }
-
-    private static func sorted(_ findings: [Finding]) -> [Finding] {
-        let ranks: [[Finding]] = [
-            findings.filter { $0.evidence == .proven },
-            findings.filter { $0.evidence == .seen && $0.severity == .error },
-            findings.filter { $0.evidence == .seen && $0.severity == .warning },
-            findings.filter { $0.evidence == .seen && $0.severity == .note },
-        ]
-        return Array(ranks.joined())
-    }
 }
 
 public enum SignatureKind: Equatable, Sendable {
     case legacyPromotionalOffer
-    /// A JWS, with its claim `aud` if that is one of the three known ones.
-    case jws(audience: TokenAudience?)
+    /// A JWS, with its audience if that is known.
+    case jws(audience: String?)
 
     /// The feature's ID, or `jws` if the audience is not known.
     public var name: String {
         switch self {
         case .legacyPromotionalOffer: "legacy-promotional-offer"
-        case .jws(let audience): audience?.rawValue ?? "jws"
+        case .jws(let audience): audience ?? "jws"
         }
     }
 }

@@ -17,15 +17,20 @@ public struct Finding: Equatable, Sendable {
     /// The observation, in one or more sentences.
     public let message: String
 
+    /// The remedy, in one or more sentences.
+    public let cure: String
+
+    /// - Parameter cure: Nil for the remedy of the code.
     public init(
         _ code: FindingCode, _ severity: Severity = .error, _ evidence: Evidence = .seen, field: String? = nil,
-        _ message: String
+        _ message: String, cure: String? = nil
     ) {
         self.code = code
         self.severity = severity
         self.evidence = evidence
         self.field = field
         self.message = message
+        self.cure = cure ?? code.cure
     }
 
     /// A visible error without a field.
@@ -33,11 +38,8 @@ public struct Finding: Equatable, Sendable {
         self.init(code, .error, .seen, message)
     }
 
-    /// The remedy, in one or more sentences.
-    public var cure: String { code.cure }
-
     func with(_ evidence: Evidence) -> Finding {
-        Finding(code, severity, evidence, field: field, message)
+        Finding(code, severity, evidence, field: field, message, cure: cure)
     }
 }
 

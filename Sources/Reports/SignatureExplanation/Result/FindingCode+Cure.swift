@@ -231,10 +231,8 @@ extension FindingCode {
         case .issuedAtText: "Write iat as a number, without quotation marks."
         case .issuedAtRange: "Write iat as seconds since 1970 (10 digits these days), from a correct clock."
         case .audienceArray: "Write aud as one string; some JWT libraries make an array unless told otherwise."
-        case .audienceUnknown: "Use promotional-offer, introductory-offer-eligibility or advanced-commerce-api."
-        case .audienceServerAPI:
-            "Make another token for StoreKit: audience promotional-offer, introductory-offer-eligibility "
-                + "or advanced-commerce-api, no exp."
+        case .audienceUnknown: "Use one of the audiences that StoreKit accepts."
+        case .audienceServerAPI: "Make another token for StoreKit, without exp, with one of its audiences."
         case .audienceWrong: "Use the audience and the claims of the same feature."
         case .appDiffers: "Sign with the bundle ID of the app that makes the purchase."
         // The claim request
@@ -246,9 +244,7 @@ extension FindingCode {
         case .requestNotBase64: "Encode the JSON text of the request in standard Base64, in one line."
         case .requestNotJSON: "Encode the UTF-8 of one JSON object."
         case .requestEncodedTwice: "Encode the JSON text once."
-        case .requestIncomplete:
-            "Add the member; every in-app request of the Advanced Commerce API has operation, version "
-                + "(\"1\") and requestInfo."
+        case .requestIncomplete: "Add the member; every object of this claim has it."
         // No explanation
         case .unexplained:
             "Check in this order: (1) Is this the public key of the private key that signed? Compare "

@@ -15,7 +15,7 @@ enum ScalarName {
 }
 
 extension ScalarName {
-    /// The text with every invisible character written as `<U+…>`.
+    /// The text with every invisible character written as `<U+…>`, so that no field can move a terminal's cursor.
     static func visible(_ text: String) -> String {
         var visible = ""
         for scalar in text.unicodeScalars {

@@ -23,7 +23,7 @@ public struct SigningInputRendering: Sendable {
 
     init(_ text: LegacyText, of answer: LegacyAnswer) {
         parts = LegacyField.allCases.map { field in
-            Part(name: field.name(in: answer), text: Self.visible(text[field]), length: text[field].utf8.count)
+            Part(name: field.name(in: answer), text: ScalarName.visible(text[field]), length: text[field].utf8.count)
         }
         separator = "␣"
         let bytes = text.bytes
@@ -33,7 +33,7 @@ public struct SigningInputRendering: Sendable {
 
     init(header: [UInt8], payload: [UInt8], signingInput: [UInt8]) {
         parts = [("header", header), ("payload", payload)].map { name, bytes in
-            Part(name: name, text: Self.visible(String(decoding: bytes, as: UTF8.self)), length: bytes.count)
+            Part(name: name, text: ScalarName.visible(String(decoding: bytes, as: UTF8.self)), length: bytes.count)
         }
         separator = "."
         length = signingInput.count
@@ -41,9 +41,6 @@ public struct SigningInputRendering: Sendable {
     }
 
     public var line: String { parts.map(\.text).joined(separator: separator) }
-
-    /// Prevents a field from moving a terminal's cursor or hiding characters.
-    private static func visible(_ text: String) -> String { ScalarName.visible(text) }
 }
 
 extension SigningInputRendering: Encodable {

@@ -1,13 +1,16 @@
 import SigningKit
 
-/// Known mistakes in the order of r and s, and of their bytes.
 extension P256Signature {
-    var withHalvesSwapped: P256Signature? {
-        P256Signature(rawRepresentation: bytes[32...] + bytes[..<32])
-    }
-
-    /// Each half with its bytes reversed, as little-endian libraries write it.
-    var withBytesReversed: P256Signature? {
-        P256Signature(rawRepresentation: bytes[..<32].reversed() + bytes[32...].reversed())
+    /// The signatures that are meant if r and s, or their bytes, are in the wrong order.
+    var reordered: [(signature: P256Signature, finding: Finding)] {
+        let swapped = P256Signature(rawRepresentation: bytes[32...] + bytes[..<32])
+        let reversed = P256Signature(rawRepresentation: bytes[..<32].reversed() + bytes[32...].reversed())
+        let forms: [(P256Signature?, FindingCode, String)] = [
+            (swapped, .signatureHalvesSwapped, "The signature is s ‖ r, not r ‖ s."),
+            (reversed, .signatureLittleEndian, "The two numbers of the signature are little-endian."),
+        ]
+        return forms.compactMap { form, code, message in
+            form.map { ($0, Finding(code, .error, .proven, field: "signature", message)) }
+        }
     }
 }

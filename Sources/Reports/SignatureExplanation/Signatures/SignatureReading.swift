@@ -54,15 +54,11 @@ struct SignatureReading: Sendable {
     private static func clean(_ trimmed: [UInt8], of text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
         let breaks = trimmed.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
         if trimmed.count != text.count || breaks {
-            findings.append(
-                Finding(
-                    .signatureWhiteSpace, field: "signature", "There is white space in or around the signature's text.")
-            )
+            findings.append(.signature(.signatureWhiteSpace, "There is white space in or around the signature's text."))
         }
         let characters = trimmed.filter { $0 >= 0x20 }
         guard characters.contains(0x20) else { return characters }
-        findings.append(
-            Finding(.signaturePlusLost, field: "signature", "The signature's text holds spaces where \"+\" was."))
+        findings.append(.signature(.signaturePlusLost, "The signature's text holds spaces where \"+\" was."))
         return characters.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
     }
 
@@ -70,9 +66,7 @@ struct SignatureReading: Sendable {
         var text = text
         if let plain = JSONEscapes.decode(text) {
             findings.append(
-                Finding(
-                    .signatureJSONEscaped, field: "signature",
-                    "The signature's text holds the escapes of JSON (\\/ or \\u…)."))
+                .signature(.signatureJSONEscaped, "The signature's text holds the escapes of JSON (\\/ or \\u…)."))
             text = plain
         }
         var count = 0
@@ -82,8 +76,8 @@ struct SignatureReading: Sendable {
         }
         guard count > 0 else { return text }
         findings.append(
-            Finding(
-                .signatureURLEncoded, field: "signature",
+            .signature(
+                .signatureURLEncoded,
                 count == 1
                     ? "The signature's text is percent-encoded (%2B, %2F, %3D)."
                     : "The signature's text is percent-encoded \(count) times (%252B, %252F, %253D)."))
@@ -94,8 +88,7 @@ struct SignatureReading: Sendable {
 
     private static func decode(_ characters: [UInt8], _ form: Form, _ findings: inout [Finding]) -> [UInt8]? {
         if let bytes = Hexadecimal.decode(characters), looksLikeSignature(bytes) {
-            findings.append(
-                Finding(.signatureHexadecimal, field: "signature", "The signature is written in hexadecimal."))
+            findings.append(.signature(.signatureHexadecimal, "The signature is written in hexadecimal."))
             return bytes
         }
         guard let decoded = LenientBase64(characters) else { return nil }
@@ -106,9 +99,7 @@ struct SignatureReading: Sendable {
             looksLikeSignature(inner)
         {
             findings.append(
-                Finding(
-                    .signatureEncodedTwice, field: "signature",
-                    "The signature was encoded twice: decoded once, it is still text."))
+                .signature(.signatureEncodedTwice, "The signature was encoded twice: decoded once, it is still text."))
             return inner
         }
         return decoded.bytes
@@ -123,21 +114,16 @@ struct SignatureReading: Sendable {
         case .der:
             if decoded.isURLAlphabet {
                 findings.append(
-                    Finding(
-                        .signatureBase64URL, field: "signature",
-                        "The signature is in Base64url: it holds \"-\" or \"_\"."))
+                    .signature(.signatureBase64URL, "The signature is in Base64url: it holds \"-\" or \"_\"."))
             }
             if decoded.padding != (3 - decoded.bytes.count % 3) % 3 {
-                findings.append(
-                    Finding(
-                        .signatureUnpadded, field: "signature",
-                        "The signature ends with too few or too many \"=\"."))
+                findings.append(.signature(.signatureUnpadded, "The signature ends with too few or too many \"=\"."))
             }
         case .raw:
             if decoded.isStandardAlphabet || decoded.padding > 0 {
                 findings.append(
-                    Finding(
-                        .signatureStandardBase64, field: "signature",
+                    .signature(
+                        .signatureStandardBase64,
                         "The token's signature is in standard Base64 (\"+\", \"/\" or \"=\"), not in Base64url without padding."
                     ))
             }
@@ -152,18 +138,17 @@ struct SignatureReading: Sendable {
     ) -> [P256Signature] {
         var readings = ShortSignature.readings(ofHexadecimal: characters)
         if !readings.isEmpty {
-            findings.append(
-                Finding(.signatureHexadecimal, field: "signature", "The signature is written in hexadecimal."))
+            findings.append(.signature(.signatureHexadecimal, "The signature is written in hexadecimal."))
         } else if let decoded = LenientBase64(characters) {
             readings = ShortSignature.readings(of: decoded.bytes)
         }
         guard !readings.isEmpty else { return [] }
         findings.insert(
-            Finding(
-                .signatureLeadingZero, field: "signature",
+            .signature(
+                .signatureLeadingZero,
                 "The signature is r ‖ s with less than 64 bytes: r or s was written without its leading zeros."), at: 0)
         if form == .der {
-            findings.append(Finding(.signatureRaw, field: "signature", "The signature is r ‖ s, not DER."))
+            findings.append(.signature(.signatureRaw, "The signature is r ‖ s, not DER."))
         }
         return readings
     }
@@ -172,23 +157,21 @@ struct SignatureReading: Sendable {
         if let strict = P256Signature(derRepresentation: bytes) {
             if form == .raw {
                 findings.append(
-                    Finding(
-                        .signatureDER, field: "signature",
-                        "The token's signature is DER (\(bytes.count) bytes), not r ‖ s (64 bytes)."))
+                    .signature(
+                        .signatureDER, "The token's signature is DER (\(bytes.count) bytes), not r ‖ s (64 bytes)."))
             }
             return strict
         }
         if bytes.count == 64, let raw = P256Signature(rawRepresentation: bytes) {
             if form == .der {
-                findings.append(
-                    Finding(.signatureRaw, field: "signature", "The signature is r ‖ s (64 bytes), not DER."))
+                findings.append(.signature(.signatureRaw, "The signature is r ‖ s (64 bytes), not DER."))
             }
             return raw
         }
         guard let lenient = LenientDER.read(bytes) else { return nil }
         findings.append(
-            Finding(
-                .signatureDERLenient, field: "signature",
+            .signature(
+                .signatureDERLenient,
                 "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end."
             ))
         return lenient
@@ -199,5 +182,11 @@ extension [UInt8] {
     /// Removes the bytes at both ends that meet the condition.
     fileprivate func trimming(while condition: (UInt8) -> Bool) -> [UInt8] {
         Array(drop(while: condition).reversed().drop(while: condition).reversed())
+    }
+}
+
+extension Finding {
+    fileprivate static func signature(_ code: FindingCode, _ message: String) -> Finding {
+        Finding(code, field: "signature", message)
     }
 }

@@ -2,7 +2,7 @@ import Crypto
 import SigningKit
 
 /// Verifies signatures up to a maximum number. A verification takes about 50 µs in a release build.
-struct Verifier {
+final class Verifier {
     private let keys: [P256.Signing.PublicKey]
     private(set) var count = 0
     private let maximum: Int
@@ -14,15 +14,14 @@ struct Verifier {
 
     var isExhausted: Bool { count >= maximum || keys.isEmpty }
 
-    /// Whether the key at `index` verifies `signature` over `digest`; false after the maximum number.
-    mutating func verifies(_ signature: P256.Signing.ECDSASignature, _ digest: RawDigest, key index: Int) -> Bool {
-        guard !isExhausted else { return false }
-        count += 1
-        return keys[index].isValidSignature(signature, for: digest)
+    /// The first of the keys at `indices` that verifies `signature` over `digest`; nil after the maximum number.
+    func key(verifying signature: P256Signature, _ digest: RawDigest, among indices: [Int]) -> Int? {
+        // Never nil, because swift-crypto accepts any 64 bytes.
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return nil }
+        return indices.first { index in
+            guard !isExhausted else { return false }
+            count += 1
+            return keys[index].isValidSignature(signature, for: digest)
+        }
     }
-}
-
-extension P256Signature {
-    /// The signature as a swift-crypto type. It is never nil, because 64 bytes are always accepted.
-    var forVerifying: P256.Signing.ECDSASignature? { try? .init(rawRepresentation: bytes) }
 }

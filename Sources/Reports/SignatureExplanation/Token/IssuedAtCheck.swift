@@ -10,7 +10,7 @@ enum IssuedAtCheck {
         case .string:
             return [Finding(.issuedAtText, field: "iat", "The claim \"iat\" is the text \(text), not a number.")]
         case .object, .array, .boolean, .null:
-            return [Finding(.claimKind, field: "iat", ClaimKind.message("iat", .number, value.kind))]
+            return [.claimKind("iat", .number, value.kind)]
         }
         if let seconds = try? value.integer() { return findings(seconds, now: now) }
         guard let number = Double(text), abs(number) < 1e18 else {

@@ -142,7 +142,7 @@ struct SigningInputVariants {
     private func nonceCase(_ claims: JSONObject) -> [SigningInputVariant] {
         guard let nonce = try? claims["nonce"]?.string() else { return [] }
         let text = String(decoding: payload, as: UTF8.self)
-        return [nonce.uppercased(), ASCIICase.lower(nonce)].map {
+        return [nonce.uppercased(), nonce.lowercased()].map {
             SigningInputVariant(
                 CompactJWS.signingInput(header: header, payload: Array(text.replacing(nonce, with: $0).utf8)),
                 .signedOtherClaims,

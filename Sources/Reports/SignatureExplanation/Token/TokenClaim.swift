@@ -1,40 +1,21 @@
-import StrictJSON
+import SigningKit
 
-struct TokenClaim: Sendable {
-    let name: String
-    let kind: JSONKind
-    let isRequired: Bool
-
-    init(_ name: String, _ kind: JSONKind, isRequired: Bool = true) {
-        self.name = name
-        self.kind = kind
-        self.isRequired = isRequired
-    }
-
-    /// The claims of all audiences.
+/// The claims that a token may have.
+enum TokenClaim {
+    /// The claims of all audiences (Apple: "Generating JWS to sign App Store requests").
     static let base = [
-        TokenClaim("iss", .string), TokenClaim("iat", .number), TokenClaim("aud", .string), TokenClaim("bid", .string),
-        TokenClaim("nonce", .string),
+        FeatureField("iss", .string, "The issuer ID.", synonyms: ["issuer", "issuerid"]),
+        FeatureField("iat", .integer, "The time, in seconds since 1970.", synonyms: ["issuedat", "timestamp"]),
+        FeatureField("aud", .string, "The audience.", synonyms: ["audience"]),
+        FeatureField("bid", .string, "The bundle ID.", synonyms: ["bundleid", "bundleidentifier", "appbundleid"]),
+        FeatureField("nonce", .nonce, "A UUID."),
     ]
 
     /// The claim for which `name` is a known misspelling or synonym, or nil.
-    static func meant(by name: String) -> String? {
-        let plain = name.lowercased().filter { $0 != "_" && $0 != "-" }
-        return meanings[plain]
+    static func meant(by name: String, among claims: [FeatureField]) -> FeatureField? {
+        let plain = plain(name)
+        return claims.first { Self.plain($0.name) == plain || $0.synonyms.contains(plain) }
     }
 
-    private static let meanings: [String: String] = [
-        "issuer": "iss", "issuerid": "iss", "iss": "iss",
-        "issuedat": "iat", "iat": "iat", "timestamp": "iat",
-        "audience": "aud", "aud": "aud",
-        "bundleid": "bid", "bundleidentifier": "bid", "appbundleid": "bid", "bid": "bid",
-        "nonce": "nonce",
-        "product": "productId", "productid": "productId", "productidentifier": "productId", "sku": "productId",
-        "offer": "offerIdentifier", "offerid": "offerIdentifier", "offeridentifier": "offerIdentifier",
-        "subscriptionofferid": "offerIdentifier", "discountid": "offerIdentifier",
-        "transactionid": "transactionId", "transactionidentifier": "transactionId",
-        "originaltransactionid": "transactionId", "apptransactionid": "transactionId",
-        "allowintroductoryoffer": "allowIntroductoryOffer", "allowintrooffer": "allowIntroductoryOffer",
-        "request": "request", "requestdata": "request",
-    ]
+    private static func plain(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
 }

@@ -1,17 +1,16 @@
+import Encodings
 import SigningKit
 
 struct TokenExamination {
     let token: [UInt8]
     /// The expected bundle ID, if any.
     let app: String?
-    let keys: [CandidateKey]
-    let now: Timestamp
-    let maximumVerifications: Int
+    let examiner: SignatureExaminer
 
     func explanation(isSearching: Bool) -> Explanation {
         let reading = TokenReading(token)
         let header = reading.header.map { HeaderCheck($0) }
-        let claims = reading.payload.map { ClaimsCheck($0, app: app, now: now) }
+        let claims = reading.payload.map { ClaimsCheck($0, audiences: examiner.audiences, app: app, now: examiner.now) }
         let isSwapped = isKeyIDSwapped(header?.keyID, claims?.issuerID)
         // With another algorithm there is no ECDSA signature, so this finding precedes those about the signature.
         let ofHeader = header?.findings ?? []
@@ -19,67 +18,49 @@ struct TokenExamination {
             ofHeader.filter { $0.code == .headerAlgorithm } + reading.findings
             + ofHeader.filter { $0.code != .headerAlgorithm } + (claims?.findings ?? [])
             + Self.identifiers(keyID: header?.keyID, issuerID: claims?.issuerID, isSwapped: isSwapped)
-        let seen = Examined(
-            reading: reading, audience: claims?.audience, keyID: isSwapped ? claims?.issuerID : header?.keyID,
-            form: form)
-        guard let signature = reading.signature else {
-            return explanation(seen, isSearching ? .unexplained : .unverified, form, key: nil, count: 0)
+        var rendering: SigningInputRendering?
+        if let header = reading.header, let payload = reading.payload {
+            rendering = SigningInputRendering(header: header, payload: payload, signingInput: reading.signingInput)
         }
-        let ranking = KeyRanking(keys, named: seen.keyID)
-        var verifier = Verifier(keys: keys, maximum: maximumVerifications)
-        for candidate in signature.candidates {
-            var search = TokenSearch(candidate, ranking: ranking, verifier: verifier)
-            if let key = search.direct(reading.signingInput) {
-                let proven = signature.findings.map { $0.with(.proven) } + keyFindings(key, seen)
-                let hasError = proven.contains { $0.severity == .error }
-                return explanation(
-                    seen, hasError ? .explained : .verified, proven + form, key: key, count: search.verifier.count)
-            }
-            verifier = search.verifier
-        }
-        return isSearching
-            ? searched(seen, signature, ranking, verifier)
-            : explanation(seen, .unverified, form + signature.findings, key: nil, count: verifier.count)
-    }
-
-    private struct Examined {
-        let reading: TokenReading
-        let audience: TokenAudience?
-        /// From the claim `iss` if key ID and issuer ID were swapped.
-        let keyID: String?
-        let form: [Finding]
-    }
-
-    private func searched(
-        _ seen: Examined, _ signature: SignatureReading, _ ranking: KeyRanking, _ verifier: Verifier
-    ) -> Explanation {
+        let examination = Examination(
+            examiner: examiner, kind: .jws(audience: claims?.audience?.id),
+            keyID: isSwapped ? claims?.issuerID : header?.keyID, keyIDField: "kid", reading: reading.signature,
+            signingInput: reading.signingInput, rendering: rendering, form: form)
+        guard isSearching else { return examination.explanation(nil) }
         let variants = SigningInputVariants(
-            header: seen.reading.header ?? [], payload: seen.reading.payload ?? [], reading: seen.reading,
-            keyIDs: keys.compactMap(\.keyID))
-        var verifier = verifier
-        for candidate in signature.candidates {
-            var search = TokenSearch(candidate, ranking: ranking, verifier: verifier)
-            if let hit = search.search(variants.all()) {
-                let findings =
-                    hit.findings + signature.findings.map { $0.with(.proven) } + keyFindings(hit.key, seen) + seen.form
-                return explanation(seen, .explained, findings, key: hit.key, count: search.verifier.count)
-            }
-            verifier = search.verifier
-        }
-        let last = UnexplainedSignature.finding(keys: keys, named: seen.keyID, verifier: verifier)
-        return explanation(
-            seen, .unexplained, seen.form + signature.findings + [last], key: nil, count: verifier.count)
+            header: reading.header ?? [], payload: reading.payload ?? [], reading: reading,
+            keyIDs: examiner.keys.compactMap(\.keyID)
+        ).all()
+        return examination.explanation { Self.hit($0, over: variants, ranking: $1, verifier: $2) }
     }
 
-    private func keyFindings(_ key: Int, _ seen: Examined) -> [Finding] {
-        KeyRanking.findings(verifying: keys[key], named: seen.keyID, among: keys, field: "kid")
+    /// Tries every variant with the correct digest, then with the other digests; then the same with r and s reordered.
+    private static func hit(
+        _ signature: P256Signature, over variants: [SigningInputVariant], ranking: KeyRanking, verifier: Verifier
+    ) -> Examination.Hit? {
+        let forms: [(P256Signature, Finding?)] =
+            [(signature, nil)] + signature.reordered.map { ($0.signature, $0.finding) }
+        for (signature, finding) in forms {
+            var tried: Set<[UInt8]> = []
+            for form in DigestForm.allCases {
+                for variant in variants {
+                    let digest = form.apply(variant.bytes)
+                    guard tried.insert(digest.bytes).inserted,
+                        let key = verifier.key(verifying: signature, digest, among: ranking.all)
+                    else { continue }
+                    let findings = [variant.finding, form.finding?.with(.proven), finding].compactMap(\.self)
+                    return Examination.Hit(findings: findings, key: key)
+                }
+            }
+        }
+        return nil
     }
 
     /// Whether key ID and issuer ID were swapped: the issuer ID is not a UUID, and either the key ID is one, or only
     /// the issuer ID is the ID of a key.
     private func isKeyIDSwapped(_ keyID: String?, _ issuerID: String?) -> Bool {
         guard let keyID, let issuerID, !UUIDText.isUUID(issuerID) else { return false }
-        let ids = keys.compactMap(\.keyID)
+        let ids = examiner.keys.compactMap(\.keyID)
         return UUIDText.isUUID(keyID) || ids.contains(issuerID) && !ids.contains(keyID)
     }
 
@@ -94,17 +75,5 @@ struct TokenExamination {
             ]
         }
         return TimestampCheck.keyID(keyID, field: "kid")
-    }
-
-    private func explanation(
-        _ seen: Examined, _ outcome: Explanation.Outcome, _ findings: [Finding], key: Int?, count: Int
-    ) -> Explanation {
-        var rendering: SigningInputRendering?
-        if let header = seen.reading.header, let payload = seen.reading.payload {
-            rendering = SigningInputRendering(header: header, payload: payload, signingInput: seen.reading.signingInput)
-        }
-        return Explanation(
-            kind: .jws(audience: seen.audience), outcome: outcome, findings: findings, key: key.map { keys[$0] },
-            keys: keys, signingInput: rendering, verifications: count)
     }
 }

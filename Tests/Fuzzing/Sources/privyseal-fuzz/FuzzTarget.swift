@@ -1,3 +1,4 @@
+import AdvancedCommerce
 import AuditKit
 import ComplianceReport
 import Crypto
@@ -7,6 +8,7 @@ import JWS
 import KeyTransport
 import PKCS11
 import PKCS11Token
+import PromotionalOffer
 import SigningKit
 import StrictJSON
 import TransparencyLog
@@ -113,12 +115,14 @@ enum FuzzTarget: String, CaseIterable {
 
     // MARK: Signatures for verify
 
+    private static let features = [PromotionalOffer.descriptor, AdvancedCommerce.descriptor]
+
     private static func signatures(_ bytes: [UInt8]) {
         _ = try? CompactJWS(parsing: bytes)
         if let decoded = Base64.standard.decode(bytes) {
             require(Base64.standard.encode(decoded) == bytes, "a text in Base64 has two forms")
         }
-        let examiner = SignatureExaminer(keys: candidates, now: now, maximumVerifications: 50)
+        let examiner = SignatureExaminer(keys: candidates, features: features, now: now, maximumVerifications: 50)
         _ = examiner.examine(token: bytes, app: "com.example.app", isSearching: true)
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)

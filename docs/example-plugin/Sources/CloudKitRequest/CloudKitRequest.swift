@@ -9,10 +9,19 @@ import SigningKit
 public struct CloudKitRequest: SigningFeature {
     public static let descriptor = FeatureDescriptor(
         id: "cloudkit-request",
+        name: "CloudKitRequest",
         summary: "The signature of a server-to-server request to CloudKit Web Services",
+        description: "For the headers of a request to CloudKit Web Services.",
         fields: [
-            FeatureField("subpath", .string, isRequired: true, "The URL's path, from /database/1/ on, without a query"),
-            FeatureField("body", .string, isRequired: false, "The body's bytes in padded Base64; absent for none"),
+            FeatureField(
+                "subpath", .identifier, "The URL's path, from `/database/1/` on, without a query.",
+                example: #""/database/1/iCloud.com.example.app/production/public/users/caller""#),
+            FeatureField("body", .base64, isRequired: false, "The body's bytes; absent for a request without a body."),
+        ],
+        answer: [
+            FeatureField("X-Apple-CloudKit-Request-KeyID", .keyID, "The key's ID in CloudKit."),
+            FeatureField("X-Apple-CloudKit-Request-ISO8601Date", .string, "The gateway's time: whole seconds, UTC."),
+            FeatureField("X-Apple-CloudKit-Request-SignatureV1", .base64, "The signature in DER."),
         ]
     )
 

@@ -20,7 +20,8 @@ struct CloudKitRequestTests {
                 FeatureRefusal(
                     #"{"subpath":"/database/1/c","body":null}"#, .wrongKind("body", expected: .string, found: .null)),
             ],
-            form: Self.form
+            form: Self.form,
+            readme: "README.md"
         ).run(check)
     }
 

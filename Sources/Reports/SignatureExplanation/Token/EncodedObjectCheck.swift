@@ -2,14 +2,18 @@ import Encodings
 import SigningKit
 import StrictJSON
 
-/// Checks the claim `request` of the Advanced Commerce API: the request's JSON in padded standard Base64.
-enum RequestClaimCheck {
-    static func findings(_ value: JSONValue) -> [Finding] {
+/// Checks a claim with a JSON object in padded standard Base64, such as `request` of the Advanced Commerce API.
+struct EncodedObjectCheck {
+    let claim: String
+    /// The members that the object must have.
+    let members: [String]
+
+    func findings(_ value: JSONValue) -> [Finding] {
         if value.kind == .object {
             return [finding(.requestObject, "is a JSON object; it must be the Base64 of the object's text")]
         }
         guard let text = try? value.string() else {
-            return [Finding(.claimKind, field: "request", ClaimKind.message("request", .string, value.kind))]
+            return [.claimKind(claim, .string, value.kind)]
         }
         if text.drop(while: \.isWhitespace).first == "{" {
             return [finding(.requestPlain, "is the JSON text itself; it must be the Base64 of that text")]
@@ -25,7 +29,7 @@ enum RequestClaimCheck {
             + contents(lenient.bytes)
     }
 
-    private static func contents(_ bytes: [UInt8]) -> [Finding] {
+    private func contents(_ bytes: [UInt8]) -> [Finding] {
         let object: JSONObject
         do { object = try JSONDocument(parsing: bytes).root.anyObject() } catch {
             if let inner = LenientBase64(bytes)?.bytes, (try? JSONDocument(parsing: inner)) != nil {
@@ -33,18 +37,23 @@ enum RequestClaimCheck {
             }
             return [finding(.requestNotJSON, "holds no JSON object. \(error)", isWhole: true)]
         }
-        return ["operation", "version", "requestInfo"].filter { object[$0] == nil }.map {
-            finding(.requestIncomplete, "holds a request without \"\($0)\"")
-        } + object.members.flatMap { texts(in: $0.value, "request.\($0.name)") }.prefix(mostTexts)
+        return members.filter { object[$0] == nil }.map { missing($0) }
+            + object.members.flatMap { texts(in: $0.value, "\(claim).\($0.name)") }.prefix(Self.mostTexts)
     }
 
-    /// The maximum number of findings about the request's texts.
+    private func missing(_ member: String) -> Finding {
+        Finding(
+            .requestIncomplete, field: claim, "The claim \"\(claim)\" holds a \(claim) without \"\(member)\".",
+            cure: "Add the member; every \(claim) has \(members.listed("and")).")
+    }
+
+    /// The maximum number of findings about the object's texts.
     private static let mostTexts = 5
 
-    /// Warnings about white space and invisible characters in the request's texts. The JSON parser limits the depth.
-    private static func texts(in value: JSONValue, _ path: String) -> [Finding] {
+    /// Warnings about white space and invisible characters in the object's texts. The JSON parser limits the depth.
+    private func texts(in value: JSONValue, _ path: String) -> [Finding] {
         switch value.kind {
-        case .string: (try? value.string()).map { TextProperties.findings($0, .userName, field: path) } ?? []
+        case .string: (try? value.string()).map { TextProperties.warnings($0, .userName, field: path) } ?? []
         case .array:
             ((try? value.elements()) ?? []).enumerated().flatMap { texts(in: $1, "\(path)[\($0)]") }
         case .object:
@@ -53,7 +62,7 @@ enum RequestClaimCheck {
         }
     }
 
-    private static func finding(_ code: FindingCode, _ sentence: String, isWhole: Bool = false) -> Finding {
-        Finding(code, field: "request", "The claim \"request\" \(sentence)\(isWhole ? "" : ".")")
+    private func finding(_ code: FindingCode, _ sentence: String, isWhole: Bool = false) -> Finding {
+        Finding(code, field: claim, "The claim \"\(claim)\" \(sentence)\(isWhole ? "" : ".")")
     }
 }

@@ -43,3 +43,28 @@ public final class ResolvedRequest: Sendable {
     public var key: KeyHandle { served.handle }
     public var featureID: String { feature.descriptor.id }
 }
+
+/// A request that its feature has decoded.
+struct PreparedRequest: Sendable {
+    let subject: OfferSubject
+    let compose: @Sendable (Grant) throws(FeatureError) -> ComposedRequest
+}
+
+/// The bytes to sign, and the function that makes the answer in JSON from their signature.
+struct ComposedRequest: Sendable {
+    let signingInput: [UInt8]
+    let answer: @Sendable (P256Signature) -> [UInt8]
+}
+
+/// Identifies a request in audit entries.
+public struct RequestIdentity: Sendable {
+    /// The same ID as in the answer and in log lines.
+    public let id: String
+    /// When the request arrived.
+    public let begun: ContinuousClock.Instant
+
+    public init(id: String, begun: ContinuousClock.Instant = .now) {
+        self.id = id
+        self.begun = begun
+    }
+}

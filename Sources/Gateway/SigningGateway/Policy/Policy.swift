@@ -45,3 +45,113 @@ final class AccessRule: Sendable {
         origin = settings.origin
     }
 }
+
+/// Whether a client may have something signed, and which rule decides.
+public enum PolicyDecision: Equatable, Sendable {
+    /// - Parameter by: the origin of the rule.
+    case allowed(by: String)
+    case denied(Denial)
+}
+
+/// A denied part of a request. The description names only what the client itself requested.
+public struct Denial: Error, Equatable, Sendable {
+    /// The first thing that no rule allows, in the order app, feature, key, product, offer.
+    public let thing: DeniedThing
+    public let client: String
+    /// For the operator: the origin of the first rule that allowed all before `thing`, or of the client if none did.
+    public let origin: String
+
+    public init(of thing: DeniedThing, client: String, origin: String) {
+        self.thing = thing
+        self.client = client
+        self.origin = origin
+    }
+}
+
+/// A part of a request, with the identifier from the request.
+public enum DeniedThing: Equatable, Sendable {
+    /// The app may exist or not.
+    case app(String)
+    case feature(String)
+    case key(String)
+    /// No single rule allows it together with the things before it.
+    case product(String)
+    case offer(String)
+}
+
+extension Denial: CustomStringConvertible {
+    /// The text for the caller.
+    public var description: String {
+        switch thing {
+        case .app(let id): "The client \(client) may not use the app \"\(id)\"."
+        case .feature(let id): "The client \(client) may not use the feature \"\(id)\" of this app."
+        case .key(let id): "The client \(client) may not name the key \"\(id)\"."
+        case .product(let id): "The client \(client) may not have the product \"\(id)\" signed in this request."
+        case .offer(let id): "The client \(client) may not have the offer \"\(id)\" signed in this request."
+        }
+    }
+}
+
+/// The rules that allow the known parts of a request. There is at least one.
+struct MatchingRules: Sendable {
+    private let client: String
+    /// The origin of the first rule in `rules`; the origin of the client before the first match.
+    private var origin: String
+    private var rules: [AccessRule]
+
+    init(client: String, origin: String, rules: [AccessRule]) {
+        self.client = client
+        self.origin = origin
+        self.rules = rules
+    }
+
+    /// Whether a rule allows all products and offers, so that those of the request need no check.
+    var allowsEverySubject: Bool { rules.contains(where: \.allowsEverySubject) }
+
+    /// The origin of the first rule that allows the whole subject.
+    func rule(for subject: OfferSubject) throws(Denial) -> String {
+        var rest = self
+        for product in subject.products { try rest.narrow(to: .product(product)) { $0.products.matches(product) } }
+        for offer in subject.offers { try rest.narrow(to: .offer(offer)) { $0.offers.matches(offer) } }
+        return rest.origin
+    }
+
+    /// Keeps the rules that also allow `thing`.
+    mutating func narrow(to thing: DeniedThing, by matches: (AccessRule) -> Bool) throws(Denial) {
+        // Usually all rules match, and nothing is copied.
+        if let odd = rules.firstIndex(where: { !matches($0) }) {
+            var rest = Array(rules[..<odd])
+            for rule in rules[(odd + 1)...] where matches(rule) { rest.append(rule) }
+            rules = rest
+        }
+        guard let first = rules.first else { throw Denial(of: thing, client: client, origin: origin) }
+        origin = first.origin
+    }
+}
+
+/// Patterns of which one must match. Exact names come first, with a hash table if there are many.
+struct PatternSet: Sendable {
+    /// Whether every identifier matches.
+    let isEverything: Bool
+    private let few: [String]
+    private let many: Set<ExactText>
+    private let patterns: [Pattern]
+
+    init(_ patterns: [Pattern]) {
+        isEverything = patterns.contains(where: \.isEverything)
+        let names = patterns.filter(\.isExact).map(\.text)
+        // For up to about 8 names, comparison is faster than hashing.
+        let areMany = names.count > 8
+        few = areMany ? [] : names
+        many = areMany ? Set(names.map(ExactText.init)) : []
+        self.patterns = patterns.filter { !$0.isExact }
+    }
+
+    func matches(_ text: String) -> Bool {
+        if isEverything { return true }
+        for name in few where name.hasSameBytes(as: text) { return true }
+        if many.contains(ExactText(text)) { return true }
+        for pattern in patterns where pattern.matches(text) { return true }
+        return false
+    }
+}

@@ -3,10 +3,7 @@ public import StrictJSON
 
 /// The lifecycle of a key. The register stores it under the key's name, and the admin listener returns it.
 public struct KeyLifecycleRecord: Sendable, Equatable {
-    /// How the key came to its URI. The expected attributes depend on it.
-    public enum Provenance: String, Sendable {
-        case imported, generated, unknown
-    }
+    public typealias Provenance = KeyProvenance
 
     public var issuerID: String
     public var keyID: String

@@ -1,3 +1,5 @@
+internal import SigningKit
+
 extension InstallationExamination {
     private static let log: [Requirement] = []
 

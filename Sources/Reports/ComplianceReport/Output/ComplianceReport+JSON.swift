@@ -1,3 +1,4 @@
+internal import SigningKit
 public import StrictJSON
 
 /// Writes compact JSON with a fixed order of members. Equal reports have equal bytes, which the signature covers.

@@ -1,4 +1,5 @@
 internal import ReportPages
+internal import SigningKit
 
 /// Renders the report as one HTML page, also for print. The page shows the digest of the report's JSON.
 extension ComplianceReport {

@@ -69,9 +69,9 @@ extension KeysCommand {
             _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String,
             _ pinned: PublicKeyFingerprint?
         ) async throws {
-            let token = provisioningSession.token
+            let location = provisioningSession.location
             try consent.require(
-                "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed permanently.")
+                "The key \(keyID) on the \(location.name) (serial \(location.serial)) is destroyed permanently.")
             let known = try await lifecycleClient.ask { lifecycleClient in
                 try await lifecycleClient.overview().accounts.flatMap(\.keys)
                     .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
@@ -86,12 +86,12 @@ extension KeysCommand {
                     target.address.selector, expecting: fingerprint, isResumed: job.isResumed,
                     tell: { StandardError.print("  \($0)") })
             } evidence: { gone in
-                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, on: token))
+                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, in: location))
             }
             if output.format == .json { return print(json(gone, issuerID)) }
             if gone.destroyedPrivate == 0 { print("There was no private key left.") }
             print(
-                "The key \(keyID) is destroyed: no object of it is left on the token \"\(token.label)\".\n"
+                "The key \(keyID) is destroyed: no object of it is left on the \(location.name).\n"
                     + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
         }
 

@@ -1,6 +1,6 @@
 /// One check of a compliance report, with its result. Key backends make those about the custody of a key.
-public struct ComplianceCheck: Sendable, Equatable {
-    public enum Result: String, CaseIterable, Sendable {
+public struct ComplianceCheck: Encodable, Sendable, Equatable {
+    public enum Result: String, Codable, CaseIterable, Sendable {
         case pass, fail
         /// The value could not be read, or the expected value is not known. Never counted as a pass.
         case unavailable

@@ -16,3 +16,7 @@ public struct Requirement: Hashable, Sendable {
 extension Requirement: CustomStringConvertible {
     public var description: String { "\(standard) §\(section)" }
 }
+
+extension Requirement: Encodable {
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
+}

@@ -29,6 +29,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let algorithms: Target.Dependency = .product(name: "Algorithms", package: "swift-algorithms")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit: Target.Dependency = .product(name: "MetricsTestKit", package: "swift-metrics")
 let lifecycleTestKit: Target.Dependency = .product(
@@ -42,7 +43,7 @@ let indirect: [Target.Dependency] = [
     algorithms,
     .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
     .product(name: "Atomics", package: "swift-atomics"),
-    .product(name: "DequeModule", package: "swift-collections"),
+    deque,
     .product(name: "Configuration", package: "swift-configuration"),
     .product(name: "NIOHTTP2", package: "swift-nio-http2"),
     .product(name: "RealModule", package: "swift-numerics"),
@@ -195,13 +196,19 @@ let package = Package(
 
         // Contracts: the protocols and values that the gateway and its plugins share
         library("Contracts", "SigningKit", ["StrictJSON", "Encodings", crypto]),
-        library("Contracts", "KeyTransport", ["SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras]),
+        library(
+            "Contracts", "KeyTransport",
+            ["SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras, x509, asn1]),
         library("Contracts", "AppStoreJWS", ["SigningKit", "StrictJSON", "JWS"]),
         library("Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Encodings", "TransparencyLog", crypto]),
 
         // Plugins
         plugin("KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto", crypto]),
-        plugin("KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11", crypto, logging, metrics]),
+        plugin(
+            "KeyBackends", "PKCS11Token",
+            [
+                "SigningKit", "KeyTransport", "Encodings", "PKCS11", crypto, asn1, deque, logging, metrics,
+            ]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
 
         // Gateway: from request to signature, key life cycle, audit log

@@ -52,7 +52,7 @@ enum ImportRules {
         Target("Sources/Contracts", "AuditKit", ["SigningKit", "StrictJSON", "Encodings", "TransparencyLog"]),
 
         Target("Plugins/KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto"]),
-        Target("Plugins/KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "PKCS11"]),
+        Target("Plugins/KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "Encodings", "PKCS11"]),
         Target(
             "Plugins/AuditStores", "SQLiteAuditStore",
             ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),

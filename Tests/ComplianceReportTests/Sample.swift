@@ -58,7 +58,7 @@ enum Sample {
     }
 
     static func findings(
-        _ provenance: KeyLifecycleRecord.Provenance, _ change: (inout KeyFindings) -> Void
+        _ provenance: KeyProvenance, _ change: (inout KeyFindings) -> Void
     ) -> ComplianceFindings {
         findings { findings in
             var key = key(provenance)
@@ -67,42 +67,29 @@ enum Sample {
         }
     }
 
-    static func key(_ provenance: KeyLifecycleRecord.Provenance) -> KeyFindings {
+    static func key(_ provenance: KeyProvenance) -> KeyFindings {
         KeyFindings(
             keyID: "KEY0000001", uri: "pkcs11:token=a;object=KEY0000001", pinned: fingerprint, cryptoperiod: 730,
             provenance: .unknown, inspection: .seen(inspection(provenance), at: now), proof: .valid(at: now),
             life: life(provenance))
     }
 
-    static func inspection(_ provenance: KeyLifecycleRecord.Provenance) -> KeyInspection {
-        let isMade = provenance == .generated
-        let made = isMade ? "TRUE" : "FALSE"
-        let attributes = [
-            ("CKA_CLASS", "CKO_PRIVATE_KEY"), ("CKA_KEY_TYPE", "CKK_EC"), ("CKA_EC_PARAMS", "P-256"),
-            ("CKA_TOKEN", "TRUE"), ("CKA_PRIVATE", "TRUE"), ("CKA_SENSITIVE", "TRUE"), ("CKA_EXTRACTABLE", "FALSE"),
-            ("CKA_ALWAYS_SENSITIVE", made), ("CKA_NEVER_EXTRACTABLE", made), ("CKA_LOCAL", made),
-            ("CKA_KEY_GEN_MECHANISM", isMade ? "CKM_EC_KEY_PAIR_GEN" : "none known"), ("CKA_SIGN", "TRUE"),
-            ("CKA_SIGN_RECOVER", "FALSE"), ("CKA_DECRYPT", "FALSE"), ("CKA_UNWRAP", "FALSE"), ("CKA_DERIVE", "FALSE"),
-            ("CKA_MODIFIABLE", "FALSE"), ("CKA_COPYABLE", "FALSE"), ("CKA_DESTROYABLE", "TRUE"),
-            ("CKA_WRAP_WITH_TRUSTED", "FALSE"), ("CKA_ALWAYS_AUTHENTICATE", "FALSE"),
-            ("CKA_ALLOWED_MECHANISMS", "CKM_ECDSA"), ("CKA_START_DATE", "none"), ("CKA_END_DATE", "none"),
-            ("CKA_ID", "01"), ("CKA_LABEL", "KEY0000001"),
-        ].map { KeyInspection.Attribute($0.0, $0.1) }
-        return KeyInspection(
-            custody: .token, fingerprint: fingerprint, attributes: attributes,
-            objects: .init(uri: 1, id: 1, label: 1),
-            probes: .init(
-                value: .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"), wrap: .refused(answer: "CKR_KEY_UNEXTRACTABLE")),
-            token: InspectedToken(
-                label: "a", manufacturer: "A maker of modules", model: "Model 5", serial: "123", firmware: "1.2",
-                hardware: "3.4", flags: ["CKF_RNG", "CKF_LOGIN_REQUIRED"],
-                slotFlags: ["CKF_TOKEN_PRESENT", "CKF_HW_SLOT"], mechanisms: ["CKM_ECDSA"],
-                module: InspectedModule(
-                    path: "/usr/lib/a.so", digest: String(repeating: "0", count: 64), manufacturer: "A maker",
-                    description: "A library", version: "1.0", cryptoki: "2.40")))
+    /// As a backend with checks of its own reports a key.
+    static func inspection(_ provenance: KeyProvenance) -> KeyInspection {
+        KeyInspection(
+            custody: .token, protection: .init(.hardware, "a token in hardware (A maker, Model 5)"),
+            fingerprint: fingerprint, facts: [.init("Token", "a"), .init("Serial number", "123")],
+            checks: [
+                ComplianceCheck(
+                    "attribute.CKA_EXTRACTABLE", "Can it never leave wrapped?", [.nist57("6")], value: "FALSE",
+                    expected: "FALSE", .pass),
+                ComplianceCheck(
+                    "attribute.CKA_LOCAL", "Was it made where the record says?", [], value: provenance.rawValue,
+                    expected: provenance.rawValue, provenance == .generated ? .pass : .notApplicable),
+            ])
     }
 
-    static func life(_ provenance: KeyLifecycleRecord.Provenance) -> KeyLifecycleRecord {
+    static func life(_ provenance: KeyProvenance) -> KeyLifecycleRecord {
         let arrival = KeyLifecycleChange(
             time: before(days: 400), action: provenance == .generated ? .generate : .import, from: nil, to: .staged,
             actor: "anna", approver: "bert", reason: "A new key", evidence: ["reported.method": "unwrapped"])
@@ -135,13 +122,10 @@ extension KeyFindings {
         change(&seen)
         inspection = .seen(seen, at: time)
     }
+}
 
-    mutating func set(_ name: String, _ value: String?) {
-        look { seen in
-            for index in seen.attributes.indices where seen.attributes[index].name == name {
-                seen.attributes[index].value = value
-                if value == nil { seen.attributes[index].answer = "CKR_ATTRIBUTE_TYPE_INVALID" }
-            }
-        }
+extension ComplianceCheck {
+    mutating func fail(with value: String) {
+        (self.value, result, detail) = (value, .fail, "Assume that it was copied.")
     }
 }

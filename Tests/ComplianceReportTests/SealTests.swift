@@ -108,7 +108,7 @@ struct SealTests {
     func pageText() throws {
         var findings = Sample.findings()
         findings.clients[0].name = "<script>alert(1)</script>"
-        findings.accounts[0].keys[0].look { $0.token?.label = "<img src=x onerror=alert(1)>" }
+        findings.accounts[0].keys[0].look { $0.facts[0].value = "<img src=x onerror=alert(1)>" }
         let hostile = try SignedReport.make(Sample.report(findings), signer: signer).page
         #expect(!hostile.contains("<script") && !hostile.contains("<img"))
         #expect(page.contains(ReportSignatureText.digest(of: sealed.report)))
@@ -116,7 +116,7 @@ struct SealTests {
 
     @Test("the terminal summary shows the verdict first, then each failure with its cure")
     func text() {
-        let report = Sample.report(Sample.findings(.imported) { $0.set("CKA_EXTRACTABLE", "TRUE") })
+        let report = Sample.report(Sample.findings(.imported) { $0.look { $0.checks[0].fail(with: "TRUE") } })
         #expect(report.text.hasPrefix("FAIL: 1 of "))
         #expect(report.text.contains("attribute.CKA_EXTRACTABLE: TRUE, expected FALSE. Assume that it was copied"))
         let steering = Sample.report(Sample.findings { $0.register = .unknown("\u{1B}[2J") })

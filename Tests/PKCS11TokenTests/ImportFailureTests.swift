@@ -77,7 +77,7 @@ struct ImportFailureTests {
         let made = try await withProvisioningSession(token.uri("object=MADE", modulePath: module.path)) {
             try await $0.generate(as: $1, isResumed: false, tell: { _ in })
         }
-        #expect(made.label == "MADE")
+        #expect(made.evidence["CKA_LABEL"] == "MADE")
         try module.follow()
         #expect(try token.objectCount() == 4, "two pairs; what is left of trials ends with the session")
     }

@@ -24,7 +24,10 @@ struct ImportTests {
         #expect(placed.method == .unwrapped)
         // SoftHSM 2.6.1 does not allow setting CKA_COPYABLE.
         #expect(placed.warnings == ["The token ignored the template: CKA_COPYABLE is true and not false."])
-        #expect(placed.id == Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation)))
+        #expect(
+            placed.evidence["CKA_ID"]
+                == Insecure.SHA1.hash(data: key.publicKey.x963Representation).map { String(format: "%02x", $0) }
+                .joined())
         let attributes = Dictionary(placed.attributes.map { ($0.name, $0.value) }) { first, _ in first }
         let wanted = [
             "CKA_TOKEN": "true", "CKA_PRIVATE": "true", "CKA_SENSITIVE": "true", "CKA_EXTRACTABLE": "false",
@@ -45,7 +48,7 @@ struct ImportTests {
                 .aesKeyGeneration,
                 [Attribute(.isToken, false), Attribute(.valueLength, number: 32), Attribute(.wrap, true)])
             let error = #expect(throws: PKCS11Error.self) {
-                try session.wrapKey(object, with: aes, .aesKeyWrapPadded)
+                try session.gives(object, under: aes, by: .aesKeyWrapPadded)
             }
             #expect(error?.returnValue == .keyUnextractable)
         }
@@ -130,7 +133,7 @@ struct ImportTests {
             for object in try session.objects(with: [Attribute(.publicKey)]) { try session.destroy(object) }
         }
         #expect(try await importKey(.plain(material(key)), uri).method == .found)
-        #expect(try await importKey(.plain(material(key)), uri, isResumed: true).id == placed.id)
+        #expect(try await importKey(.plain(material(key)), uri, isResumed: true).evidence == placed.evidence)
         #expect(try token.objectCount() == 2)
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
     }

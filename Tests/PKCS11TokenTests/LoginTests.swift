@@ -268,7 +268,7 @@ struct LoginTests {
         try makeCarefulKeys("CAREFUL")
         try await withKey(token.uri("object=CAREFUL", modulePath: module.path), ["sessions": .integer(2)]) {
             backend, key in
-            #expect(key.requiresContextLogin)
+            #expect(key.proofSchedule == .onDemand)
             try module.follow("C_SignInit to=1 rv=0xB3")
             #expect(await fault(key) == nil)
             try await eventually("it is ready") { await backend.health() == .ready }

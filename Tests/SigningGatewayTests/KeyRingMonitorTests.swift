@@ -47,10 +47,10 @@ struct KeyRingMonitorTests {
         }
     }
 
-    @Test("A key with context logins signs one proof and then only requests")
-    func requiresContextLogin() async throws {
+    @Test("A key that proves itself on demand signs one proof and then only requests")
+    func onDemand() async throws {
         let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(10) }
-        gateway.place.requiresContextLogin = true
+        gateway.place.proofSchedule = .onDemand
         try await withMonitor(gateway) { monitor in
             while await !monitor.report().allSatisfy({ $0.state == .ready }) { await Task.yield() }
             let proofs = gateway.place.counts.signatures

@@ -17,8 +17,10 @@ public final class P8Key: SigningKey {
         var idle: [SigningContext] = []
         var inFlight = 0
         var isClosed = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
     }
+
+    /// The key is closed, and no signature is in progress.
+    private let ended = AsyncEvent()
 
     init(_ key: LibCryptoKey) throws(KeyError) {
         self.key = key
@@ -38,15 +40,13 @@ public final class P8Key: SigningKey {
     }
 
     func close() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                state.isClosed = true
-                state.idle.removeAll()
-                if state.inFlight > 0 { state.waiting.append(continuation) }
-                return state.inFlight == 0
-            }
-            if isIdle { continuation.resume() }
+        let isIdle = state.withLock { state in
+            state.isClosed = true
+            state.idle.removeAll()
+            return state.inFlight == 0
         }
+        if isIdle { ended.happen() }
+        await ended.wait()
     }
 
     private func begin() throws(KeyError) -> SigningContext {
@@ -62,13 +62,11 @@ public final class P8Key: SigningKey {
     }
 
     private func end(_ context: SigningContext?, isUsable: Bool) {
-        let waiting = state.withLock { state in
+        let isLast = state.withLock { state in
             state.inFlight -= 1
             if let context, isUsable, !state.isClosed { state.idle.append(context) }
-            guard state.isClosed, state.inFlight == 0 else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waiting = [] }
-            return state.waiting
+            return state.isClosed && state.inFlight == 0
         }
-        for continuation in waiting { continuation.resume() }
+        if isLast { ended.happen() }
     }
 }

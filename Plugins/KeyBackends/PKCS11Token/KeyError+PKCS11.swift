@@ -31,3 +31,12 @@ extension PKCS11Error {
         }
     }
 }
+
+/// Runs calls that open a token or search for a key, and throws the `KeyError` of a failed one.
+///
+/// - Parameter name: of the token or the key, for messages.
+func opening<Value>(
+    _ name: @autoclosure () -> String, _ body: () throws(PKCS11Error) -> Value
+) throws(KeyError) -> Value {
+    do throws(PKCS11Error) { return try body() } catch { throw error.whileOpening(name()) }
+}

@@ -14,10 +14,12 @@ public enum PercentEncoding {
         public static let strict = Form(kept: "-._~")
     }
 
-    public static func encode(_ text: String, _ form: Form = .strict) -> String {
+    public static func encode(_ text: String, _ form: Form = .strict) -> String { encode(bytes: text.utf8, form) }
+
+    public static func encode(bytes: some Sequence<UInt8>, _ form: Form = .strict) -> String {
         let kept = Set(form.kept.utf8)
         var encoded: [UInt8] = []
-        for byte in text.utf8 {
+        for byte in bytes {
             if isAlphanumeric(byte) || kept.contains(byte) {
                 encoded.append(byte)
             } else if byte == 0x20, form.spaceAsPlus {

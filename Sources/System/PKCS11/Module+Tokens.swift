@@ -23,12 +23,9 @@ extension Module {
 
     /// `C_GetTokenInfo`.
     public func tokenInfo(of slot: SlotID) throws(PKCS11Error) -> TokenInfo {
-        try call(.getTokenInfo) { functions throws(PKCS11Error) in
-            var info = CK_TOKEN_INFO()
-            let read = try ModuleOutput.function(.getTokenInfo, functions.pointee.C_GetTokenInfo)
-            try check(.getTokenInfo, read(slot.rawValue, &info))
-            return TokenInfo(info)
-        }
+        var info = CK_TOKEN_INFO()
+        try call(.getTokenInfo, \.C_GetTokenInfo) { $0(slot.rawValue, &info) }
+        return TokenInfo(info)
     }
 
     /// Initialises the token in the slot, which erases it (`C_InitToken`).
@@ -38,14 +35,59 @@ extension Module {
         var padded = Array(label.utf8.prefix(32))
         padded.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 32 - padded.count))
         var pin = officerPIN
-        try call(.initToken) { functions throws(PKCS11Error) in
-            let initialize = try ModuleOutput.function(.initToken, functions.pointee.C_InitToken)
-            try check(.initToken, initialize(slot.rawValue, &pin, UInt(pin.count), &padded))
-        }
+        try call(.initToken, \.C_InitToken) { $0(slot.rawValue, &pin, UInt(pin.count), &padded) }
     }
 }
 
-@inline(__always)
-func check(_ function: CryptokiFunction, _ answer: CK_RV) throws(PKCS11Error) {
-    guard answer == CKR_OK else { throw PKCS11Error(function, ReturnValue(rawValue: answer)) }
+/// Information about a library (`CK_INFO`).
+public struct ModuleInfo: Sendable {
+    public let manufacturer: String
+    public let description: String
+    /// The version of the library, as in `2.6`.
+    public let version: String
+    /// The version of the interface, as in `2.40`.
+    public let cryptokiVersion: String
+}
+
+/// Information about a slot (`CK_SLOT_INFO`).
+public struct SlotInfo: Sendable {
+    public let description: String
+    /// The standard's names, such as `CKF_HW_SLOT`.
+    public let flags: [String]
+}
+
+extension Module {
+    /// `C_GetInfo`.
+    public func info() throws(PKCS11Error) -> ModuleInfo {
+        var info = CK_INFO()
+        try call(.getInfo, \.C_GetInfo) { $0(&info) }
+        return ModuleInfo(
+            manufacturer: TokenInfo.text(info.manufacturerID), description: TokenInfo.text(info.libraryDescription),
+            version: TokenInfo.text(info.libraryVersion), cryptokiVersion: TokenInfo.text(info.cryptokiVersion))
+    }
+
+    /// `C_GetSlotInfo`.
+    public func slotInfo(of slot: SlotID) throws(PKCS11Error) -> SlotInfo {
+        var info = CK_SLOT_INFO()
+        try call(.getSlotInfo, \.C_GetSlotInfo) { $0(slot.rawValue, &info) }
+        let flags = [
+            (CKF_TOKEN_PRESENT, "CKF_TOKEN_PRESENT"), (CKF_REMOVABLE_DEVICE, "CKF_REMOVABLE_DEVICE"),
+            (CKF_HW_SLOT, "CKF_HW_SLOT"),
+        ].filter { info.flags & $0.0 != 0 }.map(\.1)
+        return SlotInfo(description: TokenInfo.text(info.slotDescription), flags: flags)
+    }
+
+    /// The mechanisms of the token (`C_GetMechanismList`).
+    public func mechanisms(on slot: SlotID) throws(PKCS11Error) -> [Mechanism] {
+        try call(.getMechanismList) { functions throws(PKCS11Error) in
+            let read = try ModuleOutput.function(.getMechanismList, functions.pointee.C_GetMechanismList)
+            var count: UInt = 0
+            try check(.getMechanismList, read(slot.rawValue, nil, &count))
+            let room = try ModuleOutput.count(count, atMost: ModuleOutput.mechanismLimit, from: .getMechanismList)
+            var list = [UInt](repeating: 0, count: room)
+            try check(.getMechanismList, read(slot.rawValue, &list, &count))
+            let length = try ModuleOutput.count(count, atMost: room, from: .getMechanismList)
+            return list.prefix(length).map(Mechanism.init(rawValue:))
+        }
+    }
 }

@@ -110,6 +110,16 @@ public final class Module: @unchecked Sendable {
         return ReturnValue(rawValue: arguments.with { functions.pointee.C_Initialize($0) })
     }
 
+    /// Makes one call while no thread initialises the module again. An older `generation` is invalid.
+    func call<Function>(
+        _ name: CryptokiFunction, of generation: Int? = nil, _ function: KeyPath<CK_FUNCTION_LIST, Function?>,
+        _ body: (Function) -> CK_RV
+    ) throws(PKCS11Error) {
+        try call(name, of: generation) { functions throws(PKCS11Error) in
+            try check(name, body(try ModuleOutput.function(name, functions.pointee[keyPath: function])))
+        }
+    }
+
     /// Runs one or more related calls while no thread initialises the module again. An older `generation` is invalid.
     @inline(__always)
     func call<Result>(
@@ -122,5 +132,24 @@ public final class Module: @unchecked Sendable {
             else { throw PKCS11Error(function, .cryptokiNotInitialized) }
             return try body(functions)
         }
+    }
+}
+
+/// An argument for `C_Initialize` (`pReserved` of `CK_C_INITIALIZE_ARGS`) that some libraries need, such as NSS.
+final class InitializationArguments: Sendable {
+    let text: String
+    /// Never freed, because a library may keep the pointer.
+    private nonisolated(unsafe) let copy: UnsafeMutablePointer<CChar>?
+
+    init(_ text: String) {
+        self.text = text
+        copy = strdup(text)
+    }
+
+    func with(_ body: (UnsafeMutableRawPointer) -> UInt) -> UInt {
+        var arguments = CK_C_INITIALIZE_ARGS()
+        arguments.flags = CKF_OS_LOCKING_OK
+        arguments.pReserved = UnsafeMutableRawPointer(copy)
+        return body(&arguments)
     }
 }

@@ -1,3 +1,6 @@
+internal import CP11Kit
+internal import Glibc
+
 /// Checks the output of a module before its use. A faulty module may return any number and omit any function.
 enum ModuleOutput {
     static let slotLimit = 1024
@@ -35,4 +38,15 @@ enum ModuleOutput {
             detail:
                 "\(function.rawValue) answered CKR_OK with the number \(number), where at most \(limit) are possible")
     }
+}
+
+@inline(__always)
+func check(_ function: CryptokiFunction, _ answer: CK_RV) throws(PKCS11Error) {
+    guard answer == CKR_OK else { throw PKCS11Error(function, ReturnValue(rawValue: answer)) }
+}
+
+/// Overwrites the bytes with zeros. The optimiser removes ordinary stores that are never read, but not this one.
+func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+    guard let address = bytes.baseAddress else { return }
+    explicit_bzero(address, bytes.count)
 }

@@ -9,7 +9,6 @@ public struct ReturnValue: RawRepresentable, Hashable, Sendable {
     }
 
     public static let ok = ReturnValue(rawValue: CKR_OK)
-    public static let hostMemory = ReturnValue(rawValue: CKR_HOST_MEMORY)
     public static let slotIDInvalid = ReturnValue(rawValue: CKR_SLOT_ID_INVALID)
     public static let generalError = ReturnValue(rawValue: CKR_GENERAL_ERROR)
     public static let functionFailed = ReturnValue(rawValue: CKR_FUNCTION_FAILED)
@@ -32,7 +31,6 @@ public struct ReturnValue: RawRepresentable, Hashable, Sendable {
     public static let mechanismInvalid = ReturnValue(rawValue: CKR_MECHANISM_INVALID)
     public static let mechanismParamInvalid = ReturnValue(rawValue: CKR_MECHANISM_PARAM_INVALID)
     public static let objectHandleInvalid = ReturnValue(rawValue: CKR_OBJECT_HANDLE_INVALID)
-    public static let functionRejected = ReturnValue(rawValue: CKR_FUNCTION_REJECTED)
     public static let operationNotInitialized = ReturnValue(rawValue: CKR_OPERATION_NOT_INITIALIZED)
     public static let operationActive = ReturnValue(rawValue: CKR_OPERATION_ACTIVE)
     public static let pinIncorrect = ReturnValue(rawValue: CKR_PIN_INCORRECT)
@@ -45,8 +43,6 @@ public struct ReturnValue: RawRepresentable, Hashable, Sendable {
     public static let sessionHandleInvalid = ReturnValue(rawValue: CKR_SESSION_HANDLE_INVALID)
     public static let tokenNotPresent = ReturnValue(rawValue: CKR_TOKEN_NOT_PRESENT)
     public static let tokenNotRecognized = ReturnValue(rawValue: CKR_TOKEN_NOT_RECOGNIZED)
-    public static let actionProhibited = ReturnValue(rawValue: CKR_ACTION_PROHIBITED)
-    public static let templateIncomplete = ReturnValue(rawValue: CKR_TEMPLATE_INCOMPLETE)
     public static let attributeReadOnly = ReturnValue(rawValue: CKR_ATTRIBUTE_READ_ONLY)
     public static let encryptedDataInvalid = ReturnValue(rawValue: CKR_ENCRYPTED_DATA_INVALID)
     public static let sessionReadOnly = ReturnValue(rawValue: CKR_SESSION_READ_ONLY)
@@ -62,7 +58,6 @@ public struct ReturnValue: RawRepresentable, Hashable, Sendable {
     public static let userTypeInvalid = ReturnValue(rawValue: CKR_USER_TYPE_INVALID)
     public static let bufferTooSmall = ReturnValue(rawValue: CKR_BUFFER_TOO_SMALL)
     public static let cryptokiNotInitialized = ReturnValue(rawValue: CKR_CRYPTOKI_NOT_INITIALIZED)
-    public static let cryptokiAlreadyInitialized = ReturnValue(rawValue: CKR_CRYPTOKI_ALREADY_INITIALIZED)
 }
 
 extension ReturnValue: CustomStringConvertible {

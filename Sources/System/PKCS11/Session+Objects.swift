@@ -52,18 +52,19 @@ extension Session {
 
     /// Whether the token reveals the value, which is wiped at once. Throws the token's return value if it refuses.
     public func gives(_ kind: Attribute.Kind, of object: ObjectHandle) throws(PKCS11Error) -> Bool {
-        try call(.getAttributeValue) { functions throws(PKCS11Error) in
-            let read = try ModuleOutput.function(.getAttributeValue, functions.pointee.C_GetAttributeValue)
-            let (answer, length) = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { room in
+        var length: UInt = 0
+        try call(.getAttributeValue, \.C_GetAttributeValue) { read in
+            withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { room in
                 var attribute = CK_ATTRIBUTE(
                     type: kind.rawValue, pValue: room.baseAddress, ulValueLen: UInt(room.count))
-                defer { wipe(room) }
-                let answer = read(handle, object.rawValue, &attribute, 1)
-                return (answer, attribute.ulValueLen)
+                defer {
+                    wipe(room)
+                    length = attribute.ulValueLen
+                }
+                return read(handle, object.rawValue, &attribute, 1)
             }
-            try check(.getAttributeValue, answer)
-            return length != 0 && length != UInt.max
         }
+        return length != 0 && length != UInt.max
     }
 
     /// A Boolean attribute; nil if the object has none.
@@ -75,5 +76,14 @@ extension Session {
     public func number(_ kind: Attribute.Kind, of object: ObjectHandle) throws(PKCS11Error) -> UInt? {
         guard let bytes = try value(of: kind, in: object), bytes.count == MemoryLayout<UInt>.size else { return nil }
         return bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt.self) }
+    }
+}
+
+/// The handle of an object (`CK_OBJECT_HANDLE`), valid for one initialisation of the module.
+public struct ObjectHandle: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
     }
 }

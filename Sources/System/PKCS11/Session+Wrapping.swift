@@ -3,29 +3,25 @@ internal import CP11Kit
 extension Session {
     /// `C_GenerateKey`.
     public func generateKey(_ mechanism: Mechanism, _ attributes: [Attribute]) throws(PKCS11Error) -> ObjectHandle {
-        try call(.generateKey) { functions throws(PKCS11Error) in
-            var mechanism = CK_MECHANISM(mechanism: mechanism.rawValue, pParameter: nil, ulParameterLen: 0)
-            let generate = try ModuleOutput.function(.generateKey, functions.pointee.C_GenerateKey)
-            var key: UInt = 0
-            let answer = AttributeTemplate.with(attributes) { template, count in
-                generate(handle, &mechanism, template, count, &key)
+        var key: UInt = 0
+        try call(.generateKey, \.C_GenerateKey) { generate in
+            mechanism.with { mechanism in
+                AttributeTemplate.with(attributes) { template, count in
+                    generate(handle, mechanism, template, count, &key)
+                }
             }
-            try check(.generateKey, answer)
-            return ObjectHandle(rawValue: key)
         }
+        return ObjectHandle(rawValue: key)
     }
 
     /// Encrypts in place, for a mechanism whose output is as long as its input (`C_EncryptInit`, `C_Encrypt`).
     public func encrypt(
         _ bytes: UnsafeMutableRawBufferPointer, with key: ObjectHandle, _ mechanism: Mechanism
     ) throws(PKCS11Error) {
-        try call(.encryptInit) { functions throws(PKCS11Error) in
-            var mechanism = CK_MECHANISM(mechanism: mechanism.rawValue, pParameter: nil, ulParameterLen: 0)
-            let begin = try ModuleOutput.function(.encryptInit, functions.pointee.C_EncryptInit)
-            let encrypt = try ModuleOutput.function(.encrypt, functions.pointee.C_Encrypt)
-            try check(.encryptInit, begin(handle, &mechanism, key.rawValue))
-            // The call needs a separate buffer: not every token allows overlapping input and output.
-            let answer = withUnsafeTemporaryAllocation(byteCount: max(bytes.count, 1), alignment: 16) { output in
+        try call(.encryptInit, \.C_EncryptInit) { begin in mechanism.with { begin(handle, $0, key.rawValue) } }
+        // The call needs a separate buffer: not every token allows overlapping input and output.
+        try call(.encrypt, \.C_Encrypt) { encrypt in
+            withUnsafeTemporaryAllocation(byteCount: max(bytes.count, 1), alignment: 16) { output in
                 defer { wipe(output) }
                 var length = UInt(bytes.count)
                 let answer = encrypt(
@@ -36,7 +32,6 @@ extension Session {
                 bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[..<bytes.count]))
                 return answer
             }
-            try check(.encrypt, answer)
         }
     }
 
@@ -45,35 +40,16 @@ extension Session {
         _ wrapped: [UInt8], with key: ObjectHandle, _ mechanism: Mechanism, hash: OAEPHash = .sha1,
         _ attributes: [Attribute]
     ) throws(PKCS11Error) -> ObjectHandle {
-        try call(.unwrapKey) { functions throws(PKCS11Error) in
-            let unwrap = try ModuleOutput.function(.unwrapKey, functions.pointee.C_UnwrapKey)
-            var wrapped = wrapped
-            var object: UInt = 0
-            let answer = mechanism.with(hash) { mechanism in
+        var wrapped = wrapped
+        var object: UInt = 0
+        try call(.unwrapKey, \.C_UnwrapKey) { unwrap in
+            mechanism.with(hash) { mechanism in
                 AttributeTemplate.with(attributes) { template, count in
-                    unwrap(
-                        handle, mechanism, key.rawValue, &wrapped, UInt(wrapped.count), template, count, &object)
+                    unwrap(handle, mechanism, key.rawValue, &wrapped, UInt(wrapped.count), template, count, &object)
                 }
             }
-            try check(.unwrapKey, answer)
-            return ObjectHandle(rawValue: object)
         }
-    }
-
-    /// `C_WrapKey`, which shows whether a key can be extracted.
-    public func wrapKey(
-        _ object: ObjectHandle, with key: ObjectHandle, _ mechanism: Mechanism
-    ) throws(PKCS11Error) -> [UInt8] {
-        try call(.wrapKey) { functions throws(PKCS11Error) in
-            let wrap = try ModuleOutput.function(.wrapKey, functions.pointee.C_WrapKey)
-            var wrapped = [UInt8](repeating: 0, count: 8192)
-            var length = UInt(wrapped.count)
-            let answer = mechanism.with { mechanism in
-                wrap(handle, mechanism, key.rawValue, object.rawValue, &wrapped, &length)
-            }
-            try check(.wrapKey, answer)
-            return Array(wrapped.prefix(try ModuleOutput.count(length, atMost: wrapped.count, from: .wrapKey)))
-        }
+        return ObjectHandle(rawValue: object)
     }
 }
 
@@ -121,5 +97,27 @@ extension CK_RSA_PKCS_OAEP_PARAMS {
             }
         self.init(
             hashAlg: algorithm, mgf: mask, source: CKZ_DATA_SPECIFIED, pSourceData: nil, ulSourceDataLen: 0)
+    }
+}
+
+/// Attempts that a secure token refuses.
+extension Session {
+    /// Whether the token wraps a key (`C_WrapKey`); the output is wiped at once. Throws the return value if it refuses.
+    public func gives(
+        _ object: ObjectHandle, under key: ObjectHandle, by mechanism: Mechanism
+    ) throws(PKCS11Error) -> Bool {
+        var length: UInt = 0
+        try call(.wrapKey, \.C_WrapKey) { wrap in
+            withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 16) { room in
+                defer { wipe(room) }
+                length = UInt(room.count)
+                return mechanism.with { mechanism in
+                    wrap(
+                        handle, mechanism, key.rawValue, object.rawValue,
+                        room.baseAddress?.assumingMemoryBound(to: UInt8.self), &length)
+                }
+            }
+        }
+        return length != 0 && length != UInt.max
     }
 }

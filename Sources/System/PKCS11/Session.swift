@@ -34,13 +34,10 @@ public final class Session: Sendable {
     /// Whether a user is logged in, by this or another session of the process (`C_GetSessionInfo`). States above those
     /// of the standard belong to vendor-defined users.
     public func isLoggedIn() throws(PKCS11Error) -> Bool {
-        try call(.getSessionInfo) { functions throws(PKCS11Error) in
-            var info = CK_SESSION_INFO()
-            let read = try ModuleOutput.function(.getSessionInfo, functions.pointee.C_GetSessionInfo)
-            try check(.getSessionInfo, read(handle, &info))
-            return info.state == CKS_RO_USER_FUNCTIONS || info.state == CKS_RW_USER_FUNCTIONS
-                || info.state > CKS_RW_SO_FUNCTIONS
-        }
+        var info = CK_SESSION_INFO()
+        try call(.getSessionInfo, \.C_GetSessionInfo) { $0(handle, &info) }
+        return info.state == CKS_RO_USER_FUNCTIONS || info.state == CKS_RW_USER_FUNCTIONS
+            || info.state > CKS_RW_SO_FUNCTIONS
     }
 
     /// `C_Login`, for all sessions of this process with the token.
@@ -54,17 +51,12 @@ public final class Session: Sendable {
 
     /// `C_Logout`, for all sessions of this process with the token.
     public func logout() throws(PKCS11Error) {
-        try call(.logout) { functions throws(PKCS11Error) in
-            try check(.logout, try ModuleOutput.function(.logout, functions.pointee.C_Logout)(handle))
-        }
+        try call(.logout, \.C_Logout) { $0(handle) }
     }
 
     /// `C_CloseSession`. The token logs out when its last session closes.
     public func close() throws(PKCS11Error) {
-        try call(.closeSession) { functions throws(PKCS11Error) in
-            let close = try ModuleOutput.function(.closeSession, functions.pointee.C_CloseSession)
-            try check(.closeSession, close(handle))
-        }
+        try call(.closeSession, \.C_CloseSession) { $0(handle) }
     }
 
     /// `C_CloseSession` for several sessions, with no other call in flight: SoftHSM 2.6.1 crashes if a session is
@@ -105,6 +97,12 @@ public final class Session: Sendable {
         // The interface lacks `const` here; the PIN is only read.
         let bytes = UnsafeMutablePointer(mutating: pin?.baseAddress?.assumingMemoryBound(to: UInt8.self))
         return login(handle, type, bytes, UInt(pin?.count ?? 0))
+    }
+
+    func call<Function>(
+        _ name: CryptokiFunction, _ function: KeyPath<CK_FUNCTION_LIST, Function?>, _ body: (Function) -> CK_RV
+    ) throws(PKCS11Error) {
+        try module.call(name, of: generation, function, body)
     }
 
     @inline(__always)

@@ -1,7 +1,8 @@
 import Foundation
-import PKCS11Token
 import SigningKit
 import SoftHSMTesting
+
+@testable import PKCS11Token
 
 /// A fault during the inspection of a key, as the compliance report does it.
 struct InspectingFaults {
@@ -18,7 +19,7 @@ struct InspectingFaults {
         for _ in 0..<fault.call + 3 {
             let wasOver = session.hasFired(fault)
             do throws(KeyError) {
-                let seen = try await keys.backend.inspect(selector)
+                let seen = try await keys.backend.token.inspect(selector)
                 if seen.probes?.wrap == .given || seen.probes?.value == .given {
                     verdict = .wrong("a key that is kept was reported as given out")
                     break

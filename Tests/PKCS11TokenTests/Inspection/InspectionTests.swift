@@ -1,9 +1,10 @@
 import Crypto
 import Foundation
-import PKCS11Token
 import SigningKit
 import SoftHSMTesting
 import Testing
+
+@testable import PKCS11Token
 
 @Suite("Inspection of keys on a token", .serialized, .softHSM, .timeLimit(.minutes(1)))
 struct InspectionTests {
@@ -17,7 +18,6 @@ struct InspectionTests {
     func generated() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let key = try await inspect("object=KEY")
-        #expect(key.custody == .token)
         #expect(key.fingerprint != nil)
         #expect(key.value(of: "CKA_CLASS") == "CKO_PRIVATE_KEY")
         #expect(key.value(of: "CKA_KEY_TYPE") == "CKK_EC")
@@ -31,7 +31,7 @@ struct InspectionTests {
         #expect(key.value(of: "CKA_LABEL") == "KEY")
         #expect(key.probes?.value == .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"))
         #expect(key.probes?.wrap == .refused(answer: "CKR_KEY_UNEXTRACTABLE"))
-        #expect(key.objects == KeyInspection.Objects(uri: 1, id: 1, label: 1))
+        #expect(key.objects == InspectedTokenKey.Objects(uri: 1, id: 1, label: 1))
     }
 
     @Test("inspect does not show an imported key as local")
@@ -59,10 +59,10 @@ struct InspectionTests {
         let wrappable = try await inspect("object=KEY")
         #expect(
             wrappable.probes
-                == KeyInspection.Probes(
+                == NegativeProbes.Answers(
                     value: .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"), wrap: .given))
         let open = try await inspect("object=OPEN")
-        #expect(open.probes == KeyInspection.Probes(value: .given, wrap: .given))
+        #expect(open.probes == NegativeProbes.Answers(value: .given, wrap: .given))
     }
 
     @Test("inspect counts the keys that share a name")
@@ -71,18 +71,18 @@ struct InspectionTests {
         try token.generateKey(label: "KEY", id: [2])
         try token.generateKey(label: "OTHER", id: [2])
         let both = try await inspect("object=KEY")
-        #expect(both.objects?.uri == 2)
+        #expect(both.objects.uri == 2)
         #expect(both.attributes.isEmpty && both.probes == nil && both.fingerprint == nil)
         let one = try await inspect("object=KEY;id=%02")
-        #expect(one.objects == KeyInspection.Objects(uri: 1, id: 2, label: 2))
+        #expect(one.objects == InspectedTokenKey.Objects(uri: 1, id: 2, label: 2))
         let none = try await inspect("object=NONE")
-        #expect(none.objects?.uri == 0)
+        #expect(none.objects.uri == 0)
     }
 
     @Test("inspect reports the token, its library and the library's digest")
     func place() async throws {
         try token.generateKey(label: "KEY", id: [1])
-        let seen = try #require(try await inspect("object=KEY").token)
+        let seen = try await inspect("object=KEY").token
         #expect(seen.label == token.label && seen.serial == token.serial)
         #expect(seen.manufacturer == "SoftHSM project" && seen.model == "SoftHSM v2")
         #expect(seen.flags.contains("CKF_LOGIN_REQUIRED") && seen.flags.contains("CKF_RNG"))
@@ -99,8 +99,8 @@ struct InspectionTests {
         try token.generateKey(label: "KEY", id: [1])
         let wrong = try token.pinFile(holding: "wrong")
         #expect(await refusal(of: token.uri("object=KEY", pinFile: wrong)) != nil)
-        #expect(try await inspect("object=KEY").token?.flags.contains("CKF_USER_PIN_COUNT_LOW") == true)
-        #expect(try await inspect("object=KEY").token?.flags.contains("CKF_USER_PIN_COUNT_LOW") == false)
+        #expect(try await inspect("object=KEY").token.flags.contains("CKF_USER_PIN_COUNT_LOW"))
+        #expect(try await !inspect("object=KEY").token.flags.contains("CKF_USER_PIN_COUNT_LOW"))
     }
 
     @Test("inspect leaves nothing behind, and the key signs as before")
@@ -126,13 +126,13 @@ struct InspectionTests {
         await #expect(throws: KeyError.closed) { try await backend.inspect(selector) }
     }
 
-    private func inspect(_ name: String) async throws -> KeyInspection {
+    private func inspect(_ name: String) async throws -> InspectedTokenKey {
         let address = try PKCS11TokenBackend.address(of: KeyURI(token.uri(name)))
         let environment = KeyBackendEnvironment(
             settings: try PluginSettings([:], for: PKCS11TokenBackend.settings), secrets: FileSecrets())
         let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
         do {
-            let inspection = try await backend.inspect(address.selector)
+            let inspection = try await backend.token.inspect(address.selector)
             await backend.close()
             return inspection
         } catch {

@@ -9,7 +9,7 @@ public final class FakeBackendLocation: Sendable {
         var shownPublicKey: P256.Signing.PublicKey?
         var health = KeyBackendHealth.ready
         var openingFault: KeyError?
-        var requiresContextLogin = false
+        var proofSchedule = ProofSchedule.unlimited
         var secretReference: String?
         var openBackends = 0
         var faults: [KeyError] = []
@@ -78,10 +78,9 @@ public final class FakeBackendLocation: Sendable {
         set { state.withLock { $0.health = newValue } }
     }
 
-    /// Whether each signature needs its own login.
-    public var requiresContextLogin: Bool {
-        get { state.withLock { $0.requiresContextLogin } }
-        set { state.withLock { $0.requiresContextLogin = newValue } }
+    public var proofSchedule: ProofSchedule {
+        get { state.withLock { $0.proofSchedule } }
+        set { state.withLock { $0.proofSchedule = newValue } }
     }
 
     /// If set, every attempt to open a backend throws this error.

@@ -77,7 +77,7 @@ public struct FakeKeyBackend: KeyBackend {
 
         var publicKey: P256.Signing.PublicKey { place.shownPublicKey ?? key.publicKey }
         var custody: KeyCustody { .process }
-        var requiresContextLogin: Bool { place.requiresContextLogin }
+        var proofSchedule: ProofSchedule { place.proofSchedule }
 
         func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
             if isClosed.value { throw .closed }
@@ -89,6 +89,8 @@ public struct FakeKeyBackend: KeyBackend {
 }
 
 extension FakeKeyBackend: KeyProvisioning {
+    public static func uri(_ uri: KeyURI, naming keyID: String) throws(KeyError) -> KeyURI { uri }
+
     /// Not supported: tests add and remove keys with `FakeBackendLocation`.
     public static func provisioningSession(
         at locator: KeyLocator, in environment: KeyBackendEnvironment

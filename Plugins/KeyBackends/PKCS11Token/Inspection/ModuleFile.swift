@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encodings
 internal import Glibc
 
 enum ModuleFile {
@@ -13,7 +14,7 @@ enum ModuleFile {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
-            if count == 0 { return AttributeReading.hexadecimal(hash.finalize()) }
+            if count == 0 { return Hexadecimal.encode(hash.finalize()) }
             hash.update(data: buffer[..<count])
         }
     }

@@ -1,8 +1,24 @@
 internal import PKCS11
-internal import SigningKit
 
 /// Tries both ways to extract a private key. The behaviour of the token counts, not the attributes that it reports.
 struct NegativeProbes {
+    /// The result of an attempt to extract the private key.
+    enum Answer: Equatable {
+        /// The token refused, as it must.
+        case refused(answer: String)
+        /// The token revealed the key, which was then wiped.
+        case given
+        /// The attempt was not possible, for the reason in the text.
+        case untried(String)
+    }
+
+    struct Answers: Equatable {
+        /// `C_GetAttributeValue` of `CKA_VALUE`.
+        var value: Answer
+        /// `C_WrapKey` under an AES key made for this probe.
+        var wrap: Answer
+    }
+
     private let session: Session
 
     init(_ session: Session) {
@@ -10,20 +26,22 @@ struct NegativeProbes {
     }
 
     /// - Throws: when the session has become unusable.
-    func `try`(on object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probes {
-        KeyInspection.Probes(value: try value(object), wrap: try wrap(object))
+    func `try`(on object: ObjectHandle) throws(PKCS11Error) -> Answers {
+        Answers(value: try value(object), wrap: try wrap(object))
     }
 
-    private func value(_ object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probe {
+    private func value(_ object: ObjectHandle) throws(PKCS11Error) -> Answer {
         do throws(PKCS11Error) {
-            return try session.gives(.value, of: object) ? .given : .untried("the token gave an empty value")
+            let (isGiven, refusal) = try session.revealsValue(of: object)
+            if let refusal { return .refused(answer: "\(refusal)") }
+            return isGiven ? .given : .untried("the token gave an empty value")
         } catch {
-            return try classify(error, refusals: [.attributeSensitive, .keyUnextractable, .attributeTypeInvalid])
+            return try classify(error, refusals: [])
         }
     }
 
     /// Wraps the key under an AES key that exists only in this session.
-    private func wrap(_ object: ObjectHandle) throws(PKCS11Error) -> KeyInspection.Probe {
+    private func wrap(_ object: ObjectHandle) throws(PKCS11Error) -> Answer {
         let key: ObjectHandle
         do throws(PKCS11Error) {
             key = try session.generateKey(
@@ -38,7 +56,7 @@ struct NegativeProbes {
             throw error
         }
         defer { try? session.destroy(key) }
-        var outcome = KeyInspection.Probe.untried("the token has no mechanism to wrap with")
+        var outcome = Answer.untried("the token has no mechanism to wrap with")
         for mechanism in [Mechanism.aesKeyWrapKWP, .aesKeyWrapPadded, .aesKeyWrap] {
             do throws(PKCS11Error) {
                 outcome =
@@ -55,10 +73,22 @@ struct NegativeProbes {
 
     private func classify(
         _ error: PKCS11Error, refusals: [ReturnValue]
-    ) throws(PKCS11Error) -> KeyInspection.Probe {
+    ) throws(PKCS11Error) -> Answer {
         if refusals.contains(error.returnValue) { return .refused(answer: "\(error.returnValue)") }
         guard error.returnValue.isOfSession else { return .untried("\(error)") }
         throw error
+    }
+}
+
+extension Session {
+    /// Whether the token reveals `CKA_VALUE`, and if not, how it refuses. The behaviour of the token counts, not the
+    /// attributes that it reports.
+    func revealsValue(of object: ObjectHandle) throws(PKCS11Error) -> (isGiven: Bool, refusal: ReturnValue?) {
+        do throws(PKCS11Error) { return (try gives(.value, of: object), nil) } catch {
+            let refusals: [ReturnValue] = [.attributeSensitive, .attributeTypeInvalid, .keyUnextractable]
+            guard refusals.contains(error.returnValue) else { throw error }
+            return (false, error.returnValue)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Encodings
 internal import PKCS11
 
 /// A private key as the token shows it.
@@ -28,7 +29,7 @@ struct FoundKey: Sendable {
     }
 
     private static func escaped(_ id: [UInt8]) -> String {
-        let shown = id.prefix(shownLength).map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        let shown = id.prefix(shownLength).map { "%" + Hexadecimal.encode([$0], uppercase: true) }
         return shown.joined() + (id.count > shownLength ? "…" : "")
     }
 }

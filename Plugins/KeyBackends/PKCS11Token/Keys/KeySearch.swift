@@ -8,13 +8,8 @@ enum KeySearch {
 
     /// - Throws: `notFound` or `ambiguous`, with a list of keys.
     static func find(_ selector: KeySelector, on token: TokenInfo, in session: Session) throws(KeyError) -> FoundKey {
-        let wanted = try TokenAddress.parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
-        let found: [FoundKey]
-        do throws(PKCS11Error) {
-            found = try keys(wanted, session)
-        } catch {
-            throw error.whileOpening(token.name)
-        }
+        let wanted = try TokenAddress.keyAttributes(of: selector)
+        let found = try opening(token.name) { () throws(PKCS11Error) in try keys(wanted, session) }
         if found.count == 1 { return found[0] }
         let asked = selector.uri.path
         guard found.isEmpty else {
@@ -22,12 +17,7 @@ enum KeySearch {
                 "\(found.count) private keys on the token \(token.name) match \(asked): \(list(found)). Name one "
                     + "of them by object and id.")
         }
-        let all: [FoundKey]
-        do throws(PKCS11Error) {
-            all = try keys([], session)
-        } catch {
-            throw error.whileOpening(token.name)
-        }
+        let all = try opening(token.name) { () throws(PKCS11Error) in try keys([], session) }
         throw .notFound(
             "No private key on the token \(token.name) matches \(asked). "
                 + (all.isEmpty ? "It has none." : "It has \(list(all))."))

@@ -1,18 +1,16 @@
 internal import Crypto
 internal import PKCS11
 internal import SigningKit
+internal import SwiftASN1
 
 /// Finds the public key of a private key: in its public key object, else in its certificate, else in the configuration.
 enum PublicKeySearch {
     static func find(
         for key: FoundKey, _ selector: KeySelector, in session: Session
     ) throws(KeyError) -> P256.Signing.PublicKey {
-        let shown: [UInt8]?
-        do throws(PKCS11Error) {
+        let shown = try opening(key.name) { () throws(PKCS11Error) in
             let point = try publicObject(of: key, session)
-            shown = if let point { point } else { try certificate(of: key, session) }
-        } catch {
-            throw error.whileOpening(key.name)
+            return if let point { point } else { try certificate(of: key, session) }
         }
         if let shown, let configured = selector.publicKey, shown != configured {
             throw .unfit("\(key.sentence) has a public key on its token that differs from the configured one.")
@@ -40,7 +38,18 @@ enum PublicKeySearch {
         guard let object = try companion(.certificate, of: key, session),
             let der = try session.value(of: .value, in: object)
         else { return nil }
-        return DERReader.p256Point(inCertificate: der)
+        return point(inCertificate: der)
+    }
+
+    /// The public key of a P-256 certificate (RFC 5280 §4.1): its X9.63 point of 65 bytes. Other fields are not read.
+    static func point(inCertificate der: [UInt8]) -> [UInt8]? {
+        guard let certificate = try? DER.parse(der), let toBeSigned = certificate.members?.first,
+            // Without the version, the sixth field follows serial number, algorithm, issuer, validity and subject.
+            let information = toBeSigned.members?.drop(while: { $0.identifier.tagClass == .contextSpecific })
+                .dropFirst(5).first,
+            let publicKey = P256.Signing.PublicKey(subjectPublicKeyInfo: Array(information.encodedBytes))
+        else { return nil }
+        return Array(publicKey.x963Representation)
     }
 
     /// The one object with the key's ID; if none has it, the one with the key's label and no ID of another key.
@@ -60,5 +69,12 @@ enum PublicKeySearch {
             if id.isEmpty || key.id.isEmpty { named.append(object) }
         }
         return named.count == 1 ? named[0] : nil
+    }
+}
+
+extension ASN1Node {
+    /// The elements of a SEQUENCE; nil for another element.
+    fileprivate var members: [ASN1Node]? {
+        if identifier == .sequence, case .constructed(let nodes) = content { Array(nodes) } else { nil }
     }
 }

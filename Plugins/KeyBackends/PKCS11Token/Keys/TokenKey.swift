@@ -94,7 +94,11 @@ final class TokenKey: SigningKey {
     /// Whether a signature may be tried: the token has the key, and its PIN was not refused.
     var isUsable: Bool { isPresent && contextLogin?.refusal == nil }
 
+    /// Whether the token requires the PIN for each signature.
     var requiresContextLogin: Bool { contextLogin != nil }
+
+    /// Each proof with such a key may need a PIN from a person.
+    var proofSchedule: ProofSchedule { requiresContextLogin ? .onDemand : .unlimited }
 
     private var absence: KeyError? {
         if isPresent { return nil }
@@ -123,4 +127,17 @@ final class TokenKey: SigningKey {
         }
         pool.note(name, isMissing: true)
     }
+}
+
+/// The serial number of the token that is connected now.
+final class TokenSerial: Sendable {
+    private let text: Mutex<String>
+
+    init(_ text: String) {
+        self.text = Mutex(text)
+    }
+
+    var current: String { text.withLock { $0 } }
+
+    func set(_ serial: String) { text.withLock { $0 = serial } }
 }

@@ -69,7 +69,7 @@ enum RSAPairUnwrapping {
         }
         let unwrapping = PackageUnwrapping(
             session: session, package: package, templates: KeyTemplate.privateKey(name), tell: tell)
-        guard case .newKey(let newKey) = try unwrapping.open(with: pair.privateKey) else { return nil }
+        guard case .unwrapped(let newKey) = try unwrapping.open(with: pair.privateKey) else { return nil }
         return NewPrivateKey(object: newKey.object, method: .unwrapped, warnings: newKey.warnings)
     }
 }

@@ -24,7 +24,12 @@ struct CreatedKeyCheck {
         } catch {
             throw error.whileProvisioning(workSession.info, "show the attributes of the key")
         }
-        try probe(key, workSession)
+        let (isGiven, refusal) = try workSession.attempt("say whether CKA_VALUE can be read") {
+            session throws(PKCS11Error) in
+            try session.revealsValue(of: key)
+        }
+        if isGiven { faults.append("CKA_VALUE can be read") }
+        if let refusal { note("CKA_VALUE", "refused: \(refusal)") }
     }
 
     private static let provenance: [(Attribute.Kind, String)] = [
@@ -46,19 +51,6 @@ struct CreatedKeyCheck {
             faults.append(sentence)
         } else {
             warnings.append("The token ignored the template: \(sentence).")
-        }
-    }
-
-    /// The behaviour of the token counts, not the attributes that it reports.
-    private mutating func probe(_ key: ObjectHandle, _ session: TokenWorkSession) throws(KeyError) {
-        do throws(PKCS11Error) {
-            if try session.session.gives(.value, of: key) { faults.append("CKA_VALUE can be read") }
-        } catch {
-            let refusals: [ReturnValue] = [.attributeSensitive, .attributeTypeInvalid, .keyUnextractable]
-            guard refusals.contains(error.returnValue) else {
-                throw error.whileProvisioning(session.info, "say whether CKA_VALUE can be read")
-            }
-            note("CKA_VALUE", "refused: \(error.returnValue)")
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encodings
 internal import PKCS11
 internal import SigningKit
 
@@ -12,7 +13,7 @@ struct KeyDestruction {
     let tell: @Sendable (String) -> Void
 
     func run() throws(KeyError) -> DestroyedKey {
-        let wanted = try TokenAddress.parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
+        let wanted = try TokenAddress.keyAttributes(of: selector)
         guard !wanted.isEmpty else { throw .invalidURI("it must name the key to destroy by object=… or id=…") }
         let privates = try objects([Attribute(.privateKey)] + wanted)
         guard privates.count <= 1 else {
@@ -48,9 +49,13 @@ struct KeyDestruction {
         try look(for: [wanted, attributes] + attributes.map { [$0] }, publicKey)
         tell("A search by label, ID and public key found no object of the key.")
         return DestroyedKey(
-            fingerprint: publicKey.map { PublicKeyFingerprint(of: $0) },
-            label: text(attributes, .label), id: attributes.first { $0.kind == .id }?.value ?? [],
-            destroyedPrivate: privates.count, destroyedPublic: publics.count)
+            fingerprint: publicKey.map { PublicKeyFingerprint(of: $0) }, destroyedPrivate: privates.count,
+            destroyedPublic: publics.count,
+            evidence: [
+                "lookedForBy": "CKA_LABEL, CKA_ID, CKA_EC_POINT", "objectsLeft": "0",
+                "CKA_LABEL": String(decoding: value(.label, in: attributes), as: UTF8.self),
+                "CKA_ID": Hexadecimal.encode(value(.id, in: attributes)),
+            ])
     }
 
     private func objects(_ attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
@@ -99,7 +104,7 @@ struct KeyDestruction {
         }
     }
 
-    private func text(_ attributes: [Attribute], _ kind: Attribute.Kind) -> String {
-        String(decoding: attributes.first { $0.kind == kind }?.value ?? [], as: UTF8.self)
+    private func value(_ kind: Attribute.Kind, in attributes: [Attribute]) -> [UInt8] {
+        attributes.first { $0.kind == kind }?.value ?? []
     }
 }

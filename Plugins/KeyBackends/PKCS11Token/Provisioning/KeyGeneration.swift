@@ -79,7 +79,7 @@ struct KeyGeneration {
         guard holds else { throw .unfit("The signature of the new key does not verify with its public key.") }
         tell("Checked: generated in the token, sensitive, never extractable, for signing only; its proof is valid.")
         return ProvisionedKey(
-            publicKey: publicKey, method: method, label: found.label, id: found.id, attributes: readback.attributes,
+            publicKey, method, label: found.label, id: found.id, attributes: readback.attributes,
             warnings: readback.warnings)
     }
 

@@ -88,7 +88,7 @@ struct KeyImport {
     ) throws(KeyError) -> ProvisionedKey {
         let refusal = hasPublicKey ? nil : try placePublicKey()
         return ProvisionedKey(
-            publicKey: key.publicKey, method: method, label: name.label, id: name.id, attributes: readback.attributes,
+            key.publicKey, method, label: name.label, id: name.id, attributes: readback.attributes,
             warnings: readback.warnings + [refusal].compactMap(\.self), lacksPublicKey: refusal != nil)
     }
 

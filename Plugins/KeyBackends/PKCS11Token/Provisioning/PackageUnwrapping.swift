@@ -9,21 +9,21 @@ struct PackageUnwrapping {
     let templates: [[Attribute]]
     let tell: (String) -> Void
 
-    enum Outcome {
-        case newKey(NewPrivateKey)
-        /// The token denies mechanisms that it lists; an error message.
+    enum Outcome<Key> {
+        case unwrapped(Key)
+        /// The token denies mechanisms that it lists, or the package's hash; an error message.
         case denied(String)
     }
 
     func run() throws(KeyError) -> NewPrivateKey {
         switch try open(with: try wrappingKey()) {
-        case .newKey(let key): return key
+        case .unwrapped(let key): return key
         case .denied(let sentence): throw .unfit(sentence)
         }
     }
 
-    func open(with rsa: ObjectHandle) throws(KeyError) -> Outcome {
-        if let newKey = try openAtOnce(with: rsa) { return .newKey(newKey) }
+    func open(with rsa: ObjectHandle) throws(KeyError) -> Outcome<NewPrivateKey> {
+        if let newKey = try openAtOnce(with: rsa) { return .unwrapped(newKey) }
         let aes: ObjectHandle
         switch try unwrapAESKey(with: rsa) {
         case .unwrapped(let key): aes = key
@@ -46,7 +46,7 @@ struct PackageUnwrapping {
                     + "cannot open a package.")
         }
         tell("The token unwrapped the key with it (C_UnwrapKey).")
-        return .newKey(
+        return .unwrapped(
             NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings))
     }
 
@@ -67,13 +67,7 @@ struct PackageUnwrapping {
         return NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
     }
 
-    enum AESKeyOutcome {
-        case unwrapped(ObjectHandle)
-        /// The token denies RSA-OAEP with the package's hash; an error message.
-        case denied(String)
-    }
-
-    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> AESKeyOutcome {
+    func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> Outcome<ObjectHandle> {
         let step = "unwrap the package's AES key"
         do throws(PKCS11Error) {
             let key = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {

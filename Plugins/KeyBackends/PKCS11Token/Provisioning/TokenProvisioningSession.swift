@@ -2,6 +2,13 @@ internal import PKCS11
 public import SigningKit
 
 extension PKCS11TokenBackend: KeyProvisioning {
+    /// - Returns: `uri`, with `keyID` as the label if it has none.
+    public static func uri(_ uri: KeyURI, naming keyID: String) throws(KeyError) -> KeyURI {
+        if uri.path.split(separator: ";").contains(where: { $0.hasPrefix("object=") }) { return uri }
+        let query = uri.query.joined(separator: "&")
+        return try KeyURI("\(uri.scheme):\(uri.path);object=\(keyID)" + (query.isEmpty ? "" : "?\(query)"))
+    }
+
     public static func provisioningSession(
         at locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> any ProvisioningSession {
@@ -42,10 +49,14 @@ final class TokenProvisioningSession: ProvisioningSession {
         }
     }
 
-    var token: KeyBackendReport.Token {
-        KeyBackendReport.Token(
-            label: session.info.label, manufacturer: session.info.manufacturer, model: session.info.model,
-            serial: session.info.serial, firmware: session.info.firmware)
+    var location: ProvisioningLocation {
+        let info = session.info
+        return ProvisioningLocation(
+            name: "token \(info.name)", serial: info.serial, model: info.model,
+            evidence: [
+                "tokenLabel": info.label, "tokenSerial": info.serial, "tokenModel": info.model,
+                "tokenManufacturer": info.manufacturer, "tokenFirmware": info.firmware,
+            ])
     }
 
     func take(

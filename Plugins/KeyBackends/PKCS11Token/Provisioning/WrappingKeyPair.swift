@@ -62,7 +62,7 @@ struct WrappingKeyPair {
         do throws(KeyError) {
             let object: ObjectHandle
             if try session.has(.rsaAESKeyWrap, for: .unwrap) {
-                guard case .newKey(let key) = try unwrapping.open(with: privateKey) else { return .sha1 }
+                guard case .unwrapped(let key) = try unwrapping.open(with: privateKey) else { return .sha1 }
                 object = key.object
             } else {
                 guard case .unwrapped(let key) = try unwrapping.unwrapAESKey(with: privateKey) else { return .sha1 }

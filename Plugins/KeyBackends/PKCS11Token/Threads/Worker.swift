@@ -1,137 +1,159 @@
 internal import Glibc
+internal import SigningKit
+internal import Synchronization
 
 /// A thread that runs jobs one after the other, at once or after a delay. Without a job it sleeps.
-final class Worker: @unchecked Sendable {
-    private struct Timer {
-        var due: UInt64
-        var work: @Sendable () -> Void
+final class Worker: Sendable {
+    private typealias Job = @Sendable () -> Void
+
+    private struct State {
+        var jobs: [Job] = []
+        var timers: [(due: UInt64, job: Job)] = []
+        var isEnding = false
+        var onEnd: Job?
+        /// Start of the current job, or its last `noteProgress`, in nanoseconds; 0 without a job.
+        var begun: UInt64 = 0
     }
 
-    // Allocated once, because neither may move. `lock` protects the properties below.
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let change: UnsafeMutablePointer<pthread_cond_t>
-    private var work: [@Sendable () -> Void] = []
-    private var timers: [Timer] = []
-    private var isEnding = false
-    private var onRelease: (@Sendable () -> Void)?
-    /// Start of the current job, or its last `beat`, in nanoseconds; 0 without a job.
-    private var begun: UInt64 = 0
-
-    init() {
-        lock = .allocate(capacity: 1)
-        change = .allocate(capacity: 1)
-        pthread_mutex_init(lock, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(change, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(change)
-        pthread_mutex_destroy(lock)
-        change.deallocate()
-        lock.deallocate()
-    }
+    private let state = Mutex(State())
+    /// Wakes the thread. A signal without a new job costs the thread an empty round.
+    private let signal = Semaphore()
 
     /// - Returns: false when the system has no thread left.
     func start(_ name: StaticString) -> Bool {
         // The thread keeps the worker alive until `end`.
-        Thread.start(name) { [self] in
-            while let next = wait() { next() }
-            finish()
+        SystemThread.start(name) { [self] in
+            while let job = next() { job() }
+            state.withLock { $0.onEnd.take() }?()
         }
     }
 
-    func run(_ body: @escaping @Sendable () -> Void) {
-        pthread_mutex_lock(lock)
-        if !isEnding { work.append(body) }
-        pthread_cond_signal(change)
-        pthread_mutex_unlock(lock)
+    func run(_ job: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.isEnding { $0.jobs.append(job) } }
+        signal.signal()
     }
 
-    func run(after milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
+    func run(after milliseconds: Int, _ job: @escaping @Sendable () -> Void) {
         let due = Clock.nanoseconds() + UInt64(milliseconds) * 1_000_000
-        pthread_mutex_lock(lock)
-        if !isEnding { timers.append(Timer(due: due, work: body)) }
-        pthread_cond_signal(change)
-        pthread_mutex_unlock(lock)
+        state.withLock { if !$0.isEnding { $0.timers.append((due, job)) } }
+        signal.signal()
     }
 
     /// Restarts the time of the current job, which makes progress: its next call begins.
     func noteProgress() {
-        pthread_mutex_lock(lock)
-        if begun != 0 { begun = Clock.nanoseconds() }
-        pthread_mutex_unlock(lock)
+        state.withLock { if $0.begun != 0 { $0.begun = Clock.nanoseconds() } }
     }
 
-    /// Nanoseconds since the start of the current job or its last `beat`; nil without a job.
+    /// Nanoseconds since the start of the current job or its last `noteProgress`; nil without a job.
     var busyFor: UInt64? {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        if begun == 0 || isEnding { return nil }
-        let now = Clock.nanoseconds()
-        return now > begun ? now - begun : 0
+        state.withLock { state in
+            if state.begun == 0 || state.isEnding { return nil }
+            let now = Clock.nanoseconds()
+            return now > state.begun ? now - state.begun : 0
+        }
     }
 
-    /// Ends the thread, and moves the jobs that have not begun to `successor`.
+    /// Ends the thread after the current job, and moves the other jobs to `successor`.
     func handOver(to successor: Worker) {
-        pthread_mutex_lock(lock)
-        let (work, timers) = (work, timers)
-        (self.work, self.timers) = ([], [])
-        isEnding = true
-        pthread_cond_signal(change)
-        pthread_mutex_unlock(lock)
-        pthread_mutex_lock(successor.lock)
-        successor.work += work
-        successor.timers += timers
-        pthread_cond_signal(successor.change)
-        pthread_mutex_unlock(successor.lock)
+        let (jobs, timers) = state.withLock { state in
+            defer { (state.jobs, state.timers, state.isEnding) = ([], [], true) }
+            return (state.jobs, state.timers)
+        }
+        signal.signal()
+        successor.state.withLock { state in
+            state.jobs += jobs
+            state.timers += timers
+        }
+        successor.signal.signal()
     }
 
     /// Runs `body` when the thread ends. Without effect if it has ended already.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
-        pthread_mutex_lock(lock)
-        onRelease = body
-        pthread_mutex_unlock(lock)
+        state.withLock { $0.onEnd = body }
     }
 
-    private func finish() {
-        pthread_mutex_lock(lock)
-        let onRelease = onRelease.take()
-        pthread_mutex_unlock(lock)
-        onRelease?()
-    }
-
-    /// Ends the thread after the current job, and drops the waiting jobs.
+    /// Ends the thread after the current job, and drops the other jobs.
     func end() {
-        pthread_mutex_lock(lock)
-        isEnding = true
-        work = []
-        timers = []
-        pthread_cond_signal(change)
-        pthread_mutex_unlock(lock)
+        state.withLock { ($0.jobs, $0.timers, $0.isEnding) = ([], [], true) }
+        signal.signal()
     }
 
-    private func wait() -> (@Sendable () -> Void)? {
-        pthread_mutex_lock(lock)
-        defer {
-            begun = Clock.nanoseconds()
-            pthread_mutex_unlock(lock)
-        }
-        begun = 0
+    private func next() -> Job? {
         while true {
-            if isEnding { return nil }
-            if !work.isEmpty { return work.removeFirst() }
-            guard let first = timers.indices.min(by: { timers[$0].due < timers[$1].due }) else {
-                pthread_cond_wait(change, lock)
-                continue
+            let (job, due) = state.withLock { state -> (Job?, UInt64?) in
+                state.begun = 0
+                if state.isEnding { return (nil, 0) }
+                let first = state.timers.indices.min { state.timers[$0].due < state.timers[$1].due }
+                let now = Clock.nanoseconds()
+                let job: Job
+                if !state.jobs.isEmpty {
+                    job = state.jobs.removeFirst()
+                } else if let first, state.timers[first].due <= now {
+                    job = state.timers.remove(at: first).job
+                } else {
+                    return (nil, first.map { state.timers[$0].due } ?? .max)
+                }
+                state.begun = now
+                return (job, nil)
             }
-            if timers[first].due <= Clock.nanoseconds() { return timers.remove(at: first).work }
-            var due = timespec(
-                tv_sec: Int(timers[first].due / 1_000_000_000), tv_nsec: Int(timers[first].due % 1_000_000_000))
-            pthread_cond_timedwait(change, lock, &due)
+            switch due {
+            case nil: return job
+            case 0: return nil
+            case .max?: signal.wait()
+            case let due?:
+                let now = Clock.nanoseconds()
+                signal.wait(atMost: .nanoseconds(Int64(clamping: due > now ? due - now : 0)))
+            }
         }
+    }
+}
+
+extension Worker {
+    /// Runs `body` on this thread while the caller waits for its result.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: after which the caller gets `late`. The call into the token cannot be stopped and continues.
+    ///   - watch: the thread that measures the time, because this one may hang.
+    ///   - onAbandoned: receives the value of `body` if the caller no longer waits for it.
+    func perform<Value: Sendable>(
+        within milliseconds: Int, watchedBy watch: Worker, late: KeyError,
+        onAbandoned: @escaping @Sendable (Value) -> Void = { _ in },
+        _ body: @escaping @Sendable () throws(KeyError) -> Value
+    ) async throws(KeyError) -> Value {
+        let result: Result<Value, KeyError> = await withCheckedContinuation { continuation in
+            let answer = Once(continuation)
+            run {
+                let result = Result { () throws(KeyError) in try body() }
+                guard !answer.give(result) else { return }
+                if case .success(let value) = result { onAbandoned(value) }
+            }
+            watch.run(after: milliseconds) { _ = answer.give(.failure(late)) }
+        }
+        return try result.get()
+    }
+}
+
+/// A continuation that several threads may resume. Only the first one does.
+private final class Once<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    /// - Returns: whether this call was the first.
+    func give(_ value: Value) -> Bool {
+        guard let continuation = continuation.withLock({ $0.take() }) else { return false }
+        continuation.resume(returning: value)
+        return true
+    }
+}
+
+/// The monotonic clock, which cannot be set.
+enum Clock {
+    static func nanoseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
     }
 }

@@ -164,7 +164,7 @@ extension ActiveToken {
         case .loginRefused, .loginBlocked, .secretUnavailable, .unfit, .unavailable:
             if error.concernsLogin, recovery.withLock({ $0.attempts == 1 }) {
                 log.error("\(error)")
-                record(.pinRefused, because: error.description)
+                record(.loginRefused, because: error.description)
             }
             return error
         case .invalidURI, .invalidSetting, .notFound, .ambiguous, .failed, .busy, .cancelled, .closed:

@@ -68,6 +68,8 @@ extension ActiveToken {
         }
     }
 
+    func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe { connection.probe(signer, except: key) }
+
     /// Looks for calls that hang, repeatedly while the pool has jobs.
     func watchCalls() {
         watch.run(after: min(max(settings.timeout / 8, 50), 1000)) { [self] in

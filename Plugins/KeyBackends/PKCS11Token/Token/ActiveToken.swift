@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The *maintenance thread* makes all calls except signatures: it opens, logs in, finds keys and recovers. The
 /// *watchdog thread* makes no calls, so that it can detect a call that hangs.
-final class ActiveToken: Sendable {
+final class ActiveToken: WorkerPoolObserver {
     let settings: TokenSettings
     let pool: WorkerPool
     let connection: TokenConnection
@@ -17,34 +17,8 @@ final class ActiveToken: Sendable {
     let log = Logger(label: "privyseal.pkcs11")
     let recovery = Mutex(TokenRecovery())
     private let record: @Sendable (KeyBackendEvent) -> Void
-    private let closing = Mutex(Closing())
-    private let hooks: Hooks
-
-    private struct Closing {
-        var isBegun = false
-        var isDone = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    /// Forwards the pool's events to the token, which is created after the pool.
-    final class Hooks: WorkerPoolObserver {
-        private let token = Mutex<ActiveToken?>(nil)
-
-        func attach(_ token: ActiveToken?) { self.token.withLock { $0 = token } }
-        func watch() { token.withLock { $0 }?.watchCalls() }
-        func workerLost(because reason: String, hadSigned: Bool) {
-            token.withLock { $0 }?.workerLost(because: reason, hadSigned: hadSigned)
-        }
-        func keyLost(_ name: String) { token.withLock { $0 }?.keyLost(name) }
-        func keyFailing(_ name: String, because reason: String) {
-            token.withLock { $0 }?.keyFailing(name, because: reason)
-        }
-        func seek(_ key: TokenKey) { token.withLock { $0 }?.seek(key) }
-        func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe {
-            token.withLock { $0 }?.connection.probe(signer, except: key) ?? .noOtherKey
-        }
-        func discard(_ session: Session) { token.withLock { $0 }?.discard(session) }
-    }
+    private let isClosing = Atomic<Bool>(false)
+    private let closed = AsyncEvent()
 
     private init(
         _ connection: TokenConnection, _ settings: TokenSettings, maintenanceThread: Worker, watch: Worker,
@@ -53,11 +27,10 @@ final class ActiveToken: Sendable {
         self.record = record
         (self.connection, self.settings, self.watch) = (connection, settings, watch)
         threads = Mutex(TokenThreads(current: maintenanceThread))
-        hooks = Hooks()
         pool = WorkerPool(
-            queueLimit: settings.queueLimit, stuckLimit: 2 * settings.sessions, events: hooks,
+            queueLimit: settings.queueLimit, stuckLimit: 2 * settings.sessions,
             metrics: TokenMetrics(token: connection.info.shortName, in: metrics))
-        hooks.attach(self)
+        pool.events = self
     }
 
     static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> ActiveToken
@@ -104,7 +77,7 @@ final class ActiveToken: Sendable {
     func onMaintenanceThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
-        if closing.withLock({ $0.isBegun }) { throw .closed }
+        if isClosing.load(ordering: .relaxed) { throw .closed }
         return try await maintenanceThread.perform(
             within: settings.timeout, watchedBy: watch, late: Self.late(settings)
         ) {
@@ -130,11 +103,7 @@ final class ActiveToken: Sendable {
     }
 
     func close() async {
-        let isFirst = closing.withLock { closing in
-            defer { closing.isBegun = true }
-            return !closing.isBegun
-        }
-        guard isFirst else { return await waitUntilClosed() }
+        guard !isClosing.exchange(true, ordering: .relaxed) else { return await closed.wait() }
         await pool.drain()
         let sessions = pool.end()
         // Ignore a timeout: a token that hangs cannot be closed, and the process must still end.
@@ -145,11 +114,7 @@ final class ActiveToken: Sendable {
         }
         maintenanceThread.end()
         watch.end()
-        for waiter in closing.withLock({ closing in
-            closing.isDone = true
-            defer { closing.waiting = [] }
-            return closing.waiting
-        }) { waiter.resume() }
+        closed.happen()
     }
 
     /// Runs last, on the maintenance thread.
@@ -160,17 +125,7 @@ final class ActiveToken: Sendable {
         }
         ModuleUsers.note(self, isHealthy: false, in: connection.module.path)
         connection.close(sessions + discarded + connection.takeFormerAnchors(), within: 1000)
-        hooks.attach(nil)
-    }
-
-    private func waitUntilClosed() async {
-        await withCheckedContinuation { continuation in
-            let isDone = closing.withLock { closing in
-                if !closing.isDone { closing.waiting.append(continuation) }
-                return closing.isDone
-            }
-            if isDone { continuation.resume() }
-        }
+        pool.events = nil
     }
 
     private static func late(_ settings: TokenSettings) -> KeyError {

@@ -1,5 +1,6 @@
 internal import PKCS11
 internal import SigningKit
+internal import Synchronization
 
 /// The one login that all sessions of the process with a token share.
 enum Login {
@@ -14,11 +15,7 @@ enum Login {
         _ session: Session, _ token: TokenInfo, _ credentials: Credentials
     ) throws(KeyError) {
         guard token.flags.contains(.loginRequired) else { return }
-        do throws(PKCS11Error) {
-            if try session.isLoggedIn() { return }
-        } catch {
-            throw error.whileOpening(token.name)
-        }
+        if try opening(token.name, { () throws(PKCS11Error) in try session.isLoggedIn() }) { return }
         try check(credentials, token)
         do throws(PKCS11Error) {
             try credentials.withPIN { pin throws(PKCS11Error) in try session.login(as: credentials.user, pin: pin) }
@@ -104,4 +101,25 @@ extension TokenInfo {
 
     /// Identifies the token in any slot.
     var identity: String { [manufacturer, model, serial, label].joined(separator: "/") }
+}
+
+/// Serializes the logins to each token, so that the result of one is known before the next.
+enum LoginQueue {
+    private static let turns = Mutex<[String: TokenLock]>([:])
+
+    private final class TokenLock: Sendable {
+        let lock = Mutex<Void>(())
+    }
+
+    /// Call this on a backend's own thread only: it blocks during the login of another thread.
+    static func alone<Value, Failure: Error>(
+        with token: TokenInfo, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let turn = turns.withLock { turns in
+            let turn = turns[token.identity] ?? TokenLock()
+            turns[token.identity] = turn
+            return turn
+        }
+        return try turn.lock.withLock { _ throws(Failure) in try body() }
+    }
 }

@@ -1,3 +1,4 @@
+internal import Encodings
 internal import PKCS11
 internal import SigningKit
 
@@ -30,6 +31,11 @@ enum TokenAddress {
         } catch {
             throw .invalidURI(error.reason)
         }
+    }
+
+    /// The attributes with which a token finds the key.
+    static func keyAttributes(of selector: KeySelector) throws(KeyError) -> [Attribute] {
+        try parse(selector.uri).objectAttributes.filter { $0.kind != .objectClass }
     }
 
     // MARK: Validation
@@ -122,7 +128,9 @@ enum TokenAddress {
         var found: [URIAttribute] = []
         for part in parts {
             let name = String(part.prefix { $0 != "=" })
-            guard part.utf8.count > name.utf8.count, let value = unescape(part.dropFirst(name.count + 1)) else {
+            guard part.utf8.count > name.utf8.count,
+                let value = PercentEncoding.decodeBytes(part.dropFirst(name.count + 1).utf8)
+            else {
                 throw .invalidURI("it must be pkcs11:name=value;…?name=value&…, with %XX for special characters")
             }
             guard !found.contains(where: { $0.name == name }) else {
@@ -141,40 +149,14 @@ enum TokenAddress {
         return isName && (1...24).contains(name.utf8.count) ? name : "something"
     }
 
-    private static func unescape(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = Substring(rest.prefix(2))
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
-    }
-
     private static func canonical(_ attributes: [URIAttribute], _ separator: String) -> String {
         attributes.sorted { $0.name < $1.name }
-            .map { "\($0.name)=\(escape($0.value))" }
+            .map { "\($0.name)=\(PercentEncoding.encode(bytes: $0.value, escaping))" }
             .joined(separator: separator)
     }
 
     /// Keeps the unreserved characters of RFC 3986 §2.3, and `/` and `:` for paths.
-    private static func escape(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || "-._~/:".contains(character) {
-                return String(character)
-            }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
-    }
+    private static let escaping = PercentEncoding.Form(kept: "-._~/:")
 }
 
 extension PKCS11URIError {

@@ -167,12 +167,10 @@ final class TokenConnection: Sendable {
     }
 
     private func contextLogin(for key: FoundKey) throws(KeyError) -> ContextLogin? {
-        do throws(PKCS11Error) {
-            guard try anchor.flag(.alwaysAuthenticate, of: key.handle) == true else { return nil }
-        } catch {
-            throw error.whileOpening(info.name)
+        let asksForPIN = try opening(info.name) { () throws(PKCS11Error) in
+            try anchor.flag(.alwaysAuthenticate, of: key.handle) == true
         }
-        return ContextLogin(token: info, credentials: credentials)
+        return asksForPIN ? ContextLogin(token: info, credentials: credentials) : nil
     }
 
     /// Whether the module was initialised again since the keys were found, or keys are missing.
@@ -306,12 +304,10 @@ final class TokenConnection: Sendable {
     // MARK: Opening
 
     static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
-        do throws(PKCS11Error) {
+        try opening("of the module") { () throws(PKCS11Error) in
             let arguments = uri.initializationArguments
             if let path = uri.modulePath { return try Module.open(path: path, arguments: arguments) }
             return try Module.open(name: uri.moduleName ?? "", arguments: arguments)
-        } catch {
-            throw error.whileOpening("of the module")
         }
     }
 

@@ -11,14 +11,8 @@ enum TokenSearch {
     static func find(
         _ uri: PKCS11URI, _ place: String, in module: Module
     ) throws(KeyError) -> (SlotID, TokenInfo) {
-        let slots: [SlotID]
-        let tokens: [(slot: SlotID, info: TokenInfo)]
-        do throws(PKCS11Error) {
-            slots = try module.slots()
-            tokens = present(slots, in: module)
-        } catch {
-            throw error.whileOpening(place)
-        }
+        let slots = try opening(place) { () throws(PKCS11Error) in try module.slots() }
+        let tokens = present(slots, in: module)
         let found = tokens.filter { token in
             uri.matches(token.info) && (uri.slotID == nil || uri.slotID == token.slot)
         }

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import PKCS11
 internal import SigningKit
 internal import Synchronization
@@ -63,7 +64,7 @@ extension WorkerPool {
     /// Any thread may call this when a signature shows that the token lost the key.
     func keyLost(_ name: String) {
         note(name, isMissing: true)
-        events.keyLost(name)
+        events?.keyLost(name)
     }
 
     func note(_ key: String, isMissing: Bool) {
@@ -84,7 +85,7 @@ extension WorkerPool {
             state.idle.removeAll { $0.state != .ready }
             return left
         }
-        for session in left { events.discard(session) }
+        for session in left { events?.discard(session) }
     }
 
     /// Sets the reason why the pool cannot sign and fails the queued jobs, if no signing worker is ready.
@@ -115,14 +116,14 @@ extension WorkerPool {
             }
             state.workers.removeAll { $0.state == .hung }
             if !hung.isEmpty { flushed = Self.flushIfDown(&state, .unavailable(reason)) }
-            Self.noteDrained(&state)
+            noteDrained(state)
             state.isWatched = state.isBusy
             return state.isWatched
         }
         // Do this before the callers get their answers, because they may retry at once.
         for job in hung { job.key.beganToHang(.unavailable(reason)) }
         for job in hung + flushed { job.answer(.failure(.unavailable(reason))) }
-        for _ in hung { events.workerLost(because: reason, hadSigned: false) }
+        for _ in hung { events?.workerLost(because: reason, hadSigned: false) }
         return again
     }
 
@@ -130,17 +131,13 @@ extension WorkerPool {
     func drain() async {
         let flushed = state.withLock { state in
             state.isClosing = true
-            var flushed: [Job] = []
-            if state.readyWorkers == 0 { while let job = state.queue.popFirst() { flushed.append(job) } }
-            return flushed
+            guard state.readyWorkers == 0 else { return [Job]() }
+            defer { state.queue.removeAll() }
+            return Array(state.queue)
         }
         for job in flushed { job.answer(.failure(.closed)) }
-        await withCheckedContinuation { continuation in
-            state.withLock { state in
-                state.drained.append(continuation)
-                Self.noteDrained(&state)
-            }
-        }
+        state.withLock { noteDrained($0) }
+        await drained.wait()
     }
 
     /// Ends the threads of the signing workers, and returns the workers' sessions.
@@ -163,7 +160,7 @@ extension WorkerPool {
             let figures = KeyBackendReport.Pool(
                 wanted: state.wanted, ready: state.readyWorkers,
                 busy: state.workers.count { $0.state == .ready && $0.job != nil }, hungCalls: state.hungCalls,
-                queueDepth: state.queue.count, queueLimit: state.queue.limit, reconnects: metrics.reconnects)
+                queueDepth: state.queue.count, queueLimit: queueLimit, reconnects: metrics.reconnects)
             return (Self.health(state), figures)
         }
     }

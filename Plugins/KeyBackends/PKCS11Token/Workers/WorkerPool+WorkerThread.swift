@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import PKCS11
 internal import SigningKit
 internal import Synchronization
@@ -5,10 +6,12 @@ internal import Synchronization
 extension WorkerPool {
     /// - Returns: false when the system has no thread left.
     func start(_ worker: SigningWorker) -> Bool {
-        Thread.start("privyseal-sign") { [self] in
+        SystemThread.start("privyseal-sign") { [self] in
             var done: Outcome?
             while let job = next(for: worker, after: done) {
-                done = worker.signer.map { SigningCall.sign(job, with: $0) { events.probe($0, except: $1) } }
+                done = worker.signer.map { signer in
+                    SigningCall.sign(job, with: signer) { events?.probe($0, except: $1) ?? .noOtherKey }
+                }
             }
         }
     }
@@ -33,7 +36,7 @@ extension WorkerPool {
             state.withLock { state in
                 if let outcome = done.take() { settle(outcome, of: worker, &state, &turn) }
                 if worker.state == .ready { pick(for: worker, at: now, &state, &turn) }
-                Self.noteDrained(&state)
+                noteDrained(state)
             }
             // Do this before the callers get their answers, because they may retry at once.
             turn.signed?.recovered()
@@ -51,8 +54,8 @@ extension WorkerPool {
     private func act(on turn: Turn) {
         turn.idleWorker?.signal.signal()
         for job in turn.flushed { job.answer(.failure(turn.outage)) }
-        if let session = turn.discarded { events.discard(session) }
-        if let fault = turn.fault { events.workerLost(because: fault, hadSigned: turn.hadSigned) }
+        if let session = turn.discarded { events?.discard(session) }
+        if let fault = turn.fault { events?.workerLost(because: fault, hadSigned: turn.hadSigned) }
     }
 
     /// Decisions made under the lock, for execution without the lock.
@@ -104,7 +107,7 @@ extension WorkerPool {
         state.failures = fault
         turn.outage = .unavailable(fault)
         turn.flushed = Self.flushIfDown(&state, turn.outage)
-        if state.queue.count > 0 {
+        if !state.queue.isEmpty {
             turn.idleWorker = state.idle.popLast()
             turn.idleWorker?.isIdle = false
         }
@@ -115,7 +118,9 @@ extension WorkerPool {
         guard outcome.mustRetry else { return false }
         var job = outcome.job
         job.isRetry = true
-        return state.queue.prepend(job)
+        guard state.queue.count < queueLimit else { return false }
+        state.queue.prepend(job)
+        return true
     }
 
     /// Wakes an idle worker for the second attempt in another session. No other job waits then.
@@ -145,8 +150,7 @@ extension WorkerPool {
     static func flushIfDown(_ state: inout State, _ outage: KeyError) -> [Job] {
         guard state.readyWorkers == 0 else { return [] }
         if state.outage == nil { state.outage = outage }
-        var flushed: [Job] = []
-        while let job = state.queue.popFirst() { flushed.append(job) }
-        return flushed
+        defer { state.queue.removeAll(keepingCapacity: true) }
+        return Array(state.queue)
     }
 }

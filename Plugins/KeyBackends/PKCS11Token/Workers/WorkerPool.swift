@@ -1,4 +1,5 @@
 internal import Crypto
+internal import DequeModule
 internal import PKCS11
 internal import SigningKit
 internal import Synchronization
@@ -6,7 +7,7 @@ internal import Synchronization
 /// The signing workers and their queue. The lock protects only short state changes.
 final class WorkerPool: Sendable {
     struct State {
-        var queue: JobQueue
+        var queue: Deque<Job> = []
         var workers: [SigningWorker] = []
         /// How many signing workers there should be.
         var wanted = 0
@@ -22,25 +23,33 @@ final class WorkerPool: Sendable {
         var isWatched = false
         /// Calls that hang, and whose workers were removed from `workers`.
         var hungCalls = 0
-        /// Callers of `drain`, which wait until no job is left.
-        var drained: [CheckedContinuation<Void, Never>] = []
 
         var readyWorkers: Int { workers.count { $0.state == .ready } }
-        var isBusy: Bool { queue.count > 0 || workers.contains { $0.job != nil } }
+        var isBusy: Bool { !queue.isEmpty || workers.contains { $0.job != nil } }
     }
 
     let state: Mutex<State>
     private let tickets = Atomic<UInt64>(0)
-    let events: any WorkerPoolObserver
+    let queueLimit: Int
+    /// The pool is closing, and no job is left.
+    let drained = AsyncEvent()
+    /// The token, while it is in service.
+    private let observer = Mutex<(any WorkerPoolObserver)?>(nil)
     let metrics: TokenMetrics
     /// With more hung calls than this, the pool replaces no threads.
     let stuckLimit: Int
 
-    init(queueLimit: Int, stuckLimit: Int, events: any WorkerPoolObserver, metrics: TokenMetrics) {
-        state = Mutex(State(queue: JobQueue(limit: queueLimit)))
+    init(queueLimit: Int, stuckLimit: Int, metrics: TokenMetrics) {
+        state = Mutex(State())
+        self.queueLimit = queueLimit
         self.stuckLimit = stuckLimit
-        self.events = events
         self.metrics = metrics
+    }
+
+    /// Receives the pool's events. Set when the token is in service, and nil after it was closed.
+    var events: (any WorkerPoolObserver)? {
+        get { observer.withLock { $0 } }
+        set { observer.withLock { $0 = newValue } }
     }
 
     /// Queues the digest and returns its signature. Throws at once if the queue is full or the pool is closed or down.
@@ -70,9 +79,10 @@ final class WorkerPool: Sendable {
                 refusal = .closed
             } else if let outage = state.outage {
                 refusal = outage
-            } else if !state.queue.append(job) {
+            } else if state.queue.count >= queueLimit {
                 refusal = .busy
             } else {
+                state.queue.append(job)
                 idleWorker = state.idle.popLast()
                 idleWorker?.isIdle = false
                 mustWatch = !state.isWatched
@@ -81,31 +91,30 @@ final class WorkerPool: Sendable {
         }
         if let refusal { return job.answer(.failure(refusal)) }
         idleWorker?.signal.signal()
-        if mustWatch { events.watch() }
+        if mustWatch { events?.watchCalls() }
         // A cancellation before `submit` found no job; a later one finds it.
         if Task.isCancelled { cancel(job.ticket) }
     }
 
     private func cancel(_ ticket: UInt64) {
-        let job = state.withLock { state in
-            let job = state.queue.remove(ticket)
-            if job != nil { Self.noteDrained(&state) }
+        let job = state.withLock { state -> Job? in
+            guard let index = state.queue.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+            let job = state.queue.remove(at: index)
+            noteDrained(state)
             return job
         }
         job?.answer(.failure(.cancelled))
     }
 
-    static func noteDrained(_ state: inout State) {
-        guard !state.drained.isEmpty, !state.isBusy else { return }
-        for waiter in state.drained { waiter.resume() }
-        state.drained = []
+    func noteDrained(_ state: borrowing State) {
+        if state.isClosing, !state.isBusy { drained.happen() }
     }
 }
 
 /// Events that a pool reports to its token. A call comes from any thread, without a lock held.
 protocol WorkerPoolObserver: AnyObject, Sendable {
     /// The pool has jobs: look for calls that hang.
-    func watch()
+    func watchCalls()
     /// A signing worker lost its session, or its call hangs. `hadSigned`: whether it had signed with that session.
     func workerLost(because reason: String, hadSigned: Bool)
     func keyLost(_ name: String)

@@ -4,11 +4,11 @@ public struct KeyBackendEvent: Hashable, Sendable {
         /// The backend can no longer sign.
         case lost
         case back
-        case pinRefused = "pin-refused"
+        case loginRefused = "pin-refused"
     }
 
     public var kind: Kind
-    /// The token's label.
+    /// The name of the location, such as a token's label.
     public var label: String?
     public var serial: String?
     /// A sentence without secrets.

@@ -15,7 +15,7 @@ public struct KeyBackendReport: Hashable, Sendable {
         self.pool = pool
     }
 
-    /// The token's own data (`CK_TOKEN_INFO`, PKCS #11 v2.40 §3.2), without trailing blanks.
+    /// A device that holds keys, as it describes itself.
     public struct Token: Hashable, Sendable {
         public var label: String
         public var manufacturer: String
@@ -33,7 +33,7 @@ public struct KeyBackendReport: Hashable, Sendable {
         }
     }
 
-    /// The signing sessions and their queue, all at the same time.
+    /// The sessions or connections that sign in parallel and their queue, all at the same time.
     public struct Pool: Hashable, Sendable {
         /// The number of sessions required.
         public var wanted: Int

@@ -4,4 +4,6 @@ public enum KeyCustody: String, Codable, Sendable {
     case process
     /// A token holds it and does not reveal it.
     case token
+    /// A remote service holds it and does not reveal it. Each signature is a call over the network.
+    case service
 }

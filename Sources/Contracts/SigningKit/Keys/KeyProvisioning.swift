@@ -2,7 +2,10 @@ public import Crypto
 
 /// A backend on which keys can be generated, imported and destroyed.
 public protocol KeyProvisioning: KeyBackend {
-    /// Opens the token for provisioning, with the login that it uses for signing.
+    /// The URI of a new key: `uri`, with `keyID` as the key's name if it contains no name.
+    static func uri(_ uri: KeyURI, naming keyID: String) throws(KeyError) -> KeyURI
+
+    /// Opens the location for provisioning, with the login that it uses for signing.
     ///
     /// - Throws: like `open`, and `unfit` for a backend that accepts no changes.
     static func provisioningSession(
@@ -12,12 +15,12 @@ public protocol KeyProvisioning: KeyBackend {
 
 /// Provisions keys, one call at a time. A failed call leaves nothing half done; a repeated one finds interrupted work.
 public protocol ProvisioningSession: Sendable {
-    var token: KeyBackendReport.Token { get }
+    var location: ProvisioningLocation { get }
 
     /// - Parameters:
-    ///   - selector: names the new key, at least by label.
+    ///   - selector: names the new key.
     ///   - isResumed: whether an earlier import of this key was interrupted, so that the key may already exist.
-    ///   - allowsClear: whether a plain key may pass through the module in the clear, if the token cannot unwrap.
+    ///   - allowsClear: whether a plain key may leave this process in the clear, if the location cannot unwrap.
     ///   - tell: receives a sentence for each step.
     /// - Throws: `unfit` if the key already exists, among others.
     func take(
@@ -25,12 +28,12 @@ public protocol ProvisioningSession: Sendable {
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey
 
-    /// Has the token generate a P-256 key pair.
+    /// Generates a P-256 key pair.
     func generate(
         as selector: KeySelector, isResumed: Bool, tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey
 
-    /// Has the token generate an RSA key pair of 3072 bits that can only unwrap.
+    /// Generates an RSA key pair that can only unwrap.
     func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> GeneratedWrappingKey
 
     /// Destroys a key, and verifies that it is gone.
@@ -46,6 +49,24 @@ public protocol ProvisioningSession: Sendable {
     func close() async
 }
 
+/// The location of new keys, as it describes itself.
+public struct ProvisioningLocation: Hashable, Sendable {
+    /// With its kind, such as `token "appstore"`.
+    public var name: String
+    /// A number or name that does not change, such as a token's serial number.
+    public var serial: String
+    public var model: String
+    /// Evidence for the register of keys, by name.
+    public var evidence: [String: String]
+
+    public init(name: String, serial: String, model: String, evidence: [String: String]) {
+        self.name = name
+        self.serial = serial
+        self.model = model
+        self.evidence = evidence
+    }
+}
+
 /// A key to import.
 public enum IncomingKey: Sendable {
     case plain(KeyMaterial)
@@ -59,40 +80,42 @@ public enum IncomingKey: Sendable {
     }
 }
 
-/// A key on the token that has proven that it can sign.
+/// A key at its new location that has proven that it can sign.
 public struct ProvisionedKey: Sendable {
     public enum Method: String, Sendable {
-        /// Unwrapped under a wrapping key made in the token for this import.
+        /// Unwrapped under a wrapping key made for this import, which never left the location.
         case unwrapped
-        /// Unwrapped from a package that only the token could decrypt.
+        /// Unwrapped from a package that only the location could decrypt.
         case unwrappedPackage = "unwrapped-package"
-        /// Imported in the clear: the token cannot unwrap, and the caller allowed it.
+        /// Imported in the clear: the location cannot unwrap, and the caller allowed it.
         case created
         case generated
-        /// Found on the token, from an interrupted call.
+        /// Found at the location, from an interrupted call.
         case found
     }
 
     public var publicKey: P256.Signing.PublicKey
     public var method: Method
-    public var label: String
-    public var id: [UInt8]
-    /// Read back from the token, by standard name, such as `CKA_EXTRACTABLE`, in order.
+    /// The method as a sentence.
+    public var summary: String
+    /// Properties of the key, read back, by name and in order.
     public var attributes: [(name: String, value: String)]
+    /// Evidence for the register of keys besides `attributes`, by name.
+    public var evidence: [String: String]
     /// Sentences on properties that an administrator should know.
     public var warnings: [String]
-    /// Whether the token refused the public key, so that the configuration must contain it.
+    /// Whether the location does not hold the public key, so that the configuration must contain it.
     public var lacksPublicKey: Bool
 
     public init(
-        publicKey: P256.Signing.PublicKey, method: Method, label: String, id: [UInt8],
-        attributes: [(name: String, value: String)], warnings: [String] = [], lacksPublicKey: Bool = false
+        publicKey: P256.Signing.PublicKey, method: Method, summary: String, attributes: [(name: String, value: String)],
+        evidence: [String: String] = [:], warnings: [String] = [], lacksPublicKey: Bool = false
     ) {
         self.publicKey = publicKey
         self.method = method
-        self.label = label
-        self.id = id
+        self.summary = summary
         self.attributes = attributes
+        self.evidence = evidence
         self.warnings = warnings
         self.lacksPublicKey = lacksPublicKey
     }
@@ -101,19 +124,18 @@ public struct ProvisionedKey: Sendable {
 public struct DestroyedKey: Sendable {
     /// Nil if only remnants without the public key were left.
     public var fingerprint: PublicKeyFingerprint?
-    public var label: String
-    public var id: [UInt8]
     /// The number of destroyed objects.
     public var destroyedPrivate: Int
     public var destroyedPublic: Int
+    /// Evidence for the register of keys, by name.
+    public var evidence: [String: String]
 
     public init(
-        fingerprint: PublicKeyFingerprint?, label: String, id: [UInt8], destroyedPrivate: Int, destroyedPublic: Int
+        fingerprint: PublicKeyFingerprint?, destroyedPrivate: Int, destroyedPublic: Int, evidence: [String: String]
     ) {
         self.fingerprint = fingerprint
-        self.label = label
-        self.id = id
         self.destroyedPrivate = destroyedPrivate
         self.destroyedPublic = destroyedPublic
+        self.evidence = evidence
     }
 }

@@ -6,8 +6,7 @@ public protocol SigningKey: Sendable {
     var custody: KeyCustody { get }
     /// The serial number of the current token; nil for a key outside a token.
     var tokenSerial: String? { get }
-    /// Whether each signature needs its own login, for which a person may have to type a PIN.
-    var requiresContextLogin: Bool { get }
+    var proofSchedule: ProofSchedule { get }
 
     /// Signs a digest of 32 bytes as it is, without hashing it again.
     ///
@@ -20,6 +19,6 @@ public protocol SigningKey: Sendable {
 
 extension SigningKey {
     public var tokenSerial: String? { nil }
-    public var requiresContextLogin: Bool { false }
+    public var proofSchedule: ProofSchedule { .unlimited }
     public func endFailurePause() {}
 }

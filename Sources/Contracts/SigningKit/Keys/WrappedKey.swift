@@ -1,6 +1,7 @@
 public import Crypto
 
-/// A private key that only one token can decrypt. An AES key encrypts it, and the token's RSA key encrypts the AES key.
+/// A private key that only one location can decrypt. An AES key encrypts it, and the location's RSA key encrypts the
+/// AES key.
 public struct WrappedKey: Hashable, Sendable {
     /// The SHA-256 of the RSA key's SubjectPublicKeyInfo.
     public let wrappingKey: PublicKeyFingerprint
@@ -39,11 +40,11 @@ public enum WrappingHash: String, Sendable {
     case sha256 = "SHA-256"
 }
 
-/// The public half of an RSA key pair that wraps keys for a token.
+/// The public half of an RSA key pair that wraps keys for a location.
 public struct GeneratedWrappingKey: Sendable {
     /// The SubjectPublicKeyInfo.
     public let der: [UInt8]
-    /// The stronger hash that the token accepts.
+    /// The strongest hash that the location accepts.
     public let hash: WrappingHash
 
     public init(der: [UInt8], hash: WrappingHash) {

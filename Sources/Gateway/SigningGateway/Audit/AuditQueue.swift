@@ -1,5 +1,4 @@
 import AuditKit
-import Dispatch
 import SigningKit
 import Synchronization
 
@@ -54,7 +53,7 @@ final class AuditQueue: Sendable {
 
     private let state = Mutex(State())
     /// Wakes the writer thread. A signal without new content costs the thread an empty round.
-    private let signal = DispatchSemaphore(value: 0)
+    private let signal = Semaphore()
 
     var condition: AuditState { state.withLock { $0.condition } }
 
@@ -109,7 +108,7 @@ final class AuditQueue: Sendable {
     // MARK: For the writer thread
 
     /// Waits until there is something to write or the queue is closed, for `limit` at most.
-    func wait(atMost limit: Duration) { _ = signal.wait(timeout: .now() + limit.dispatch) }
+    func wait(atMost limit: Duration) { signal.wait(atMost: limit) }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 

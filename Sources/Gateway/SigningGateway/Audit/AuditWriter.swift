@@ -1,5 +1,4 @@
 import AuditKit
-import Foundation
 import Logging
 import Metrics
 import SigningKit
@@ -50,8 +49,8 @@ final class AuditWriter: Sendable {
     ///   - appender: nil if the log is not open yet.
     ///   - ended: called when the queue is closed and the thread has closed the store.
     func start(with appender: LogAppender?, ended: @escaping @Sendable () -> Void) {
-        let thread = Thread { [self] in
-            ThreadName.set("privyseal-audit")
+        // Entries and SQLite need little stack: 1 MiB.
+        SystemThread.start("privyseal-audit", stackSize: 1 << 20) { [self] in
             var appender = appender
             while !queue.isClosed || queue.waitingCount > 0 || queue.hasNotes {
                 if !queue.isClosed { queue.wait(atMost: queue.condition.isWritable ? .seconds(1) : Self.pause) }
@@ -62,9 +61,6 @@ final class AuditWriter: Sendable {
             appender?.store.close()
             ended()
         }
-        // Entries and SQLite need little stack: 1 MiB.
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     func open() throws(AuditStoreError) -> LogAppender {

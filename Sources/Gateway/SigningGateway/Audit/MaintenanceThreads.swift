@@ -1,6 +1,4 @@
 import AuditKit
-import Dispatch
-import Foundation
 import Glibc
 import Logging
 import SigningKit
@@ -18,7 +16,7 @@ final class MaintenanceThreads: Sendable {
     private let reserve: Int
     private let queue: AuditQueue
     private let isStopped = Atomic(false)
-    private let signal = DispatchSemaphore(value: 0)
+    private let signal = Semaphore()
     private let logger = Logger(label: "privyseal.audit")
 
     init(_ store: StoreHandle, _ queue: AuditQueue, reserve: Int) {
@@ -45,19 +43,16 @@ final class MaintenanceThreads: Sendable {
     }
 
     private func run(_ name: StaticString, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void) {
-        let thread = Thread { [self] in
-            ThreadName.set(name)
+        SystemThread.start(name, stackSize: 1 << 20) { [self] in
             // On Linux, this affects the calling thread only (setpriority(2)).
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
             var round = 0
             while !isStopped.load(ordering: .acquiring) {
                 work(round)
                 round += 1
-                _ = signal.wait(timeout: .now() + Self.pause.dispatch)
+                signal.wait(atMost: Self.pause)
             }
         }
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     private func attempt(isKeeping: Bool, _ work: (any AuditStore) throws(AuditStoreError) -> Void) {

@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Logging
 import SigningKit
 
@@ -10,7 +8,7 @@ final class WriteTimeoutMonitor: Sendable {
 
     private let queue: AuditQueue
     private let limit: Duration
-    private let end = DispatchSemaphore(value: 0)
+    private let end = Semaphore()
     private let logger = Logger(label: "privyseal.audit")
 
     init(_ queue: AuditQueue, limit: Duration) {
@@ -19,13 +17,11 @@ final class WriteTimeoutMonitor: Sendable {
     }
 
     func start() {
-        let thread = Thread { [self] in
-            ThreadName.set("privyseal-timer")
-            while end.wait(timeout: .now() + Self.pause.dispatch) == .timedOut {
+        SystemThread.start("privyseal-timer") { [self] in
+            while !end.wait(atMost: Self.pause) {
                 if queue.refuseOverdue(limit) { logger.critical("Nothing is signed: \(AuditError.overdue(limit))") }
             }
         }
-        thread.start()
     }
 
     func stop() { end.signal() }

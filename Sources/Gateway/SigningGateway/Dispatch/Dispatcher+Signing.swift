@@ -47,9 +47,10 @@ extension Dispatcher {
             selected = .failure(error)
         }
         defer { try? selected.get().end() }
-        // A token has its own signing workers, so several requests run in parallel. A key in this process signs in this
-        // task, because other tasks would cost as much as the signatures.
-        let isParallel = items.count > 1 && (try? selected.get())?.key.handle.custody == .token
+        // A token or a service signs several requests in parallel. A key in this process signs in this task, because
+        // other tasks would cost as much as the signatures.
+        let custody = (try? selected.get())?.key.handle.custody
+        let isParallel = items.count > 1 && custody != nil && custody != .process
         let signed =
             isParallel ? await signInParallel(items, selected, request) : await signInOrder(items, selected, request)
         let answers = await release(signed, of: items, selected, request)

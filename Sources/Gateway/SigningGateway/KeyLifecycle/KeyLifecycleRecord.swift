@@ -3,8 +3,6 @@ public import StrictJSON
 
 /// The lifecycle of a key. The register stores it under the key's name, and the admin listener returns it.
 public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
-    public typealias Provenance = KeySettings.Provenance
-
     public var issuerID: String
     public var keyID: String
     public var state: KeyLifecycleState
@@ -13,7 +11,7 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     public var since: Timestamp
     /// When a retiring key retires; nil if an administrator decides.
     public var retireAt: Timestamp?
-    public var provenance: Provenance
+    public var provenance: KeyProvenance
     /// Nil until the fingerprint is known.
     public var fingerprint: PublicKeyFingerprint?
     /// When the key was reported as compromised. `restore` does not clear it.

@@ -62,9 +62,9 @@ extension KeyRing {
         else { return false }
         return await opening.pass {
             guard let backend = try? await connection.backend() as? any KeyInspecting,
-                let seen = try? await backend.inspect(all), let count = seen.objects?.uri
+                let seen = try? await backend.inspect(all)
             else { return false }
-            guard count == 1, let expected, let found = seen.fingerprint else { return count == 0 }
+            guard seen.matches == 1, let expected, let found = seen.fingerprint else { return seen.matches == 0 }
             return found != expected
         }
     }
@@ -89,11 +89,10 @@ extension KeyRing {
         let inspecting = backend as? any KeyInspecting
         if let inspecting {
             let inspection = try await inspecting.inspect(selector)
-            // A backend that does not count, such as one for a key file, holds one key.
-            let count = inspection.objects?.uri ?? 1
-            guard count > 0 else { return .absent }
-            guard count == 1 else { return .unfit("\(count) keys match its URI.") }
-            (fingerprint, facts) = (inspection.fingerprint, inspection.facts)
+            guard inspection.matches > 0 else { return .absent }
+            guard inspection.matches == 1 else { return .unfit("\(inspection.matches) keys match its URI.") }
+            fingerprint = inspection.fingerprint
+            facts = inspection.evidence.filter { $0.value.utf8.count <= KeyLifecycleLimits.evidenceValue }
             guard isProofWanted else { return .present(fingerprint: fingerprint, facts: facts) }
         }
         do throws(KeyError) {
@@ -118,20 +117,5 @@ extension KeyRing {
                 throw error
             }
         }
-    }
-}
-
-extension KeyInspection {
-    /// The attributes in the form of evidence.
-    fileprivate var facts: [String: String] {
-        var facts: [String: String] = [:]
-        for attribute in attributes {
-            guard let value = attribute.value, value.utf8.count <= KeyLifecycleLimits.evidenceValue else { continue }
-            facts[attribute.name] = ["TRUE", "FALSE"].contains(value) ? value.lowercased() : value
-        }
-        if let token {
-            (facts["tokenLabel"], facts["tokenSerial"], facts["tokenModel"]) = (token.label, token.serial, token.model)
-        }
-        return facts
     }
 }

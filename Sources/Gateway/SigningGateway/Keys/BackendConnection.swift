@@ -71,7 +71,7 @@ final class BackendConnection: Sendable {
         } catch {
             if error.concernsLogin {
                 state.withLock { $0.refusal = error }
-                audit?.note(KeyBackendEvent(.pinRefused, reason: error.description))
+                audit?.note(KeyBackendEvent(.loginRefused, reason: error.description))
             }
             throw error
         }

@@ -28,6 +28,8 @@ public final class KeyHandle: Sendable {
         var openKey: OpenKey?
         var failure: KeyError = .unavailable("The key has not been opened yet.")
         var lastProof: Result<ContinuousClock.Instant, KeyError>?
+        /// When the key last signed a proof or tried to.
+        var lastAttempt: ContinuousClock.Instant?
         var backendComplaint: String?
         /// The name of the state that was last recorded in the audit log.
         var recorded: String?
@@ -122,8 +124,6 @@ public final class KeyHandle: Sendable {
     /// Nil while the key is not open.
     public var publicKey: P256.Signing.PublicKey? { status.withLock { $0.openKey?.key.publicKey } }
     public var custody: KeyCustody? { status.withLock { $0.openKey?.key.custody } }
-    /// Whether each signature needs a login of its own.
-    var requiresContextLogin: Bool { status.withLock { $0.openKey?.key.requiresContextLogin ?? false } }
     public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
 
     /// For audit entries: the fingerprint in Base64url, and the token's serial number. Empty and nil while not open.
@@ -148,8 +148,8 @@ public final class KeyHandle: Sendable {
             if error.makesKeyDown { note(.failure(error)) }
             throw error
         }
-        if openKey.key.requiresContextLogin, !state.canSign {
-            // A proof could need another PIN from a person, so this signature counts as one.
+        if openKey.key.proofSchedule != .unlimited, (proofAge ?? .seconds(1)) >= .seconds(1) {
+            // A proof would cost money or a login, so this signature counts as one.
             try verify(signature, digest, with: openKey.verifier)
             note(.success(.now))
             return signature
@@ -186,6 +186,17 @@ public final class KeyHandle: Sendable {
         }
     }
 
+    /// Whether the key shall sign a proof now.
+    ///
+    /// - Parameter age: the age from which the caller wants another proof; zero for a proof at any cost.
+    func isProofDue(olderThan age: Duration) -> Bool {
+        guard let schedule = status.withLock({ $0.openKey?.key.proofSchedule }) else { return false }
+        if age == .zero { return true }
+        if let proofAge, state.canSign { return schedule.interval.map { proofAge >= max(age, $0) } ?? false }
+        guard let last = status.withLock({ $0.lastAttempt }) else { return true }
+        return .now - last >= schedule.retryInterval
+    }
+
     private func current() throws(KeyError) -> (OpenKey, isSuspicious: Bool) {
         try status.withLock { status throws(KeyError) in
             guard let openKey = status.openKey else { throw status.failure }
@@ -218,7 +229,7 @@ public final class KeyHandle: Sendable {
         }
         status.withLock { status in
             status.openKey = OpenKey(key, mode: mode)
-            status.lastProof = nil
+            (status.lastProof, status.lastAttempt) = (nil, nil)
         }
     }
 
@@ -244,7 +255,7 @@ public final class KeyHandle: Sendable {
 
     private func note(_ proof: Result<ContinuousClock.Instant, KeyError>) {
         let before = state
-        status.withLock { $0.lastProof = proof }
+        status.withLock { ($0.lastProof, $0.lastAttempt) = (proof, .now) }
         let after = state
         recordState()
         guard before != after else { return }

@@ -86,16 +86,14 @@ public final class KeyRing: Sendable {
 
     /// Makes all open keys sign a proof of possession concurrently.
     ///
-    /// - Parameter age: keys with a younger proof are skipped.
+    /// - Parameter age: keys with a younger proof are skipped, and those whose `ProofSchedule` wants none yet. With
+    ///   zero, every key signs one.
     public func prove(
         olderThan age: Duration = .zero, where isWanted: (KeyHandle) -> Bool = { _ in true }
     ) async {
         await noteHealth()
         await withTaskGroup { group in
-            for handle in handles where handle.publicKey != nil && isWanted(handle) {
-                if let known = handle.proofAge, known < age { continue }
-                // Each proof of such a key may need a PIN from a person, so one proof counts until the key fails.
-                if age > .zero, handle.requiresContextLogin, handle.state.canSign { continue }
+            for handle in handles where isWanted(handle) && handle.isProofDue(olderThan: age) {
                 group.addTask { await handle.prove() }
             }
         }

@@ -32,3 +32,12 @@ struct SignatureVerifier: Sendable {
         func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max }
     }
 }
+
+/// Whether a key had a verification failure. New configuration snapshots keep the flag while the connection stays.
+final class VerificationFailureFlag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isRaised: Bool { value.load(ordering: .relaxed) }
+
+    func raise() { value.store(true, ordering: .relaxed) }
+}

@@ -67,11 +67,6 @@ public struct AppSettings: Sendable {
 }
 
 public struct KeySettings: Sendable {
-    /// How the key came to its URI. The expected attributes depend on it.
-    public enum Provenance: String, Sendable {
-        case imported, generated, unknown
-    }
-
     public var keyID: String
     public var uri: KeyURI
     /// The fingerprint that the key must have; nil if none is pinned.
@@ -81,7 +76,7 @@ public struct KeySettings: Sendable {
     /// The planned days of activity, from the activation on.
     public var cryptoperiod: Int
     /// How the key came into its token, according to the configuration. The register may have better information.
-    public var provenance: Provenance
+    public var provenance: KeyProvenance
     /// Where the key is configured, for error messages.
     public var origin: String
 
@@ -92,7 +87,7 @@ public struct KeySettings: Sendable {
 
     public init(
         keyID: String, uri: KeyURI, pinned: PublicKeyFingerprint? = nil, publicKey: [UInt8]? = nil,
-        cryptoperiod: Int = 730, provenance: Provenance = .unknown, origin: String = ""
+        cryptoperiod: Int = 730, provenance: KeyProvenance = .unknown, origin: String = ""
     ) {
         self.keyID = keyID
         self.uri = uri

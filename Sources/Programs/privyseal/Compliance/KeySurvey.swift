@@ -14,45 +14,55 @@ struct KeySurvey {
 
     /// - Parameter lives: by key ID.
     func accounts(_ lives: [String: KeyLifecycleRecord]) async -> [AccountFindings] {
-        let seen = await look()
+        var findings: [String: KeyFindings] = [:]
+        for key in configuration.accounts.flatMap(\.keys) {
+            findings[key.keyID] = KeyFindings(
+                keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
+                provenance: KeyProvenance(key.provenance), inspection: .unsupported,
+                proof: .unavailable("It was not inspected."), life: lives[key.keyID])
+        }
+        await inspect(&findings)
         return configuration.accounts.map { account in
             AccountFindings(
                 issuerID: account.issuerID, hasDualControl: account.hasDualControl,
-                keys: account.keys.map { key in
-                    let (inspection, proof) = seen[key.keyID] ?? (.unsupported, .unavailable("It was not inspected."))
-                    return KeyFindings(
-                        keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
-                        provenance: .init(key.provenance), inspection: inspection, proof: proof, life: lives[key.keyID])
-                })
+                keys: account.keys.compactMap { findings[$0.keyID] })
         }
     }
 
-    private typealias Look = (KeyFindings.Inspection, KeyFindings.Proof)
-
-    private func look() async -> [String: Look] {
+    private func inspect(_ findings: inout [String: KeyFindings]) async {
         var byPlace: [KeyLocator: [GatewayConfiguration.Key]] = [:]
         var places: [KeyLocator] = []
         for key in configuration.accounts.flatMap(\.keys) {
             if byPlace[key.address.locator] == nil { places.append(key.address.locator) }
             byPlace[key.address.locator, default: []].append(key)
         }
-        var looks: [String: Look] = [:]
         // One after the other: some tokens fail if they are opened in parallel.
         for place in places {
             let keys = byPlace[place] ?? []
             do throws(KeyError) {
                 let backend = try await open(place)
-                for key in keys { looks[key.keyID] = await look(at: key, in: backend) }
+                for key in keys {
+                    let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
+                    findings[key.keyID]?.inspection = await inspect(key, provenance, in: backend)
+                    findings[key.keyID]?.proof = await prove(key, in: backend)
+                }
                 await backend.close()
             } catch {
-                for key in keys { looks[key.keyID] = (.unseen(error), .unavailable("\(error)")) }
+                for key in keys {
+                    let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
+                    findings[key.keyID]?.inspection = unseen(error, provenance, Self.type(of: place))
+                    findings[key.keyID]?.proof = .unavailable("\(error)")
+                }
             }
         }
-        return looks
+    }
+
+    private static func type(of place: KeyLocator) -> (any KeyBackend.Type)? {
+        BuiltIns.keyBackends.first { $0.scheme == place.uri.scheme }
     }
 
     private func open(_ place: KeyLocator) async throws(KeyError) -> any KeyBackend {
-        guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == place.uri.scheme }) else {
+        guard let type = Self.type(of: place) else {
             throw .invalidURI("no key backend serves its scheme")
         }
         let settings = configuration.backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
@@ -60,19 +70,23 @@ struct KeySurvey {
             place, in: KeyBackendEnvironment(settings: settings, secrets: ConfigurationSnapshot.secrets))
     }
 
-    private func look(at key: GatewayConfiguration.Key, in backend: any KeyBackend) async -> Look {
-        (await inspect(key, in: backend), await prove(key, in: backend))
+    private func inspect(
+        _ key: GatewayConfiguration.Key, _ provenance: KeyProvenance, in backend: any KeyBackend
+    ) async -> KeyFindings.Inspection {
+        guard let inspecting = backend as? any KeyInspecting else { return .unsupported }
+        do throws(KeyError) {
+            let seen = try await inspecting.inspect(key.address.selector, provenance: provenance)
+            return .seen(seen, at: ClockMonitor.systemTime())
+        } catch {
+            return unseen(error, provenance, Swift.type(of: backend))
+        }
     }
 
-    private func inspect(
-        _ key: GatewayConfiguration.Key, in backend: any KeyBackend
-    ) async -> KeyFindings.Inspection {
-        guard let backend = backend as? any KeyInspecting else { return .unsupported }
-        do throws(KeyError) {
-            return .seen(try await backend.inspect(key.address.selector), at: ClockMonitor.systemTime())
-        } catch {
-            return .unseen(error)
-        }
+    private func unseen(
+        _ error: KeyError, _ provenance: KeyProvenance, _ type: (any KeyBackend.Type)?
+    ) -> KeyFindings.Inspection {
+        let inspecting = type as? any KeyInspecting.Type
+        return .unseen(error, checks: inspecting?.checks(provenance: provenance, uninspected: error) ?? [])
     }
 
     private func prove(_ key: GatewayConfiguration.Key, in backend: any KeyBackend) async -> KeyFindings.Proof {

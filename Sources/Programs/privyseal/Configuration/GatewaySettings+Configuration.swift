@@ -1,6 +1,7 @@
 import Crypto
 import GatewayConfiguration
 import SigningGateway
+import SigningKit
 
 /// Converts a configuration to the gateway's settings.
 extension GatewaySettings {
@@ -29,7 +30,7 @@ extension AccountSettings {
     }
 }
 
-extension KeyLifecycleRecord.Provenance {
+extension KeyProvenance {
     /// The raw values are the same.
     init(_ provenance: GatewayConfiguration.Key.Provenance?) {
         self = provenance.flatMap { Self(rawValue: $0.rawValue) } ?? .unknown

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Crypto
-import Encodings
 import GatewayConfiguration
 import KeyTransport
 import SigningGateway
@@ -93,31 +92,18 @@ extension KeyLifecycleClientOption {
 
 /// The evidence that a provisioning job leaves in the register, by name.
 enum ProvisioningEvidence {
-    static func of(_ token: KeyBackendReport.Token) -> [String: String] {
-        [
-            "tokenLabel": token.label, "tokenSerial": token.serial, "tokenModel": token.model,
-            "tokenManufacturer": token.manufacturer, "tokenFirmware": token.firmware,
-        ]
-    }
-
-    static func of(_ key: ProvisionedKey, on token: KeyBackendReport.Token) -> [String: String] {
-        var facts = of(token)
+    static func of(_ key: ProvisionedKey, in location: ProvisioningLocation) -> [String: String] {
+        var facts = location.evidence.merging(key.evidence) { _, own in own }
         facts["method"] = key.method.rawValue
         facts["proof"] = "signed"
-        facts["CKA_LABEL"] = key.label
-        facts["CKA_ID"] = Hexadecimal.encode(key.id)
         for (name, value) in key.attributes { facts[name] = value }
         return facts
     }
 
-    static func of(_ key: DestroyedKey, on token: KeyBackendReport.Token) -> [String: String] {
-        var facts = of(token)
+    static func of(_ key: DestroyedKey, in location: ProvisioningLocation) -> [String: String] {
+        var facts = location.evidence.merging(key.evidence) { _, own in own }
         facts["destroyedPrivateObjects"] = "\(key.destroyedPrivate)"
         facts["destroyedPublicObjects"] = "\(key.destroyedPublic)"
-        facts["lookedForBy"] = "CKA_LABEL, CKA_ID, CKA_EC_POINT"
-        facts["objectsLeft"] = "0"
-        facts["CKA_LABEL"] = key.label
-        facts["CKA_ID"] = Hexadecimal.encode(key.id)
         return facts
     }
 }

@@ -11,18 +11,17 @@ struct ProvisioningTarget {
     private let settings: PluginSettings
 
     /// - Parameters:
-    ///   - keyID: the key's label if the URI has none.
+    ///   - keyID: the key's name if the URI has none.
     ///   - configuration: the configuration's path, if the command has one.
     init(_ text: String, keyID: String? = nil, as user: TokenUserOption, configuration: String? = nil) throws {
         var uri = try KeyURI(text)
         guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
         else {
-            throw KeyError.invalidURI("it names no place on a token; keys are brought into pkcs11: places only")
+            let schemes = BuiltIns.keyBackends.filter { $0 is any KeyProvisioning.Type }.map { "\($0.scheme):" }
+            throw KeyError.invalidURI(
+                "it names no place on a token; keys are brought into \(schemes.joined(separator: ", ")) places only")
         }
-        if let keyID, !uri.path.split(separator: ";").contains(where: { $0.hasPrefix("object=") }) {
-            let query = uri.query.joined(separator: "&")
-            uri = try KeyURI("\(uri.scheme):\(uri.path);object=\(keyID)" + (query.isEmpty ? "" : "?\(query)"))
-        }
+        if let keyID { uri = try backend.uri(uri, naming: keyID) }
         self.uri = uri
         self.backend = backend
         address = try backend.address(of: uri)

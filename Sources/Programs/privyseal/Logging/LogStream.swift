@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import SigningKit
 import Synchronization
@@ -22,7 +21,7 @@ final class LogStream: Sendable {
 
     private let descriptor: Int32
     private let state = Mutex(State())
-    private let signal = DispatchSemaphore(value: 0)
+    private let signal = Semaphore()
     /// Held during a write, so that lines stay in order.
     private let writing = Mutex(())
 
@@ -64,15 +63,13 @@ final class LogStream: Sendable {
     }
 
     private func start() {
-        let thread = Thread { [self] in
-            ThreadName.set("privyseal-log")
+        SystemThread.start("privyseal-log") { [self] in
             while true {
                 signal.wait()
                 usleep(Self.pause)
                 flush()
             }
         }
-        thread.start()
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {

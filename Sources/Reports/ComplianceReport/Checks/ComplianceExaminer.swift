@@ -49,23 +49,6 @@ public struct ComplianceExaminer {
         ]
         if let fingerprint = key.seen?.fingerprint { facts.insert(.init("Fingerprint", "\(fingerprint)"), at: 0) }
         if let life = key.life { facts.append(.init("State", "\(life.state.rawValue), since \(life.since.text)")) }
-        if let token = key.seen?.token { facts += self.facts(token) }
-        if let file = key.seen?.file {
-            facts += [.init("File", file.path), .init("Owner", file.owner ?? "not known")]
-        }
-        return facts
-    }
-
-    private func facts(_ token: InspectedToken) -> [ComplianceReport.Fact] {
-        [
-            .init("Token", token.label), .init("Serial number", token.serial),
-            .init("Manufacturer, model", "\(token.manufacturer), \(token.model)"),
-            .init("Firmware, hardware", "\(token.firmware), \(token.hardware)"),
-            .init("Token flags", token.flags.joined(separator: " ")),
-            .init("Slot flags", token.slotFlags.joined(separator: " ")),
-            .init("Library", "\(token.module.description) \(token.module.version), by \(token.module.manufacturer)"),
-            .init("Library's interface", "Cryptoki \(token.module.cryptoki)"),
-            .init("Mechanisms", "\(token.mechanisms.count): \(token.mechanisms.joined(separator: " "))"),
-        ]
+        return facts + (key.seen?.facts ?? []).map { .init($0.name, $0.value) }
     }
 }

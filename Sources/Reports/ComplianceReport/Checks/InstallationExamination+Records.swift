@@ -1,3 +1,5 @@
+internal import SigningKit
+
 extension InstallationExamination {
     var audit: ComplianceReport.Section {
         var facts: [ComplianceReport.Fact] = []

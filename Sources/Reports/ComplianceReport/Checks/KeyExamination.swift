@@ -9,12 +9,27 @@ struct KeyExamination {
 
     /// In the order of the report.
     var checks: [ComplianceCheck] {
-        [identity, curve, custody].compactMap(\.self) + tokenChecks + fileChecks + attributeChecks + probeChecks
-            + uniquenessChecks + [pairwise] + lifeChecks + jobChecks
+        let ofBackend = backendChecks
+        let identities = ofBackend.filter { $0.id.hasPrefix("identity.") }
+        return [identity] + identities + [custody] + ofBackend.filter { !$0.id.hasPrefix("identity.") } + [pairwise]
+            + lifeChecks + jobChecks
     }
 
-    /// Whether the key is in a file, not on a token. The URI decides if there is no inspection.
-    var isInFile: Bool { key.seen.map { $0.custody == .process } ?? key.uri.hasPrefix("file:") }
+    /// The checks that the key's backend made.
+    private var backendChecks: [ComplianceCheck] {
+        let (checks, evidence): ([ComplianceCheck], String) =
+            switch key.inspection {
+            case .seen(let inspection, let time):
+                (inspection.checks, "read from the \(inspection.holder) at \(time.text)")
+            case .unseen(_, let checks): (checks, "none: the key could not be reached")
+            case .unsupported: ([], "none")
+            }
+        return checks.map { check in
+            var check = check
+            if check.evidence.isEmpty { check.evidence = evidence }
+            return check
+        }
+    }
 
     /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
     func seen(
@@ -26,8 +41,8 @@ struct KeyExamination {
             let (value, result, detail) = judge(inspection)
             return ComplianceCheck(
                 id, asks, requirements, value: value, expected: expected, result, detail: detail,
-                evidence: "read from the \(inspection.custody == .token ? "token" : "file") at \(time.text)")
-        case .unseen(let error):
+                evidence: "read from the \(inspection.holder) at \(time.text)")
+        case .unseen(let error, _):
             return ComplianceCheck(
                 id, asks, requirements, value: nil, expected: expected, .unavailable, detail: "\(error)",
                 evidence: "none: the key could not be reached")
@@ -35,6 +50,17 @@ struct KeyExamination {
             return ComplianceCheck(
                 id, asks, requirements, value: nil, expected: expected, .unavailable,
                 detail: "This key's backend cannot examine its keys.", evidence: "none")
+        }
+    }
+}
+
+extension KeyInspection {
+    /// The holder of the key, for texts.
+    var holder: String {
+        switch custody {
+        case .process: "file"
+        case .token: "token"
+        case .service: "service"
         }
     }
 }

@@ -70,8 +70,10 @@ public struct AccountFindings: Sendable {
 public struct KeyFindings: Sendable {
     public enum Inspection: Sendable {
         case seen(KeyInspection, at: Timestamp)
-        /// The token, the key or the login was not available. The error's description is a sentence.
-        case unseen(KeyError)
+        /// The location, the key or the login was not available. The error's description is a sentence.
+        ///
+        /// - Parameter checks: the checks that the backend could not make.
+        case unseen(KeyError, checks: [ComplianceCheck])
         /// The backend cannot inspect its keys.
         case unsupported
     }
@@ -92,7 +94,7 @@ public struct KeyFindings: Sendable {
     /// In days.
     public var cryptoperiod: Int
     /// As configured; see `knownProvenance`.
-    public var provenance: KeyLifecycleRecord.Provenance
+    public var provenance: KeyProvenance
     public var inspection: Inspection
     public var proof: Proof
     /// Nil if the register has no record of the key or could not be read.
@@ -100,7 +102,7 @@ public struct KeyFindings: Sendable {
 
     public init(
         keyID: String, uri: String, pinned: PublicKeyFingerprint?, cryptoperiod: Int,
-        provenance: KeyLifecycleRecord.Provenance, inspection: Inspection, proof: Proof, life: KeyLifecycleRecord?
+        provenance: KeyProvenance, inspection: Inspection, proof: Proof, life: KeyLifecycleRecord?
     ) {
         self.keyID = keyID
         self.uri = uri
@@ -115,7 +117,7 @@ public struct KeyFindings: Sendable {
     var seen: KeyInspection? { if case .seen(let inspection, _) = inspection { inspection } else { nil } }
 
     /// The provenance in the register, or else the configured one.
-    var knownProvenance: KeyLifecycleRecord.Provenance {
+    public var knownProvenance: KeyProvenance {
         if let known = life?.provenance, known != .unknown { return known }
         return provenance
     }

@@ -65,9 +65,9 @@ extension KeysCommand {
             _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String,
             _ pinned: PublicKeyFingerprint?
         ) async throws {
-            let token = provisioningSession.token
+            let location = provisioningSession.location
             try consent.require(
-                "The key \(keyID) on the token \"\(token.label)\" (serial \(token.serial)) is destroyed permanently.")
+                "The key \(keyID) on the \(location.name) (serial \(location.serial)) is destroyed permanently.")
             let known = try await lifecycleClient.lifecycleClient().overview().accounts.flatMap(\.keys)
                 .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
             let fingerprint = known ?? pinned
@@ -80,7 +80,7 @@ extension KeysCommand {
                     target.address.selector, expecting: fingerprint, isResumed: job.isResumed,
                     tell: { StandardError.print("  \($0)") })
             } evidence: { gone in
-                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, on: token))
+                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, in: location))
             }
             let document: JSONMembers = [
                 "outcome": "destroyed", "keyId": keyID, "issuerId": issuerID, "state": KeyLifecycleState.destroyed,
@@ -90,7 +90,7 @@ extension KeysCommand {
             output.show(
                 document,
                 text: (gone.destroyedPrivate == 0 ? "There was no private key left.\n" : "")
-                    + "The key \(keyID) is destroyed: no object of it is left on the token \"\(token.label)\".\n"
+                    + "The key \(keyID) is destroyed: no object of it is left on the \(location.name).\n"
                     + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
         }
     }

@@ -76,8 +76,8 @@ extension KeysCommand {
         private func make(
             _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String
         ) async throws -> ProvisionedKeyReport? {
-            let token = provisioningSession.token
-            try consent.require("The token \"\(token.label)\" (serial \(token.serial)) makes a key \(keyID).")
+            let location = provisioningSession.location
+            try consent.require("The \(location.name) (serial \(location.serial)) makes a key \(keyID).")
             let order = ProvisioningOrder(
                 .generate, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: nil, reason: reason)
             guard let job = try await ProvisioningRun.begin(lifecycleClient, order, output) else { return nil }
@@ -86,10 +86,10 @@ extension KeysCommand {
                     as: target.address.selector, isResumed: job.isResumed,
                     tell: { StandardError.print("  \($0)") })
             } evidence: { placed in
-                (PublicKeyFingerprint(of: placed.publicKey), ProvisioningEvidence.of(placed, on: token))
+                (PublicKeyFingerprint(of: placed.publicKey), ProvisioningEvidence.of(placed, in: location))
             }
             return ProvisionedKeyReport(
-                placed: placed, job: job.job, record: record, target: target, token: token)
+                placed: placed, job: job.job, record: record, target: target, location: location)
         }
 
         private func write(_ made: ProvisionedKeyReport, _ target: ProvisioningTarget) async throws {

@@ -87,9 +87,8 @@ extension KeysCommand {
             StandardError.print("The key \(keyID) has the fingerprint \(found).")
             let provisioningSession = try await target.provisioningSession()
             do {
-                let token = provisioningSession.token
-                try consent.require(
-                    "It goes into the token \"\(token.label)\" (serial \(token.serial), \(token.model)).")
+                let location = provisioningSession.location
+                try consent.require("It goes into the \(location.name) (serial \(location.serial), \(location.model)).")
                 let order = ProvisioningOrder(
                     .import, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: found, reason: reason)
                 if let job = try await ProvisioningRun.begin(lifecycleClient, order, output) {
@@ -119,14 +118,14 @@ extension KeysCommand {
             } evidence: { placed in
                 (
                     PublicKeyFingerprint(of: placed.publicKey),
-                    ProvisioningEvidence.of(placed, on: provisioningSession.token)
+                    ProvisioningEvidence.of(placed, in: provisioningSession.location)
                 )
             } lackedPublicKey: { placed in
                 placed.lacksPublicKey ? placed.publicKey : nil
             }
             let isFileGone = disposeOfFile()
             let report = ProvisionedKeyReport(
-                placed: placed, job: job.job, record: record, target: target, token: provisioningSession.token)
+                placed: placed, job: job.job, record: record, target: target, location: provisioningSession.location)
             output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }
 

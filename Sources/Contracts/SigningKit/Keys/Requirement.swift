@@ -9,8 +9,8 @@ public struct Requirement: Hashable, Sendable {
     }
 
     /// Recommendation for Key Management, part 1, revision 5.
-    static func nist57(_ section: String) -> Requirement { Requirement("NIST SP 800-57 pt 1 r5", section) }
-    static func pci(_ section: String) -> Requirement { Requirement("PCI DSS 4.0.1", section) }
+    public static func nist57(_ section: String) -> Requirement { Requirement("NIST SP 800-57 pt 1 r5", section) }
+    public static func pci(_ section: String) -> Requirement { Requirement("PCI DSS 4.0.1", section) }
 }
 
 extension Requirement: CustomStringConvertible {

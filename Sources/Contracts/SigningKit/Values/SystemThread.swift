@@ -1,8 +1,7 @@
 internal import Glibc
-internal import SigningKit
 
-/// A thread of the operating system. Calls into a token block, so they never run on Swift's cooperative pool.
-enum Thread {
+/// Threads of the operating system, for calls that block: those never run on Swift's cooperative pool.
+public enum SystemThread {
     private final class Body {
         let name: StaticString
         let run: @Sendable () -> Void
@@ -15,27 +14,36 @@ enum Thread {
 
     /// Starts `body` on a new thread, with all signals blocked.
     ///
-    /// - Parameter name: at most 15 bytes, for `top` and `perf`.
+    /// - Parameters:
+    ///   - name: at most 15 bytes, for `top -H` and `perf`.
+    ///   - stackSize: in bytes; nil for the system's default.
     /// - Returns: false when the system has no thread left.
-    static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+    @discardableResult
+    public static func start(
+        _ name: StaticString, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
+    ) -> Bool {
         let box = Unmanaged.passRetained(Body(name, body))
         var thread = pthread_t()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
         // A new thread inherits the signal mask of its creator.
         var all = sigset_t()
         var old = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &old)
         let code = pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { argument in
                 if let argument {
                     let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-                    ThreadName.set(body.name)
+                    SystemThread.setName(body.name)
                     body.run()
                 }
                 return nil
             }, box.toOpaque())
         pthread_sigmask(SIG_SETMASK, &old, nil)
+        pthread_attr_destroy(&attributes)
         guard code == 0 else {
             box.release()
             return false
@@ -43,13 +51,12 @@ enum Thread {
         pthread_detach(thread)
         return true
     }
-}
 
-/// The monotonic clock, which cannot be set.
-enum Clock {
-    static func nanoseconds() -> UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    /// Names the current thread. Swift does not import the C function for it.
+    private static func setName(_ name: StaticString) {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
+        close(file)
     }
 }

@@ -1,12 +1,11 @@
 internal import SigningKit
 
-extension KeyExamination {
+extension TokenKeyChecks {
     private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3")]
 
     /// Attempts to extract the key. The token must refuse them.
     var probeChecks: [ComplianceCheck] {
-        if isInFile { return [] }
-        return [
+        [
             probe("probe.value", "Does the token refuse to return CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
                 $0.value
             },
@@ -15,10 +14,10 @@ extension KeyExamination {
     }
 
     private func probe(
-        _ id: String, _ asks: String, _ answer: String, _ probe: (KeyInspection.Probes) -> KeyInspection.Probe
+        _ id: String, _ asks: String, _ answer: String, _ probe: (NegativeProbes.Answers) -> NegativeProbes.Answer
     ) -> ComplianceCheck {
-        seen(id, asks, Self.storage, expected: "refused with \(answer)") { inspection in
-            switch inspection.probes.map(probe) {
+        seen(id, asks, Self.storage, expected: "refused with \(answer)") { key in
+            switch key.probes.map(probe) {
             case .refused(let answer): ("refused with \(answer)", .pass, nil)
             case .given:
                 (
@@ -32,8 +31,7 @@ extension KeyExamination {
     }
 
     var uniquenessChecks: [ComplianceCheck] {
-        if isInFile { return [] }
-        return [
+        [
             count("unique.uri", "Does its URI name exactly one private key?", { $0.uri }),
             count("unique.id", "Is its CKA_ID unique?", { $0.id }),
             count("unique.label", "Is its CKA_LABEL unique?", { $0.label }),
@@ -41,10 +39,10 @@ extension KeyExamination {
     }
 
     private func count(
-        _ id: String, _ asks: String, _ number: (KeyInspection.Objects) -> Int?
+        _ id: String, _ asks: String, _ number: (InspectedTokenKey.Objects) -> Int?
     ) -> ComplianceCheck {
-        seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { inspection in
-            guard let count = inspection.objects.flatMap(number) else {
+        seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { key in
+            guard let count = number(key.objects) else {
                 return (nil, .unavailable, "It has none, or not exactly one key has this name.")
             }
             return (
@@ -52,20 +50,5 @@ extension KeyExamination {
                 count == 1 ? nil : "Give each key unique names, and name this one by object and id."
             )
         }
-    }
-
-    /// The pairwise consistency test: the key signs, and its public key verifies.
-    var pairwise: ComplianceCheck {
-        let (value, result, detail, evidence): (String?, ComplianceCheck.Result, String?, String) =
-            switch key.proof {
-            case .valid(let time): ("the signature verifies", .pass, nil, "signed and verified at \(time.text)")
-            case .wrong:
-                ("the signature does not verify", .fail, "The private and the public key do not match.", "signed now")
-            case .unavailable(let reason): (nil, .unavailable, reason, "none")
-            }
-        return ComplianceCheck(
-            "selftest.pairwise", "Do private and public key belong together?",
-            [], value: value, expected: "the signature verifies", result,
-            detail: detail, evidence: evidence)
     }
 }

@@ -1,0 +1,72 @@
+internal import SigningKit
+
+/// The checks of a key on a token for a compliance report.
+struct TokenKeyChecks {
+    typealias Judgement = (value: String?, result: ComplianceCheck.Result, detail: String?)
+
+    let provenance: KeyProvenance
+    let inspected: Result<InspectedTokenKey, KeyError>
+
+    /// In the order of the report.
+    var all: [ComplianceCheck] { tokenChecks + attributeChecks + probeChecks + uniquenessChecks }
+
+    /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
+    func seen(
+        _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
+        _ judge: (InspectedTokenKey) -> Judgement
+    ) -> ComplianceCheck {
+        let (value, result, detail): Judgement =
+            switch inspected {
+            case .success(let key): judge(key)
+            case .failure(let error): (nil, .unavailable, "\(error)")
+            }
+        return ComplianceCheck(id, asks, requirements, value: value, expected: expected, result, detail: detail)
+    }
+
+    private var tokenChecks: [ComplianceCheck] {
+        [
+            pin("token.pinCountLow", "Was no wrong PIN given since the last login?", "CKF_USER_PIN_COUNT_LOW"),
+            pin("token.pinFinalTry", "Is more than one PIN attempt left?", "CKF_USER_PIN_FINAL_TRY"),
+            pin("token.pinLocked", "Is the PIN not locked?", "CKF_USER_PIN_LOCKED"),
+            pin("token.pinToBeChanged", "Was the PIN changed after delivery?", "CKF_USER_PIN_TO_BE_CHANGED"),
+            flag("token.login", "Does the token require a login?", "CKF_LOGIN_REQUIRED"),
+            flag("token.rng", "Does it have its own random number generator?", "CKF_RNG"),
+            module,
+        ]
+    }
+
+    /// Passes if the token does not set the flag.
+    private func pin(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
+        if case .failure(let error) = inspected, error.concernsLogin {
+            // A refused or blocked login has the same meaning as these flags.
+            return ComplianceCheck(
+                id, asks, [], value: "no login was tried or taken", expected: "not \(flag)", .fail, detail: "\(error)",
+                evidence: "the token's flags and answer")
+        }
+        return seen(id, asks, [], expected: "not \(flag)") { key in
+            guard key.token.flags.contains(flag) else { return ("not \(flag)", .pass, nil) }
+            return (flag, .fail, "Find out who tried. The flag is from before this report's login.")
+        }
+    }
+
+    private func flag(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
+        seen(id, asks, [], expected: flag) { key in
+            let has = key.token.flags.contains(flag)
+            return (has ? flag : "not \(flag)", has ? .pass : .fail, nil)
+        }
+    }
+
+    /// Reports the digest of the library, so that an auditor can compare it with the vendor's.
+    private var module: ComplianceCheck {
+        seen(
+            "token.module", "Which library does the token use?", [],
+            expected: "the digest that its vendor publishes"
+        ) { key in
+            let module = key.token.module
+            guard let digest = module.digest else {
+                return (module.path, .unavailable, "Its file cannot be read.")
+            }
+            return ("sha256:\(digest)", .notApplicable, "\(module.path), version \(module.version)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// One check of a compliance report, with its result. Key backends make those about the custody of a key.
+public struct ComplianceCheck: Encodable, Sendable, Equatable {
+    public enum Result: String, Codable, CaseIterable, Sendable {
+        case pass, fail
+        /// The value could not be read, or the expected value is not known. Never counted as a pass.
+        case unavailable
+        /// The check does not apply, or it reports a value without a verdict.
+        case notApplicable
+    }
+
+    /// A stable ID for programs and for comparing reports, such as `attribute.CKA_EXTRACTABLE`.
+    public var id: String
+    /// The check as a question to the reader.
+    public var asks: String
+    public var requirements: [Requirement]
+    /// The value found; nil if it could not be read.
+    public var value: String?
+    public var expected: String
+    public var result: Result
+    /// The reason and the remedy.
+    public var detail: String?
+    /// The source of the value. Empty in a backend's check: the report then says when it was read from the backend.
+    public var evidence: String
+
+    public init(
+        _ id: String, _ asks: String, _ requirements: [Requirement], value: String?, expected: String, _ result: Result,
+        detail: String? = nil, evidence: String = ""
+    ) {
+        self.id = id
+        self.asks = asks
+        self.requirements = requirements
+        self.value = value
+        self.expected = expected
+        self.result = result
+        self.detail = detail
+        self.evidence = evidence
+    }
+}

@@ -92,7 +92,7 @@ struct KeyServiceTests {
 
     private var environment: KeyBackendEnvironment {
         KeyBackendEnvironment(
-            settings: KeyBackendSettings(defaultsOf: KeyServiceBackend.settings),
+            settings: PluginSettings(defaultsOf: KeyServiceBackend.settings),
             secrets: FileSecretSource(credentialsDirectory: nil))
     }
 

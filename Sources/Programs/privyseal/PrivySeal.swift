@@ -48,7 +48,8 @@ struct PrivySeal: AsyncParsableCommand {
                 } else {
                     try command.run()
                 }
-            } catch  where !(error is ExitCode || error is ValidationError || error is CleanExit) {
+            } catch let error where exitCode(for: error) == .failure && !(error is ExitCode) {
+                // The command's own error: ArgumentParser gives its errors another status.
                 throw StandardError.failure("\(error)")
             }
             ProcessEnd.leave(ExitCode.success.rawValue)

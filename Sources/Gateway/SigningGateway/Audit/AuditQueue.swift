@@ -207,10 +207,3 @@ final class AuditQueue: Sendable {
         signal.signal()
     }
 }
-
-extension Duration {
-    var dispatch: DispatchTimeInterval {
-        let parts = components
-        return .nanoseconds(Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000))
-    }
-}

@@ -55,13 +55,6 @@ extension Dispatcher {
     }
 }
 
-/// An answer in JSON that may leave when its entry is durable.
-struct SignedAnswer: Sendable {
-    let json: [UInt8]
-    /// Nil without an audit log.
-    let entry: CanonicalEntry?
-}
-
 /// The data of a signature for its audit entry.
 struct SigningFacts {
     let digest: SHA256Digest

@@ -40,21 +40,24 @@ struct WaitingTests {
 
     @Test("an event resumes all waiting tasks, cancelled ones too, and later ones at once")
     func event() async {
+        final class Count: Sendable {
+            let value = Atomic<Int>(0)
+        }
         let event = AsyncEvent()
-        let resumed = Atomic<Int>(0)
+        let resumed = Count()
         await withTaskGroup { group in
             for _ in 0..<32 {
                 group.addTask {
                     await event.wait()
-                    resumed.add(1, ordering: .relaxed)
+                    resumed.value.add(1, ordering: .relaxed)
                 }
             }
             group.cancelAll()
             for _ in 0..<10 { await Task.yield() }
-            #expect(resumed.load(ordering: .relaxed) == 0)
+            #expect(resumed.value.load(ordering: .relaxed) == 0)
             event.happen()
         }
-        #expect(resumed.load(ordering: .relaxed) == 32)
+        #expect(resumed.value.load(ordering: .relaxed) == 32)
         event.happen()
         await event.wait()
     }

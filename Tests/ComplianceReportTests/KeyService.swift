@@ -37,7 +37,7 @@ final class KeyService: Sendable {
 struct KeyServiceBackend: KeyBackend {
     static let scheme = "service"
     static let settings = [
-        KeyBackendSetting("connections", .integer(default: 8, allowed: 1...64), "Requests in parallel.")
+        PluginSetting("connections", .integer(default: 8, allowed: 1...64), "Requests in parallel.")
     ]
     static let service = Mutex<[String: KeyService]>([:])
     static let proofs = ProofSchedule(interval: .seconds(3600), retryInterval: .milliseconds(50))

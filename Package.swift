@@ -122,7 +122,9 @@ let package = Package(
         .library(name: "JWS", targets: ["JWS"]),
         .library(name: "SigningKit", targets: ["SigningKit"]),
         .library(name: "AppStoreJWS", targets: ["AppStoreJWS"]),
-        .library(name: "SigningGateway", targets: ["SigningGateway"]),
+        .library(name: "AuditLog", targets: ["AuditLog"]),
+        .library(name: "Signing", targets: ["Signing"]),
+        .library(name: "KeyLifecycle", targets: ["KeyLifecycle"]),
         .library(name: "SignatureExplanation", targets: ["SignatureExplanation"]),
         .library(name: "GatewayHTTP", targets: ["GatewayHTTP"]),
         .library(name: "GatewayConfiguration", targets: ["GatewayConfiguration"]),
@@ -213,18 +215,26 @@ let package = Package(
 
         // Gateway: from request to signature, key life cycle, audit log
         library(
-            "Gateway", "SigningGateway",
+            "Gateway", "AuditLog",
+            ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", crypto, logging, metrics, lifecycle]),
+        library(
+            "Gateway", "Signing",
             [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", crypto, logging, metrics,
-                tracing,
+                "AuditLog", "SigningKit", "AuditKit", "StrictJSON", "Encodings", crypto, logging, metrics, tracing,
+                lifecycle,
+            ]),
+        library(
+            "Gateway", "KeyLifecycle",
+            [
+                "AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings", crypto, logging, metrics,
                 lifecycle,
             ]),
         library("Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "SigningGateway", "GatewayConfiguration", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON",
-                "Encodings", "TraceContext", "Yams",
+                "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "AuditKit", "TransparencyLog",
+                "SigningKit", "StrictJSON", "Encodings", "TraceContext", "Yams",
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto,
                 logging,
                 metrics, lifecycle,
@@ -241,7 +251,8 @@ let package = Package(
         library(
             "Reports", "ComplianceReport",
             [
-                "SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", "ReportPages",
+                "KeyLifecycle", "Signing", "AuditLog", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON",
+                "Encodings", "ReportPages",
                 crypto,
             ]),
         library(
@@ -256,8 +267,7 @@ let package = Package(
             "privyseal",
             features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
-                "SigningGateway",
-                "PKCS11", "SignatureExplanation", "GatewayHTTP", "ComplianceReport", "GatewayConfiguration",
+                "AuditLog", "Signing", "KeyLifecycle", "PKCS11", "SignatureExplanation", "GatewayHTTP", "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
                 "CProcessStart", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals,
@@ -266,8 +276,8 @@ let package = Package(
         program(
             "privyseal-bench",
             features + keyBackends + auditStores + [
-                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "SigningGateway", "GatewayConfiguration",
-                "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "AuditLog", "Signing", "KeyLifecycle",
+                "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
                 hummingbird, nioCore,
             ]),
 
@@ -275,6 +285,13 @@ let package = Package(
         .target(
             name: "SigningKitTesting", dependencies: ["SigningKit", "StrictJSON", "Encodings", crypto],
             path: "Tests/Support/SigningKitTesting", swiftSettings: strict),
+        .target(
+            name: "GatewayTesting",
+            dependencies: [
+                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting", "AuditKit",
+                "TransparencyLog", crypto,
+            ],
+            path: "Tests/Support/GatewayTesting", swiftSettings: strict),
         .target(
             name: "SoftHSMTesting", dependencies: ["PKCS11", crypto], path: "Tests/Support/SoftHSMTesting",
             swiftSettings: strict),
@@ -304,28 +321,36 @@ let package = Package(
             "SignatureExplanationTests",
             features + ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
         tests(
-            "SigningGatewayTests",
+            "AuditLogTests",
+            ["AuditLog", "Signing", "GatewayTesting", "SigningKit", "AuditKit", "TransparencyLog", crypto, metrics]),
+        tests(
+            "SigningTests",
             [
-                "SigningGateway", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "AuditKit", "TransparencyLog",
-                "StrictJSON", "SigningKitTesting",
-                crypto, lifecycle, metrics, metricsTestKit,
+                "Signing", "AuditLog", "GatewayTesting", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "AuditKit",
+                "StrictJSON", "SigningKitTesting", crypto, lifecycle, metrics, metricsTestKit,
+            ]),
+        tests(
+            "KeyLifecycleTests",
+            [
+                "KeyLifecycle", "AuditLog", "Signing", "GatewayTesting", "PromotionalOffer", "SigningKit", "AuditKit",
+                "TransparencyLog", "StrictJSON", "SigningKitTesting", crypto,
             ]),
         tests(
             "GatewayHTTPTests",
             features + [
-                "GatewayHTTP", "GatewayConfiguration", "SigningGateway", "SigningKit", "SigningKitTesting", crypto,
+                "GatewayHTTP", "GatewayConfiguration", "Signing", "AuditLog", "KeyLifecycle", "SigningKit", "SigningKitTesting", crypto,
                 hummingbird, httpTypes,
                 hummingbirdTesting, nioCore,
             ]),
         tests(
             "CrossBackendTests",
-            keyBackends + ["SigningGateway", "SigningKit", "SoftHSMTesting", crypto]),
+            keyBackends + ["Signing", "SigningKit", "SoftHSMTesting", crypto]),
         tests("ArchitectureTests"),
         tests("TraceContextTests", ["TraceContext"]),
         tests("ReportPagesTests", ["ReportPages"]),
         tests(
             "ComplianceReportTests",
-            ["ComplianceReport", "SigningGateway", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
+            ["ComplianceReport", "KeyLifecycle", "Signing", "AuditLog", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
             resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),

@@ -60,13 +60,17 @@ enum ImportRules {
 
     private static let gateway: [Target] = [
         Target(
-            "Sources/Gateway", "SigningGateway",
-            ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
+            "Sources/Gateway", "AuditLog", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
+        Target("Sources/Gateway", "Signing", ["AuditLog", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
+        Target(
+            "Sources/Gateway", "KeyLifecycle",
+            ["AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
         Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
             [
-                "SigningGateway", "GatewayConfiguration", "AuditKit", "TransparencyLog", "SigningKit", "StrictJSON",
+                "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "AuditKit", "TransparencyLog",
+                "SigningKit", "StrictJSON",
                 "Encodings", "TraceContext",
             ]),
 
@@ -74,7 +78,10 @@ enum ImportRules {
         Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
         Target(
             "Sources/Reports", "ComplianceReport",
-            ["SigningGateway", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", "ReportPages"]),
+            [
+                "KeyLifecycle", "Signing", "AuditLog", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON",
+                "Encodings", "ReportPages",
+            ]),
         Target("Sources/Reports", "KeyDrills", ["SigningKit", "StrictJSON", "JWS", "Encodings", "ReportPages"]),
 
         // The command-line program, which composes all targets, and its benchmark.
@@ -82,7 +89,8 @@ enum ImportRules {
             "Sources/Programs", "privyseal",
             features + [
                 "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
-                "TransparencyLog", "StrictJSON", "Encodings", "SigningGateway", "PKCS11", "SignatureExplanation",
+                "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "KeyLifecycle", "PKCS11",
+                "SignatureExplanation",
                 "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),
@@ -90,10 +98,16 @@ enum ImportRules {
             "Sources/Programs", "privyseal-bench",
             features + [
                 "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
-                "StrictJSON", "SigningGateway", "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit",
+                "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
 
         Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Encodings"]),
+        Target(
+            "Tests/Support", "GatewayTesting",
+            [
+                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting", "AuditKit",
+                "TransparencyLog",
+            ]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
         Target("Tests/Support", "FaultyPKCS11", ["CP11Kit"]),
     ]

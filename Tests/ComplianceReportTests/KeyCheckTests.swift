@@ -1,5 +1,6 @@
 import ComplianceReport
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 import Testing
 

@@ -1,7 +1,7 @@
 import ComplianceReport
 import Crypto
 import Foundation
-import SigningGateway
+import Signing
 import SigningKit
 import Synchronization
 import Testing

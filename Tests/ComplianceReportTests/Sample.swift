@@ -1,9 +1,10 @@
 import ComplianceReport
 import Crypto
+import Signing
 import SigningKit
 import TransparencyLog
 
-@testable import SigningGateway
+@testable import KeyLifecycle
 
 /// Findings about a correct installation. Each test changes one of them.
 enum Sample {

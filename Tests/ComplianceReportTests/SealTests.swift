@@ -1,6 +1,6 @@
 import ComplianceReport
 import Foundation
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 import Testing

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import P8
 import PKCS11Token
-import SigningGateway
+import Signing
 import SigningKit
 import SoftHSMTesting
 import Testing

@@ -5,7 +5,7 @@ import HTTPTypes
 import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import PromotionalOffer
-import SigningGateway
+import Signing
 import SigningKit
 import SigningKitTesting
 import Testing

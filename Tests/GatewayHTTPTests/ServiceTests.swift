@@ -7,7 +7,7 @@ import HummingbirdTesting
 import LegacyPromotionalOffer
 import NIOCore
 import PromotionalOffer
-import SigningGateway
+import Signing
 import SigningKit
 import SigningKitTesting
 import Testing

@@ -58,7 +58,7 @@ let package = Package(
                 .product(name: "LegacyPromotionalOffer", package: "privyseal"),
                 .product(name: "PromotionalOffer", package: "privyseal"),
                 .product(name: "SignatureExplanation", package: "privyseal"),
-                .product(name: "SigningGateway", package: "privyseal"),
+                .product(name: "Signing", package: "privyseal"),
                 .product(name: "SigningKit", package: "privyseal"),
                 .product(name: "SigningKitTesting", package: "privyseal"),
                 .product(name: "StrictJSON", package: "privyseal"),

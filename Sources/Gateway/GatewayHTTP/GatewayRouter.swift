@@ -1,5 +1,6 @@
 public import Hummingbird
-public import SigningGateway
+public import KeyLifecycle
+public import Signing
 
 /// Builds the routers of the listeners.
 public struct GatewayRouter: Sendable {

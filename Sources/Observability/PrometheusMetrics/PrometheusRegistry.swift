@@ -1,5 +1,5 @@
-internal import CoreMetrics
-internal import Synchronization
+import CoreMetrics
+import Synchronization
 
 /// Holds a program's metrics for a Prometheus server.
 ///

@@ -1,9 +1,9 @@
 import ArgumentParser
 import AuditKit
+import AuditLog
 import Crypto
 import Foundation
 import SQLiteAuditStore
-import SigningGateway
 import SigningKit
 import Synchronization
 import TransparencyLog

@@ -2,7 +2,7 @@ import LegacyPromotionalOffer
 import P8
 import PKCS11Token
 import PromotionalOffer
-import SigningGateway
+import Signing
 import SigningKit
 
 /// A gateway with one app and one key, composed of only the measured parts.

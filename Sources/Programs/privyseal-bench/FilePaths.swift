@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import Signing
 
 /// Measures the in-process paths of a file key against raw libcrypto, and the cost of verification.
 struct FilePaths: AsyncParsableCommand {

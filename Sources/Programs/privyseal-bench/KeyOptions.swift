@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import Signing
 
 struct KeyOptions: ParsableArguments {
     @Option(help: "The key's URI.")

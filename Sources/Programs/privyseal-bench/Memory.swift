@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SigningGateway
+import Signing
 import StrictJSON
 
 /// Prints the resident memory after many signatures, to show leaks.

@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
-import SigningGateway
+import Signing
 import UnixSignals
 
 /// The real server with one more route as the limit for HTTP: it reads the same body and answers a fixed text.

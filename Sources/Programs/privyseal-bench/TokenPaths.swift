@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Measures the in-process path of a token key against a raw loop with as many threads.

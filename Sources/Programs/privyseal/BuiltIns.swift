@@ -6,7 +6,7 @@ import P8
 import PKCS11Token
 import PromotionalOffer
 import SQLiteAuditStore
-import SigningGateway
+import Signing
 import SigningKit
 
 /// All plugins of this program. To add one, add a line; docs/plugin-guide.md lists the other steps.

@@ -1,6 +1,6 @@
 import GatewayConfiguration
 import GatewayHTTP
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

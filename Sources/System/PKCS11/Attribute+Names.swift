@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// The standard's names of values, for messages.
 extension ObjectClass {

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// An attribute of an object (`CK_ATTRIBUTE`).
 public struct Attribute: Hashable, Sendable {

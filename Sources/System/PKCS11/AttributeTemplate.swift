@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// Attributes in the layout of the C interface, for one call.
 enum AttributeTemplate {

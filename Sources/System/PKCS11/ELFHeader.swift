@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The machine for which a library was built (the first bytes of `Elf64_Ehdr`).
 struct ELFHeader: Equatable {

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// A mechanism type (`CK_MECHANISM_TYPE`), without a parameter.
 public struct Mechanism: RawRepresentable, Hashable, Sendable {

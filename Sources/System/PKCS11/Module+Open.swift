@@ -1,6 +1,6 @@
-internal import CP11Kit
-internal import Glibc
-internal import Synchronization
+import CP11Kit
+import Glibc
+import Synchronization
 
 extension Module {
     /// All modules that were ever opened, by resolved path. The configuration limits their number.

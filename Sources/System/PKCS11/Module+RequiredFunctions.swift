@@ -1,5 +1,5 @@
-internal import CP11Kit
-internal import Glibc
+import CP11Kit
+import Glibc
 
 extension Module {
     /// Loads the library and checks its function list before p11-kit does. p11-kit crashes if the list is NULL, and its

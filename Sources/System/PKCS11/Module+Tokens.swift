@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 extension Module {
     /// Slots that hold a token (`C_GetSlotList`).

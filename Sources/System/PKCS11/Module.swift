@@ -1,6 +1,6 @@
-internal import CP11Kit
-internal import Glibc
-internal import Synchronization
+import CP11Kit
+import Glibc
+import Synchronization
 
 /// A PKCS #11 library, loaded through p11-kit but without the libraries in the system's configuration. A library has
 /// one state per process, so all users of a file share one `Module`. The first user initialises it; after the last user

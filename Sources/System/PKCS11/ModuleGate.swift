@@ -1,5 +1,5 @@
-internal import CP11Kit
-internal import Glibc
+import CP11Kit
+import Glibc
 
 /// Allows any number of calls into a module, or one thread that initialises it again. A thread that waits for exclusive
 /// access blocks new calls, but only until its deadline: a hung call would block them forever.

@@ -1,5 +1,5 @@
-internal import CP11Kit
-internal import Glibc
+import CP11Kit
+import Glibc
 
 /// Checks the output of a module before its use. A faulty module may return any number and omit any function.
 enum ModuleOutput {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A configuration file that registers a module with p11-kit (pkcs11.conf(5)), such as `softhsm2.module`.
 public struct P11KitModuleFile: Sendable {

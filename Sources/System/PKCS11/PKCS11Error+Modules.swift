@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// Why a module cannot be opened, with the remedy.
 extension PKCS11Error {

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// A PKCS #11 URI (RFC 7512), parsed by p11-kit.
 public final class PKCS11URI: @unchecked Sendable {

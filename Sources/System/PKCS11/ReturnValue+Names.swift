@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 extension ReturnValue {
     /// Every value that the standard names, sorted by number.

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// The return value of a Cryptoki function (`CK_RV`, PKCS #11 v2.40 §5.1).
 public struct ReturnValue: RawRepresentable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 extension Session {
     /// The objects with all of these attributes (`C_FindObjectsInit`, `C_FindObjects`, `C_FindObjectsFinal`).

@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// The calls that create tokens and keys; signing needs none of them.
 extension Session {

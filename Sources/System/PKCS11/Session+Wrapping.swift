@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 extension Session {
     /// `C_GenerateKey`.

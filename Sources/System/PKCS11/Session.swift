@@ -1,5 +1,5 @@
-internal import CP11Kit
-internal import Synchronization
+import CP11Kit
+import Synchronization
 
 /// A session with a token (`CK_SESSION_HANDLE`), for one thread: PKCS #11 allows a session one operation at a time.
 public final class Session: Sendable {

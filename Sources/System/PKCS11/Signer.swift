@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// Signs digests in one session, for one thread at a time. Mechanism and buffers are allocated once, for speed.
 public final class Signer: @unchecked Sendable {

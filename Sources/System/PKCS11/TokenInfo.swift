@@ -1,4 +1,4 @@
-internal import CP11Kit
+import CP11Kit
 
 /// Information about a token (`CK_TOKEN_INFO`, PKCS #11 v2.40 §3.2).
 public struct TokenInfo: Sendable {

@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// The progress of a checkpoint.
 public struct LogProgress: Hashable, Sendable {

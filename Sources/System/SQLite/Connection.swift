@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// A connection to one database, for one thread at a time: SQLite does not lock it (`SQLITE_OPEN_NOMUTEX`). It closes
 /// when its last reference is released. A statement retains its connection.

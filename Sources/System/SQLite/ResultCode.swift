@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// The extended result code of an SQLite function (sqlite.org/rescode.html); its low byte is the primary code.
 public struct ResultCode: RawRepresentable, Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import CSQLite
-internal import Glibc
+import CSQLite
+import Glibc
 
 /// An error of an SQLite function.
 public struct SQLiteError: Error, Hashable, Sendable {

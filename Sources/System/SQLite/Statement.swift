@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// A prepared statement for repeated use. Parameters are numbered from 1, columns from 0.
 public final class Statement {

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// An event that happens once. Tasks wait for it.
 public final class AsyncEvent: Sendable {

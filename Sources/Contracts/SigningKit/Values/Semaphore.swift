@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Lets one thread wait for another. It measures times with the monotonic clock: a `DispatchSemaphore` follows the system
 /// time on Linux, so a change of the time would shorten or prolong a wait.

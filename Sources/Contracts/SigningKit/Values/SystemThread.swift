@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Threads of the operating system, for calls that block: those never run on Swift's cooperative pool.
 public enum SystemThread {

@@ -1,7 +1,7 @@
 import Glibc
 import HTTPTypes
 import HummingbirdCore
-import SigningGateway
+import Signing
 
 /// Admits administrators to the admin listener, and on a Unix socket root and the gateway's own user, which can read
 /// its memory and configuration anyway. If an administrator has such a uid, the request counts as that person's.

@@ -1,4 +1,4 @@
-public import SigningGateway
+public import AuditLog
 import SigningKit
 import StrictJSON
 

@@ -1,5 +1,6 @@
+import AuditLog
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 /// The status as plain text for a terminal.

@@ -1,4 +1,4 @@
-public import SigningGateway
+public import Signing
 public import SigningKit
 
 /// The content of `GET /v1/status`.

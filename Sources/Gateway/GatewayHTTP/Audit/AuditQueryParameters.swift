@@ -1,6 +1,6 @@
 import AuditKit
+import AuditLog
 import Hummingbird
-import SigningGateway
 import SigningKit
 
 /// A query of the audit log as URL parameters: `AuditTerm` names, `since`, `until`, `day`, and those of each route.

@@ -2,7 +2,7 @@ import AuditKit
 import Hummingbird
 import NIOCore
 import NIOPosix
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

@@ -1,6 +1,7 @@
 import AuditKit
+import AuditLog
 import Hummingbird
-import SigningGateway
+import Signing
 import StrictJSON
 
 /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without

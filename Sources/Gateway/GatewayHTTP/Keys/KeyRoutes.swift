@@ -1,5 +1,6 @@
 import Hummingbird
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 import StrictJSON
 

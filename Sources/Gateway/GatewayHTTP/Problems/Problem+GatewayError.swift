@@ -1,5 +1,5 @@
 import HTTPTypes
-public import SigningGateway
+public import Signing
 import SigningKit
 import StrictJSON
 

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import SigningGateway
+import Signing
 import StrictJSON
 
 /// A problem document (RFC 9457), the answer to a request that fails.

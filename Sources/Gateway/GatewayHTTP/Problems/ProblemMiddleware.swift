@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Converts errors to problem documents with the request's ID, and 404 to 405 if the path has other methods.

@@ -1,7 +1,8 @@
 import AuditKit
+import AuditLog
 import HTTPTypes
 import Hummingbird
-import SigningGateway
+import Signing
 
 /// Records refusals in the audit log: an entry for each signing request without a signature, and counts of refusals by
 /// authentication, authorization and limits. Other failed requests, such as unknown paths, are in the access log only.

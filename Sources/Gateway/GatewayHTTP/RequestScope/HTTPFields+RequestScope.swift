@@ -1,5 +1,5 @@
 import HTTPTypes
-import SigningGateway
+import Signing
 
 extension HTTPField.Name {
     /// These names are tokens (RFC 9110 §5.1), so the initializer succeeds. A mistake would show as `Via`.

@@ -1,6 +1,6 @@
 import GatewayConfiguration
 import Metrics
-import SigningGateway
+import Signing
 import Synchronization
 
 /// Counts answers, and times the requests of features. Labels are bounded: they hold path templates, not paths.

@@ -2,7 +2,7 @@ import GatewayConfiguration
 import Hummingbird
 public import Logging
 import Metrics
-import SigningGateway
+import Signing
 import Synchronization
 import TraceContext
 

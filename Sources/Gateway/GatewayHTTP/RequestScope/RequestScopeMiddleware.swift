@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import SigningGateway
+import Signing
 import SigningKit
 import TraceContext
 

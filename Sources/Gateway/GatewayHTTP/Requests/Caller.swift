@@ -1,7 +1,8 @@
+import AuditLog
 import HTTPTypes
 import Hummingbird
 import Logging
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Identifies the client of a request by the request's header and connection.

@@ -1,6 +1,6 @@
 import Encodings
 import Hummingbird
-import SigningGateway
+import Signing
 import SigningKit
 
 /// The steps before a signature that all signing routes share.

@@ -1,6 +1,6 @@
 import GatewayConfiguration
 import Hummingbird
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

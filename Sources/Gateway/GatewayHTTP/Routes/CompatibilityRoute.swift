@@ -1,5 +1,5 @@
 import Hummingbird
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

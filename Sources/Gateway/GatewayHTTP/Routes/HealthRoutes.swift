@@ -1,5 +1,6 @@
+import AuditLog
 import Hummingbird
-import SigningGateway
+import Signing
 import StrictJSON
 
 /// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import Hummingbird
-import SigningGateway
+import Signing
 import StrictJSON
 
 /// `GET /.well-known/jwks.json`: the public keys (RFC 7517 §5) that verify the gateway's signatures.

@@ -1,5 +1,5 @@
 import Hummingbird
-import SigningGateway
+import Signing
 
 /// `POST /v1/apps/{bundleId}/{feature}`: signs one JSON request of a feature.
 struct SignatureRoute {

@@ -1,7 +1,7 @@
 import Crypto
 import NIOCore
 import NIOSSL
-import SigningGateway
+import Signing
 import SigningKit
 import SwiftASN1
 import X509

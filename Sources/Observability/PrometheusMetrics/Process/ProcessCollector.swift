@@ -1,6 +1,6 @@
-internal import CoreMetrics
-internal import Glibc
-internal import Synchronization
+import CoreMetrics
+import Glibc
+import Synchronization
 
 /// Metrics of the process itself, from the kernel. Values that the kernel does not supply are left out.
 public enum ProcessCollector {

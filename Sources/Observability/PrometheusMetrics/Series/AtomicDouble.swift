@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 struct AtomicDouble: ~Copyable, Sendable {
     private let bits: Atomic<UInt64>

@@ -1,4 +1,4 @@
-internal import CoreMetrics
+import CoreMetrics
 
 /// A histogram of durations. It receives nanoseconds and reports seconds.
 final class DurationHistogram: MetricSeries, TimerHandler {

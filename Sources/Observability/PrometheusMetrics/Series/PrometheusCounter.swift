@@ -1,4 +1,4 @@
-internal import CoreMetrics
+import CoreMetrics
 
 /// A number that only increases. It ignores amounts that are zero, negative or not finite.
 final class PrometheusCounter: MetricSeries, CounterHandler, FloatingPointCounterHandler {

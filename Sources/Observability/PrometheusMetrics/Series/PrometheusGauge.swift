@@ -1,4 +1,4 @@
-internal import CoreMetrics
+import CoreMetrics
 
 final class PrometheusGauge: MetricSeries, MeterHandler, RecorderHandler {
     private let value = AtomicDouble(0)

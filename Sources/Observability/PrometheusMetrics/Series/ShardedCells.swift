@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Integers that many threads increment, spread over rows, so that most threads use a row of their own. Threads that
 /// increment the same integer contend for its cache line, which costs several times as much as the addition.

@@ -1,4 +1,4 @@
-internal import CoreMetrics
+import CoreMetrics
 
 /// A histogram of sizes. It ignores values that are not finite.
 final class ValueHistogram: MetricSeries, RecorderHandler {

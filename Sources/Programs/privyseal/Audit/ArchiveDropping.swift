@@ -1,6 +1,7 @@
 import AuditKit
+import AuditLog
 import GatewayConfiguration
-import SigningGateway
+import Signing
 
 /// Durably records the archiving, and then drops the segments from the log. A stop in between loses nothing: the entry
 /// is valid while the segments exist, and the next call drops them.

@@ -1,8 +1,10 @@
 import AuditKit
+import AuditLog
 import Foundation
 import GatewayConfiguration
+import KeyLifecycle
 import Logging
-import SigningGateway
+import Signing
 import SigningKit
 import TransparencyLog
 

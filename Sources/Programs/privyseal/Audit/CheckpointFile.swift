@@ -1,8 +1,8 @@
 import AuditKit
+import AuditLog
 import Foundation
 import Glibc
 import NIOPosix
-import SigningGateway
 import TransparencyLog
 
 /// Appends checkpoints to a file. A starting gateway compares its log with them, to refuse a truncated or older log.

@@ -1,7 +1,7 @@
+import AuditLog
 import Foundation
 import Glibc
 import NIOPosix
-import SigningGateway
 
 /// Writes checkpoints to standard output, each followed by an empty line.
 struct StandardOutputCheckpoints: CheckpointDestination {

@@ -1,6 +1,6 @@
+import AuditLog
 import Crypto
 import GatewayConfiguration
-import SigningGateway
 import SigningKit
 import Synchronization
 import TransparencyLog

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
+import AuditLog
 import Foundation
 import NIOCore
 import NIOHTTP1
-import SigningGateway
 
 /// Sends checkpoints as HTTP requests, to a machine that other administrators control.
 struct PostedCheckpoints: CheckpointDestination {

@@ -1,8 +1,9 @@
 import AuditKit
+import AuditLog
 import Crypto
 import Encodings
 import GatewayConfiguration
-import SigningGateway
+import Signing
 
 /// Records in the audit log that a document was made. So a reader can see that it is not one of several.
 enum ReportRecording {

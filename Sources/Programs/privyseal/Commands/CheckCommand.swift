@@ -1,6 +1,6 @@
 import ArgumentParser
 import GatewayConfiguration
-import SigningGateway
+import Signing
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import Signing
 
 struct ClientsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

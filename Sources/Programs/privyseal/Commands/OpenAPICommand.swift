@@ -1,6 +1,6 @@
 import ArgumentParser
 import GatewayHTTP
-import SigningGateway
+import Signing
 
 struct OpenAPICommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

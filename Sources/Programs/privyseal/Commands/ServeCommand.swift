@@ -1,12 +1,13 @@
 import ArgumentParser
 import AuditKit
+import AuditLog
 import CoreMetrics
 import GatewayConfiguration
 import GatewayHTTP
 import Glibc
+import KeyLifecycle
 import PrometheusMetrics
 import ServiceManager
-import SigningGateway
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

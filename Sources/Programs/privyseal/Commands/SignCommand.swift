@@ -1,9 +1,11 @@
 import ArgumentParser
 import AuditKit
+import AuditLog
 import Foundation
 import GatewayHTTP
+import KeyLifecycle
 import Logging
-import SigningGateway
+import Signing
 import SigningKit
 
 struct SignCommand: AsyncParsableCommand {

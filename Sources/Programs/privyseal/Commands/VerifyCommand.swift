@@ -1,6 +1,7 @@
 import ArgumentParser
+import AuditLog
 import SignatureExplanation
-import SigningGateway
+import Signing
 import SigningKit
 
 struct VerifyCommand: AsyncParsableCommand {

@@ -4,7 +4,8 @@ import Encodings
 import Foundation
 import GatewayConfiguration
 import Glibc
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// Collects the findings of a compliance report from the configuration, the keys, the register and the records.

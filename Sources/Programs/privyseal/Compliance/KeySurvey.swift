@@ -1,7 +1,9 @@
+import AuditLog
 import ComplianceReport
 import Crypto
 import GatewayConfiguration
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// Inspects every key of the configuration. Each backend is opened once, with one login; each key signs one proof.

@@ -1,5 +1,5 @@
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 extension ClientSettings {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 struct ConfigurationOption: ParsableArguments {

@@ -1,6 +1,6 @@
 import Foundation
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Builds a snapshot from a configuration. It opens no keys.

@@ -1,6 +1,6 @@
 import Crypto
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Converts a configuration to the gateway's settings.

@@ -1,5 +1,6 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// Steps that several scenarios share.

@@ -1,6 +1,7 @@
 import Crypto
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// The gateway of a scenario, its administrators, and the load.

@@ -1,7 +1,9 @@
+import AuditLog
 import Foundation
 import KeyDrills
+import KeyLifecycle
 import NIOHTTP1
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

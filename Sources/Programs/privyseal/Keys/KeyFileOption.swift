@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SigningGateway
+import Signing
 import SigningKit
 
 /// How to read a `.p8` file: the source of its passphrase.

@@ -1,6 +1,6 @@
 import Foundation
+import KeyLifecycle
 import NIOHTTP1
-import SigningGateway
 import StrictJSON
 
 /// Requests key lifecycle changes: from a running gateway, or from the register itself while none runs.

@@ -1,7 +1,9 @@
 import AuditKit
+import AuditLog
 import GatewayConfiguration
 import Glibc
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// Runs `KeyLifecycleService` in this process, on the register itself, while no gateway runs.

@@ -1,6 +1,7 @@
 import Crypto
+import KeyLifecycle
 import KeyTransport
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 

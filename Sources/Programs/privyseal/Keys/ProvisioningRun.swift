@@ -1,8 +1,8 @@
 import ArgumentParser
 import Crypto
 import GatewayConfiguration
+import KeyLifecycle
 import KeyTransport
-import SigningGateway
 import SigningKit
 
 /// A provisioning job: `begin` records it before the work on the token, `finish` after it.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import GatewayConfiguration
-import SigningGateway
+import Signing
 import SigningKit
 
 /// The backend in which keys are created and destroyed, named by a key's URI.

@@ -1,4 +1,4 @@
-import SigningGateway
+import AuditLog
 import SigningKit
 
 /// RFC 3339 in UTC, with milliseconds. Also for a clock that shows a time before 1970.

@@ -1,6 +1,7 @@
+import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
-import SigningGateway
+import Signing
 
 struct AdminService: Administration {
     let path: String

@@ -1,6 +1,8 @@
 import ArgumentParser
+import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
+import KeyLifecycle
 import Logging
 import Metrics
 import NIOCore
@@ -8,7 +10,7 @@ import OTLPTracing
 import PrometheusMetrics
 import ServiceLifecycle
 import ServiceManager
-import SigningGateway
+import Signing
 import SigningKit
 import Tracing
 import UnixSignals

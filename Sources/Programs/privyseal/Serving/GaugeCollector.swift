@@ -1,7 +1,8 @@
+import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
 import PrometheusMetrics
-import SigningGateway
+import Signing
 import SigningKit
 
 /// Sets the gauges of the current state at each scrape.

@@ -1,11 +1,12 @@
 import AuditKit
+import AuditLog
 import Foundation
 import GatewayConfiguration
 import GatewayHTTP
 import Logging
 import Metrics
 import ServiceLifecycle
-import SigningGateway
+import Signing
 import Synchronization
 import UnixSignals
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Crypto
 import SignatureExplanation
-import SigningGateway
+import Signing
 import SigningKit
 
 enum VerifyConfiguredKeys {

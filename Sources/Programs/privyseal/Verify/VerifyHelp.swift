@@ -1,4 +1,4 @@
-import SigningGateway
+import Signing
 import SigningKit
 
 enum VerifyHelp {

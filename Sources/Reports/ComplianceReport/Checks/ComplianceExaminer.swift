@@ -1,4 +1,5 @@
-internal import SigningGateway
+import KeyLifecycle
+import Signing
 public import SigningKit
 
 /// Makes the report from the findings, without a clock, a file or a token.

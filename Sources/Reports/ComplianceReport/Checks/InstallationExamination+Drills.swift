@@ -1,4 +1,4 @@
-internal import SigningKit
+import SigningKit
 
 /// Checks of the drills. A drill record counts only if the audit log has the drill's result and the record's SHA-256.
 extension InstallationExamination {

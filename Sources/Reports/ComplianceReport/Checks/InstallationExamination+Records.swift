@@ -1,4 +1,4 @@
-internal import SigningKit
+import SigningKit
 
 extension InstallationExamination {
     var audit: ComplianceReport.Section {

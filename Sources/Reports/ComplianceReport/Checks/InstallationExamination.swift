@@ -1,5 +1,6 @@
-internal import SigningGateway
-internal import SigningKit
+import KeyLifecycle
+import Signing
+import SigningKit
 
 /// Makes the checks that are not about a single key.
 struct InstallationExamination {

@@ -1,5 +1,5 @@
-internal import SigningGateway
-internal import SigningKit
+import KeyLifecycle
+import SigningKit
 
 extension KeyExamination {
     var identity: ComplianceCheck {

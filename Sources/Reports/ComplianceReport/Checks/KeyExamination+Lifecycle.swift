@@ -1,5 +1,6 @@
-internal import SigningGateway
-internal import SigningKit
+import KeyLifecycle
+import Signing
+import SigningKit
 
 extension KeyExamination {
     var lifeChecks: [ComplianceCheck] { [state, period, retireAt, history] }

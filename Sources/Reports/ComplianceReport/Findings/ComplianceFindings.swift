@@ -1,4 +1,4 @@
-public import SigningGateway
+public import KeyLifecycle
 public import SigningKit
 
 /// The facts about an installation, before `ComplianceExaminer` judges them.

@@ -1,4 +1,4 @@
-internal import SigningKit
+import SigningKit
 public import StrictJSON
 
 extension DrillFinding {

@@ -1,4 +1,4 @@
-internal import AuditKit
+import AuditKit
 public import SigningKit
 
 public enum DrillFindings: Sendable {

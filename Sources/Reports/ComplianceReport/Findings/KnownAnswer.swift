@@ -1,4 +1,4 @@
-internal import Crypto
+import Crypto
 
 /// The known-answer test of signature verification. A published signature verifies; with a changed bit or message it
 /// does not (RFC 6979 §A.2.5, P-256 with SHA-256, message "sample").

@@ -1,4 +1,4 @@
-internal import ReportPages
+import ReportPages
 import SigningKit
 
 /// Renders the report as one HTML page, also for print. The page shows the digest of the report's JSON.

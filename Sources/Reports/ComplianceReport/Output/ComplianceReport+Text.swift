@@ -1,5 +1,5 @@
-internal import AuditKit
-internal import SigningKit
+import AuditKit
+import SigningKit
 
 /// Renders the report for a terminal: the verdict, one line for each key and section, and the checks that did not pass.
 extension ComplianceReport {

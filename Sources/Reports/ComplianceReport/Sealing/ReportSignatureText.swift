@@ -1,5 +1,5 @@
-internal import AuditKit
-internal import Crypto
+import AuditKit
+import Crypto
 import Encodings
 
 /// The signed text of a report, as a note (C2SP signed-note): the report's ID and the digests of its two files. Its

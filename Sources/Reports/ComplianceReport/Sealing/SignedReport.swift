@@ -1,7 +1,7 @@
-internal import AuditKit
+import AuditKit
 import Encodings
 public import SigningKit
-internal import StrictJSON
+import StrictJSON
 public import TransparencyLog
 
 /// A report with its signature, as stored in a file: `{"report":{…},"seal":"…"}`.

@@ -8,7 +8,7 @@ import JWS
 import NIOCore
 import OfferCodeRedemption
 import SignatureExplanation
-import SigningGateway
+import Signing
 import SigningKit
 import SigningKitTesting
 import StrictJSON

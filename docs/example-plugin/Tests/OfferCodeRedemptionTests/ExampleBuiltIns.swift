@@ -3,7 +3,7 @@ import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import OfferCodeRedemption
 import PromotionalOffer
-import SigningGateway
+import Signing
 
 /// The features of PrivySeal, as in its `BuiltIns.swift`, and one more. To add a feature, add a line.
 enum ExampleBuiltIns {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import AuditKit
-import SigningGateway
+import Signing
 import SigningKit
 
 extension AuditCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import AuditKit
-import SigningGateway
+import AuditLog
 
 struct AuditPeriodOption: ParsableArguments {
     @Option(

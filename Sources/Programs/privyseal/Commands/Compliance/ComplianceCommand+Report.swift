@@ -1,7 +1,7 @@
 import ArgumentParser
+import AuditLog
 import ComplianceReport
 import GatewayConfiguration
-import SigningGateway
 import SigningKit
 import TransparencyLog
 

@@ -3,7 +3,7 @@ import AuditKit
 import Foundation
 import GatewayConfiguration
 import KeyDrills
-import SigningGateway
+import Signing
 import StrictJSON
 import UnixSignals
 

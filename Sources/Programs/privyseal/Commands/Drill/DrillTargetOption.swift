@@ -1,9 +1,9 @@
 import ArgumentParser
+import AuditLog
 import Foundation
 import GatewayConfiguration
 import KeyDrills
 import NIOSSL
-import SigningGateway
 import SigningKit
 
 /// The gateway, account and keys of a drill without `--throw-away`.

@@ -1,5 +1,6 @@
 import AuditKit
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// Describes the result of a change: what happened and when, where it is recorded, and the next step.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import KeyLifecycle
 
 /// The options of every command that changes a key's state.
 struct KeyChangeOption: ParsableArguments {

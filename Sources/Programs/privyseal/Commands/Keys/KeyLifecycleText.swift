@@ -1,6 +1,7 @@
 import AuditKit
 import GatewayHTTP
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 struct KeyLifecycleText {

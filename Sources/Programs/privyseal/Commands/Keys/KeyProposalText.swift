@@ -1,5 +1,5 @@
 import AuditKit
-import SigningGateway
+import KeyLifecycle
 import SigningKit
 
 /// A proposal as text, for the administrator who decides.

@@ -1,5 +1,5 @@
 import AuditKit
-import SigningGateway
+import KeyLifecycle
 import SigningKit
 
 /// The open matters of the register: a sentence for each, with the required action.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import KeyLifecycle
 import SigningKit
 
 extension KeysCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import Signing
 
 extension KeysCommand {
     struct Approve: AsyncParsableCommand {

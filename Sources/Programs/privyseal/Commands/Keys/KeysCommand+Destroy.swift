@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayConfiguration
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 import StrictJSON
 

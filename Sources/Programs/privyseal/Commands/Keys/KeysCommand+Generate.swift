@@ -1,8 +1,8 @@
 import ArgumentParser
 import Crypto
+import KeyLifecycle
 import KeyTransport
 import ServiceManager
-import SigningGateway
 import SigningKit
 
 extension KeysCommand {

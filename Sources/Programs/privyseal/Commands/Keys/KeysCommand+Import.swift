@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
+import KeyLifecycle
 import KeyTransport
 import ServiceManager
-import SigningGateway
 import SigningKit
 import StrictJSON
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditKit
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 extension KeysCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AuditKit
 import GatewayHTTP
-import SigningGateway
+import KeyLifecycle
 import SigningKit
 
 extension KeysCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SigningGateway
+import KeyLifecycle
 
 extension KeysCommand {
     struct Suspend: AsyncParsableCommand {

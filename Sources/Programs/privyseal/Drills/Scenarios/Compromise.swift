@@ -1,5 +1,6 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// The active key is declared compromised, and another key is activated.

@@ -1,5 +1,5 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
 import SigningKit
 
 /// Tries every action that must be refused.

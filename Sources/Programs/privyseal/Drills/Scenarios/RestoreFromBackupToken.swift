@@ -1,5 +1,6 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// The token is lost permanently. The same key is restored into another token from a wrapped package.

@@ -1,5 +1,6 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// A new key becomes active. The old key signs requests that name it until its retirement time.

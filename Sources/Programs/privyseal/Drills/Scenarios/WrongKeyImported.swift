@@ -1,5 +1,6 @@
 import KeyDrills
-import SigningGateway
+import KeyLifecycle
+import Signing
 import SigningKit
 
 /// The key under an ID is not the pinned key, and must never become active.

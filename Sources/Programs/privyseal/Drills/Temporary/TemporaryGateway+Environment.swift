@@ -1,5 +1,5 @@
+import AuditLog
 import KeyDrills
-import SigningGateway
 
 extension TemporaryGateway {
     /// The environment of a scenario, with the gateway's own administrator.

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import KeyDrills
 import NIOHTTP1
-import SigningGateway
+import Signing
 import SigningKit
 import StrictJSON
 import Synchronization

@@ -1,0 +1,219 @@
+public import AuditKit
+import Logging
+public import ServiceLifecycle
+public import SigningKit
+import Synchronization
+public import TransparencyLog
+
+/// The audit log of all signatures and refusals.
+///
+/// `record` returns when the entry is durable. If it throws, the caller must not release the answer.
+public final class AuditLog: Service {
+    let queue = AuditQueue()
+    private let writer: AuditWriter
+    private let settings: AuditSettings
+    private let refusals = RefusalTally()
+    private let users: UserHash
+    private let now: @Sendable () -> Timestamp
+    public let clock: ClockMonitor
+    private let storeHandle = StoreHandle()
+    private let maintenance: MaintenanceThreads
+    private let timeoutMonitor: WriteTimeoutMonitor
+    private let publisher: CheckpointPublisher?
+    private let keeping = Mutex(CheckpointRetention())
+    private let ended = AsyncSignal()
+    private let logger = Logger(label: "privyseal.audit")
+
+    /// Reads the registers by name. An error prevents the opening of the log.
+    public typealias RegisterLoading = @Sendable ([String: AuditRegister], Timestamp) throws(AuditStoreError) -> Void
+
+    /// - Parameters:
+    ///   - signer: signs with the key of the log.
+    ///   - known: checkpoints that this log published before, from any source.
+    ///   - publisher: sends checkpoints out; nil for a process that signs once and leaves this to the next process.
+    ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
+    ///   - loading: gets the registers and the time each time the store is opened, before the first write.
+    ///   - opening: opens the store. The writer thread calls it again until it succeeds.
+    public init(
+        signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],
+        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime,
+        uptime: (@Sendable () -> Duration)? = nil, loading: @escaping RegisterLoading = { _, _ in },
+        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
+    ) {
+        self.settings = settings
+        self.publisher = publisher
+        self.now = now
+        clock = ClockMonitor(now: now, uptime: uptime) { [queue] step in
+            let event = AuditEvent.clock(before: step.before, milliseconds: step.milliseconds)
+            queue.note(AuditEntry(event, at: step.after))
+        }
+        users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
+        writer = AuditWriter(
+            queue, signer: AuditSigner(signer), known: known, storeHandle: storeHandle, clock: clock, now: now,
+            opening: opening, loading: loading)
+        timeoutMonitor = WriteTimeoutMonitor(queue, limit: settings.writeTimeout)
+        maintenance = MaintenanceThreads(storeHandle, queue, reserve: settings.reserve)
+    }
+
+    /// Opens the log and starts the writer thread. It blocks. Call it once.
+    ///
+    /// - Throws: errors that the operator must repair, such as a missing or replaced log. It does not throw temporary
+    ///   errors, such as a full disk: the writer thread retries, and the gateway signs nothing until the log is open.
+    public func open() throws(AuditStoreError) {
+        var appender: LogAppender?
+        do throws(AuditStoreError) {
+            appender = try writer.open()
+            queue.succeed(nil, hadTransaction: true)
+        } catch {
+            switch error {
+            case .missing, .replaced, .damaged, .unfit, .closed: throw error
+            case .full, .readOnly, .busy, .failed:
+                logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
+                queue.fail(.unavailable(error.description), keeping: [])
+            }
+        }
+        timeoutMonitor.start()
+        writer.start(with: appender) { [ended] in ended.signal() }
+    }
+
+    // MARK: Recording
+
+    /// Returns when the entry is durable.
+    public func record(_ event: AuditEvent) async throws(AuditError) {
+        try await record([entry(event)])
+    }
+
+    package func record(_ entries: [AuditEntry], answers: Int? = nil) async throws(AuditError) {
+        _ = try await queue.enter(entries, answers: answers)
+    }
+
+    /// Writes the entries and their registers in one transaction. All entries have the same time.
+    package func register(_ records: [(record: KeyLifecycleEntry, name: String, value: [UInt8])], at time: Timestamp)
+        async throws(AuditError)
+    {
+        let entries = records.map {
+            AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time)
+        }
+        let registrations = records.enumerated().map {
+            AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
+        }
+        _ = try await queue.enter(entries, registrations: registrations)
+    }
+
+    /// The registers by name; empty until the log is open.
+    public var registers: [String: AuditRegister] { storeHandle.registers }
+
+    package func time() -> Timestamp {
+        // Report a clock step before the first entry with the new time.
+        clock.check()
+        return now()
+    }
+
+    package func entry(_ event: AuditEvent) -> AuditEntry { AuditEntry(event, at: time()) }
+
+    /// Returns at once. The writer thread writes the event when the log is writable.
+    public func note(_ event: AuditEvent) { queue.note(entry(event)) }
+
+    package func note(_ event: KeyBackendEvent) {
+        note(
+            .token(
+                TokenRecord(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
+        )
+    }
+
+    /// The entry has the time of the counted minute, so that it belongs to the right hour, day and month.
+    private func note(_ counts: RefusalCounts) {
+        let end = Timestamp(milliseconds: counts.minute.milliseconds + 59_999)
+        queue.note(AuditEntry(.refusals(counts), at: min(now(), end)))
+    }
+
+    /// Counts a request that was refused before signing. The log gets the counts of each minute.
+    ///
+    /// - Parameter client: nil for an unauthenticated caller.
+    public func count(_ reason: String, client: String?) { refusals.count(reason, client: client, at: now()) }
+
+    package func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
+
+    /// Counts a request that was refused because the log cannot be written.
+    package func noteRefused() { queue.noteRefused() }
+
+    // MARK: Status
+
+    public var state: AuditState { queue.condition }
+
+    /// The number of entries after the last write.
+    public var entryCount: Int { storeHandle.entryCount }
+
+    /// The free bytes on the file system of the log; nil if unknown.
+    public var freeBytes: Int? { storeHandle.freeBytes }
+
+    /// Whether `freeBytes` is less than the reserve. This is an alarm only; the gateway continues to sign.
+    public var isShortOfSpace: Bool { maintenance.isShortOfSpace }
+
+    /// The publication of the last checkpoint; nil without a publisher.
+    public var publication: PublicationStatus? { publisher?.status }
+
+    // MARK: Running
+
+    /// Publishes checkpoints and records counts. At shutdown, it does both a last time and closes the log.
+    public func run() async throws {
+        maintenance.start()
+        await withTaskGroup { group in
+            group.addTask { await self.minute() }
+            await cancelWhenGracefulShutdown { await self.publish() }
+            group.cancelAll()
+        }
+        // If the shutdown takes too long, this task is cancelled. The last entries are written nevertheless.
+        let timeout = Task.isCancelled ? Self.cancelledTimeout : CheckpointPublisher.timeout
+        await Task { await self.finish(timeout: timeout) }.value
+    }
+
+    /// The timeout for the last checkpoint after a cancelled shutdown.
+    private static let cancelledTimeout = Duration.seconds(2)
+
+    private func finish(timeout: Duration) async {
+        for counts in refusals.take() { note(counts) }
+        try? await record(.stop)
+        await publishOnce(isLast: true, timeout: timeout)
+        await close()
+    }
+
+    /// Writes the waiting entries and closes the store.
+    public func close() async {
+        maintenance.stop()
+        queue.close()
+        await ended.wait(atMost: settings.writeTimeout)
+        timeoutMonitor.stop()
+    }
+
+    private func minute() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            for counts in refusals.takeFinished(at: now()) { note(counts) }
+        }
+    }
+
+    private func publish() async {
+        let interval = settings.checkpointInterval
+        while !Task.isCancelled {
+            let next = ContinuousClock.now + interval
+            await publishOnce(timeout: min(interval, CheckpointPublisher.timeout))
+            try? await Task.sleep(until: next)
+        }
+    }
+
+    /// Publishes a checkpoint over all durable entries. The log stores some of them, see `CheckpointRetention`.
+    private func publishOnce(isLast: Bool = false, timeout: Duration = CheckpointPublisher.timeout) async {
+        guard let publisher, let head = try? await queue.enter([], needsNewEntry: true) else { return }
+        let checkpoint = await publisher.cosign(head)
+        if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
+            do throws(AuditError) {
+                _ = try await queue.enter([], checkpoint: checkpoint)
+            } catch {
+                keeping.withLock { $0 = CheckpointRetention() }
+                return logger.error("A checkpoint could not be stored, so it is not published. \(error)")
+            }
+        }
+        await publisher.publish(checkpoint, isLast: isLast, timeout: timeout)
+    }
+}

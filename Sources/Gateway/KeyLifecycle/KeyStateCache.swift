@@ -1,0 +1,256 @@
+public import AuditKit
+import AuditLog
+public import Signing
+public import SigningKit
+import StrictJSON
+import Synchronization
+
+/// The key states of the register in memory, and the resulting states for requests.
+///
+/// The configuration declares keys, and the register holds their states. The cache adopts a declared key without a
+/// state. In an account without any state, the configured active key becomes active and the others retiring. A key that
+/// is declared later becomes staged.
+public final class KeyStateCache: KeyStates {
+    fileprivate struct State {
+        var records: [String: KeyLifecycleRecord] = [:]
+        var proposals: [KeyProposal] = []
+        var jobs: [ProvisioningJob] = []
+        var accounts: [AccountSettings] = []
+        var persons = ConfiguredPersons([])
+        var served: [String: AccountKeys] = [:]
+        var holds = KeyHolds()
+        var deadlineOffsets = DeadlineOffsets()
+        /// The fingerprints of keys that are compromised or destroyed.
+        var lost: Set<PublicKeyFingerprint> = []
+        var isLoaded = false
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    // MARK: Queries
+
+    public func account(_ issuerID: String) -> AccountKeys {
+        state.withLock { state in
+            if let known = state.served[issuerID] { return known }
+            let account = AccountKeys()
+            state.served[issuerID] = account
+            return account
+        }
+    }
+
+    /// The records by key ID, including adopted keys that are not recorded yet.
+    public var records: [String: KeyLifecycleRecord] { state.withLock { $0.records } }
+    var proposals: [KeyProposal] { state.withLock { $0.proposals } }
+    var jobs: [ProvisioningJob] { state.withLock { $0.jobs } }
+    var accounts: [AccountSettings] { state.withLock { $0.accounts } }
+
+    /// Whether the account has dual control. If it is no longer configured, the setting of any other account counts.
+    func hasDualControl(_ issuerID: String) -> Bool {
+        counted(issuerID).contains(where: \.hasDualControl)
+    }
+
+    /// Whether `operator` counts as an administrator in the account.
+    func countsOperator(_ issuerID: String) -> Bool {
+        counted(issuerID).allSatisfy { !$0.hasDualControl || $0.countsOperator }
+    }
+
+    private func counted(_ issuerID: String) -> [AccountSettings] {
+        let accounts = accounts
+        let own = accounts.filter { $0.issuerID.hasSameBytes(as: issuerID) }
+        return own.isEmpty ? accounts : own
+    }
+
+    /// Whether signatures of the key can be trusted: no other person may have made them. False without a record, or if
+    /// any record with this fingerprint, in any account, is compromised or destroyed.
+    public func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
+        state.withLock { state in
+            guard let record = state.records[keyID], !record.isUntrusted, state.holds.states[keyID] != .compromised
+            else {
+                return false
+            }
+            return !(fingerprint.map(state.lost.contains) ?? false)
+        }
+    }
+
+    /// The keys with holds, and the most severe hold of each.
+    var held: [String: KeyLifecycleState] { state.withLock { $0.holds.states } }
+
+    /// Whether the register is loaded. It is not until the audit log has been opened.
+    var isLoaded: Bool { state.withLock { $0.isLoaded } }
+
+    // MARK: Deadlines
+
+    /// Call it before the transaction that records the deadlines.
+    ///
+    /// - Parameter offset: `ClockMonitor.stepped`, read when the deadlines were set.
+    func noteDeadlines(_ records: [KeyLifecycleRecord] = [], _ proposals: [KeyProposal] = [], at offset: Int64) {
+        state.withLock { state in
+            // A deadline that an earlier process set has no offset, even if its record is written again.
+            let changed = records.filter { state.records[$0.keyID]?.retireAt != $0.retireAt }
+            state.deadlineOffsets.note(changed, proposals, at: offset)
+        }
+    }
+
+    /// When a key retires that is retiring, or was before it was suspended; nil if it has no such time.
+    func deadline(of record: KeyLifecycleRecord) -> Deadline? {
+        guard record.state == .retiring || record.suspendedFrom == .retiring else { return nil }
+        return state.withLock { $0.deadlineOffsets.deadline(of: record) }
+    }
+
+    func deadline(of proposal: KeyProposal) -> Deadline {
+        state.withLock { $0.deadlineOffsets.deadline(of: proposal) }
+    }
+
+    // MARK: Holds
+
+    /// Stops the key from the next request on.
+    ///
+    /// - Returns: the number of the hold, for `release`.
+    func hold(_ keyID: String, as heldState: KeyLifecycleState) -> Int {
+        state.withLock { state in
+            defer { state.publish() }
+            return state.holds.add(keyID, as: heldState)
+        }
+    }
+
+    /// Ends holds. A key without further holds may sign again if the register allows it.
+    func release(_ holds: [Int]) {
+        state.withLock { state in
+            for hold in holds { state.holds.remove(hold) }
+            state.publish()
+        }
+    }
+
+    // MARK: Sources
+
+    /// Loads the registers, see `AuditLog.RegisterLoading`.
+    public func load(_ registers: [String: AuditRegister], time: Timestamp) throws(AuditStoreError) {
+        do throws(JSONReadError) { try load(registers, at: time) } catch {
+            throw .damaged("The register of keys cannot be read: \(error)")
+        }
+    }
+
+    func load(_ registers: [String: AuditRegister], at time: Timestamp) throws(JSONReadError) {
+        var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
+        for register in registers.values {
+            let root: JSONValue
+            do throws(JSONSyntaxError) { root = try JSONDocument(parsing: register.value).root } catch {
+                throw JSONReadError(.invalid("is not JSON"), at: register.name)
+            }
+            do throws(JSONReadError) {
+                switch register.name {
+                case RegisterName.proposals: proposals += try root.decode([KeyProposal].self)
+                case let name where RegisterName.number(of: name) != nil:
+                    guard root.kind != .null else { continue }
+                    var proposal = try root.decode(KeyProposal.self)
+                    proposal.registerNumber = RegisterName.number(of: name)
+                    proposals.append(proposal)
+                case RegisterName.jobs: jobs = try root.decode()
+                default:
+                    var record = try root.decode(KeyLifecycleRecord.self)
+                    record.takeCompromiseFromHistory()
+                    records[record.keyID] = record
+                }
+            } catch {
+                throw error.inside(register.name)
+            }
+        }
+        proposals.sort { ($0.proposed, $0.id) < ($1.proposed, $1.id) }
+        state.withLock { state in
+            (state.records, state.proposals, state.jobs) = (records, proposals, jobs)
+            state.isLoaded = true
+            state.addIdentities()
+            state.adopt(at: time)
+            state.publish()
+        }
+    }
+
+    /// Sets the accounts and clients of the configuration.
+    public func declare(_ accounts: [AccountSettings], clients: [ClientSettings] = [], at time: Timestamp) {
+        let persons = ConfiguredPersons(clients)
+        state.withLock { state in
+            (state.accounts, state.persons) = (accounts, persons)
+            guard state.isLoaded else { return }
+            state.addIdentities()
+            state.adopt(at: time)
+            state.publish()
+        }
+    }
+
+    /// Call it when the register has these values.
+    func set(
+        _ records: [KeyLifecycleRecord] = [], proposals: [KeyProposal]? = nil, jobs: [ProvisioningJob]? = nil
+    ) {
+        state.withLock { state in
+            for record in records { state.records[record.keyID] = record }
+            if let proposals { state.proposals = proposals }
+            if let jobs { state.jobs = jobs }
+            // The lists may be older than the current configuration.
+            state.addIdentities()
+            state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
+            state.publish()
+        }
+    }
+}
+
+extension KeyStateCache.State {
+    /// A client with a new name or new proofs is the same person. Only one configuration shows each such change, so
+    /// open proposals and jobs store it.
+    fileprivate mutating func addIdentities() {
+        for index in proposals.indices { proposals[index].addIdentities(persons) }
+        for index in jobs.indices { jobs[index].addIdentities(persons) }
+    }
+
+    fileprivate mutating func adopt(at time: Timestamp) {
+        for account in accounts {
+            let isNew = !records.values.contains { $0.issuerID == account.issuerID }
+            for key in account.keys where records[key.keyID] == nil {
+                let state: KeyLifecycleState =
+                    isNew ? key.keyID == account.activeKeyID ? .active : .retiring : .staged
+                let change = KeyLifecycleChange(
+                    time: time, action: .adopt, from: nil, to: state, actor: "gateway",
+                    reason: isNew ? "It was configured when the register began." : "The configuration names it since.")
+                records[key.keyID] = KeyLifecycleRecord(
+                    issuerID: account.issuerID, keyID: key.keyID, state: state, since: time, provenance: .unknown,
+                    history: [change])
+            }
+        }
+    }
+
+    /// Updates the states for requests.
+    fileprivate mutating func publish() {
+        lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
+        let held = holds.states
+        for issuerID in Set(accounts.map(\.issuerID)) {
+            let own = records.values.filter { $0.issuerID == issuerID }
+            let keys = Dictionary(
+                own.map { record in
+                    let state = record.state.stopped(as: held[record.keyID])
+                    return (
+                        record.keyID,
+                        AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record))
+                    )
+                },
+                uniquingKeysWith: { first, _ in first })
+            let account = served[issuerID] ?? AccountKeys()
+            served[issuerID] = account
+            account.set(active: own.first { $0.state == .active && held[$0.keyID] == nil }?.keyID, keys: keys)
+        }
+    }
+}
+
+enum RegisterName {
+    static let proposals = "proposals"
+    static let jobs = "ceremonies"
+
+    /// One register for each open proposal. A free register holds `null`.
+    static func proposal(_ number: Int) -> String { "proposal/\(number)" }
+
+    static func number(of name: String) -> Int? {
+        name.hasPrefix("proposal/") ? Int(name.dropFirst("proposal/".count)) : nil
+    }
+
+    static func key(_ keyID: String) -> String { "key/\(keyID)" }
+}

@@ -1,0 +1,79 @@
+import Signing
+public import SigningKit
+public import StrictJSON
+
+/// Work on a token: an import, a generation or a destruction. Its beginning and its end are recorded, so that an
+/// unfinished job is known after a crash.
+public struct ProvisioningJob: Codable, Sendable, Equatable {
+    public var id: String
+    /// `import`, `generate` or `destroy`.
+    public var action: KeyLifecycleAction
+    public var issuerID: String
+    public var keyID: String
+    /// The location of the key, without attributes that lead to a secret.
+    public var uri: String
+    /// The fingerprint of the key; nil for a key that is not generated yet.
+    public var fingerprint: PublicKeyFingerprint?
+    public var reason: String
+    /// The administrator who ordered it: with dual control, the proposer.
+    public var actor: String
+    public var approver: String?
+    /// See `Administrator.proofs`. They include those of the administrators who approved a takeover.
+    @OmittedIfEmpty public var approverProofs: [String]
+    /// The administrator who does the work, and the only one who may end it.
+    public var worker: String {
+        get { recordedWorker ?? actor }
+        set { recordedWorker = newValue }
+    }
+    /// Nil in a register of an earlier version.
+    private var recordedWorker: String?
+    @OmittedIfEmpty public var workerProofs: [String]
+    public var begun: Timestamp
+    /// The result that the administrator reported and the gateway has not verified yet; nil before.
+    public var report: ProvisioningResult?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, action
+        case issuerID = "issuerId"
+        case keyID = "keyId"
+        case uri, fingerprint, reason, actor, approver, approverProofs
+        case recordedWorker = "worker"
+        case workerProofs, begun, report
+    }
+
+    public init(
+        id: String, action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String,
+        fingerprint: PublicKeyFingerprint?, reason: String, actor: String, approver: String? = nil,
+        approverProofs: [String] = [], worker: String? = nil, workerProofs: [String] = [], begun: Timestamp,
+        report: ProvisioningResult? = nil
+    ) {
+        self.id = id
+        self.action = action
+        self.issuerID = issuerID
+        self.keyID = keyID
+        self.uri = uri
+        self.fingerprint = fingerprint
+        self.reason = reason
+        self.actor = actor
+        self.approver = approver
+        self.approverProofs = approverProofs
+        self.recordedWorker = worker ?? actor
+        self.workerProofs = workerProofs
+        self.begun = begun
+        self.report = report
+    }
+
+    var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }
+    /// All administrators who approved the job or a takeover, as one person.
+    var approvingPerson: Administrator? {
+        if let approver { return Administrator(name: approver, proofs: approverProofs) }
+        // A takeover needs an approval even without dual control. The register then has only the approver's proofs.
+        return approverProofs.isEmpty ? nil : Administrator(name: "", proofs: approverProofs)
+    }
+
+    /// Adds the new names and proofs of its persons after a change of the configuration.
+    mutating func addIdentities(_ persons: ConfiguredPersons) {
+        workerProofs += persons.newIdentities(of: workingPerson)
+        if let approvingPerson { approverProofs += persons.newIdentities(of: approvingPerson) }
+    }
+}

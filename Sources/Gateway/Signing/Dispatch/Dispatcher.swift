@@ -1,0 +1,149 @@
+public import AuditLog
+public import SigningKit
+
+/// Processes a request, from its names and bytes to the signed answer. No step calls an earlier one.
+public struct Dispatcher: Sendable {
+    public let features: [FeatureDescriptor]
+    private let apps: [ExactText: ServedApp]
+    let grants: GrantIssuer
+    private let now: @Sendable () -> RateLimitTime
+    private let snapshotLease: SnapshotLease
+    /// Nil for a gateway without an audit log.
+    public let audit: AuditLog?
+
+    /// - Parameters:
+    ///   - features: all features. The settings of each app name those that it has.
+    ///   - now: the time for rates and quotas.
+    public init(
+        _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
+        audit: SigningAudit? = nil, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
+    ) {
+        self.init(
+            settings, features: features, ring: ring, snapshotLease: SnapshotLease(), grants: grants, audit: audit,
+            now: now)
+    }
+
+    init(
+        _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, snapshotLease: SnapshotLease,
+        grants: GrantIssuer,
+        audit: SigningAudit?, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
+    ) {
+        self.features = features.map(\.descriptor)
+        self.grants = grants
+        self.now = now
+        self.snapshotLease = snapshotLease
+        self.audit = audit?.log
+        var apps: [ExactText: ServedApp] = [:]
+        for account in settings.accounts {
+            let keys = ring.handles.filter { $0.issuerID == account.issuerID }
+            for app in account.apps {
+                apps[ExactText(app.bundleID)] = ServedApp(
+                    app, of: account, features: features, keys: keys, life: audit?.keyStates.account(account.issuerID))
+            }
+        }
+        self.apps = apps
+    }
+
+    // MARK: Authorization
+
+    /// Takes requests from the client's rate and quota: all of a batch, or none.
+    ///
+    /// - Parameters:
+    ///   - count: the number of requests in a batch.
+    ///   - taken: the requests of `count` that were taken before. A refusal returns them.
+    ///   - feature: the ID from the path, only for the metrics of refusals.
+    /// - Returns: the limit with fewer remaining requests; nil for a client without limits.
+    /// - Throws: `GatewayError.limited`.
+    @discardableResult
+    public func admit(
+        _ client: Client, count: Int = 1, taken: Int = 0, feature: String
+    ) throws(GatewayError) -> RateLimitStatus? {
+        do throws(RateLimitRefusal) {
+            if client.limits.isUnlimited { return nil }
+            return try client.usage.take(count, giving: taken, within: client.limits, at: now())
+        } catch {
+            throw note(.limited(error), client, feature)
+        }
+    }
+
+    /// Takes one request that was refused for another reason from the client's rate and quota.
+    ///
+    /// - Returns: whether the limits allowed it.
+    public func charge(_ client: Client) -> Bool {
+        if client.limits.isUnlimited { return true }
+        return (try? client.usage.take(1, within: client.limits, at: now())) != nil
+    }
+
+    /// Authorises the names of a request before it resolves them: the client must not learn which apps exist.
+    ///
+    /// - Parameters:
+    ///   - keyID: nil for the account's active key.
+    ///   - request: for audit entries.
+    /// - Throws: `GatewayError.forbidden` for names that no rule allows; `.unknownApp`, `.unknownFeature` or
+    ///   `.unknownKey` for allowed names that are not configured.
+    public func resolve(
+        for client: Client, app bundleID: String, feature name: String, keyID: String? = nil,
+        request: RequestIdentity = RequestIdentity(id: "-")
+    ) throws(GatewayError) -> ResolvedRequest {
+        do throws(GatewayError) {
+            let matchingRules: MatchingRules
+            do throws(Denial) {
+                matchingRules = try client.policy.matchingRules(app: bundleID, feature: name, keyID: keyID)
+            } catch {
+                throw .forbidden(error)
+            }
+            let (app, feature, key) = try resolve(bundleID, name, keyID)
+            return ResolvedRequest(
+                key, activeKeyOf: keyID == nil && app.life != nil ? app : nil, client: client, feature: feature,
+                matchingRules: matchingRules,
+                identity: request, snapshotLease: snapshotLease, counters: client.counters(of: feature.descriptor.id))
+        } catch {
+            throw note(error, client, name)
+        }
+    }
+
+    /// The configured names of a request that was not resolved. Use them in its audit entry only, never in an answer.
+    public func known(
+        app bundleID: String, feature name: String, keyID: String?
+    ) -> (app: String?, feature: String?, keyID: String?) {
+        guard let app = apps[ExactText(bundleID)] else { return (nil, nil, nil) }
+        let feature = features.first { $0.id.hasSameBytes(as: name) }?.id
+        return (app.bundleID, feature, keyID.flatMap { app.key($0) }?.identity.keyID)
+    }
+
+    /// The issuer ID of an app's account; nil for an app that is not configured.
+    public func issuerID(ofApp bundleID: String) -> String? {
+        guard let app = apps[ExactText(bundleID)] else { return nil }
+        return app.issuerID
+    }
+
+    /// Whether a client may have something signed, and which rule decides. It does not check that the names exist.
+    public func explain(
+        client: Client, app: String, feature: String, keyID: String? = nil, product: String? = nil, offer: String? = nil
+    ) -> PolicyDecision {
+        let subject = OfferSubject(products: [product].compactMap(\.self), offers: [offer].compactMap(\.self))
+        do throws(Denial) {
+            let matchingRules = try client.policy.matchingRules(app: app, feature: feature, keyID: keyID)
+            return .allowed(by: try matchingRules.rule(for: subject))
+        } catch {
+            return .denied(error)
+        }
+    }
+
+    // MARK: Names
+
+    private func resolve(
+        _ bundleID: String, _ name: String, _ keyID: String?
+    ) throws(GatewayError) -> (ServedApp, ServedFeature, ServedApp.Key) {
+        guard let app = apps[ExactText(bundleID)] else { throw .unknownApp(bundleID) }
+        guard let feature = app.features[ExactText(name)] else { throw .unknownFeature(name, app: bundleID) }
+        guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }
+        return (app, feature, key)
+    }
+
+    private func note(_ error: GatewayError, _ client: Client, _ feature: String) -> GatewayError {
+        let known = features.first { $0.id == feature }
+        client.counters(of: known?.id ?? RequestCounters.unknownFeature).note(error)
+        return error
+    }
+}

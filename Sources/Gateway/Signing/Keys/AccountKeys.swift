@@ -1,0 +1,134 @@
+package import AuditLog
+import SigningKit
+import Synchronization
+
+/// The key states of an account for requests: the active key, and the keys that requests may name. They are in memory
+/// under a short lock, so that a request does not read the register.
+public final class AccountKeys: Sendable {
+    package struct Key: Equatable, Sendable {
+        var state: KeyLifecycleState
+        /// When a retiring key retires.
+        var deadline: Deadline?
+
+        package init(state: KeyLifecycleState, deadline: Deadline?) {
+            self.state = state
+            self.deadline = deadline
+        }
+    }
+
+    private struct State {
+        var active: String?
+        var keys: [String: Key] = [:]
+        /// Whether requests that name no key wait, because the active key changes.
+        var isPaused = false
+        /// The number of requests that name no key and have selected their key, but have no durable entry yet.
+        var inFlight = 0
+        var waiting: [UnsafeContinuation<Void, Never>] = []
+        var drained: CheckedContinuation<Void, Never>?
+        /// Whether `drained` has stopped waiting.
+        var hasGivenUp = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    // MARK: For requests
+
+    /// Selects the key for a request that names none.
+    ///
+    /// - Returns: the key ID, after which the caller must call `leave()`; nil if no key is active.
+    func enter() async -> String? {
+        while true {
+            let (isPaused, active) = state.withLock { state -> (Bool, String?) in
+                if !state.isPaused, state.active != nil { state.inFlight += 1 }
+                return (state.isPaused, state.active)
+            }
+            guard isPaused else { return active }
+            await withUnsafeContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.isPaused { state.waiting.append(continuation) }
+                    return !state.isPaused
+                }
+                if goesOn { continuation.resume() }
+            }
+        }
+    }
+
+    /// Call it when the request's entry is durable or will not be written.
+    func leave() {
+        let drained = state.withLock { state in
+            state.inFlight -= 1
+            return state.inFlight == 0 ? state.drained.take() : nil
+        }
+        drained?.resume()
+    }
+
+    /// Nil for a key without a state.
+    func key(_ keyID: String) -> Key? { state.withLock { $0.keys[keyID] } }
+
+    var activeKeyID: String? { state.withLock { $0.active } }
+
+    // MARK: For changes
+
+    package func set(active: String?, keys: [String: Key]) {
+        state.withLock { state in
+            state.active = active
+            state.keys = keys
+        }
+    }
+
+    /// Makes later requests that name no key wait, then waits like `drained`. `open()` must follow in any case.
+    package func shut(timeout: Duration) async -> Bool {
+        state.withLock { $0.isPaused = true }
+        return await drained(timeout: timeout)
+    }
+
+    /// Waits until all requests in progress that name no key have durable entries.
+    ///
+    /// - Returns: false after `timeout`.
+    package func drained(timeout: Duration) async -> Bool {
+        let isIdle = state.withLock { state in
+            state.hasGivenUp = false
+            return state.inFlight == 0
+        }
+        if isIdle { return true }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await self.drain()
+                return true
+            }
+            group.addTask {
+                try? await Task.sleep(for: timeout)
+                return false
+            }
+            let isDrained = await group.next() ?? false
+            group.cancelAll()
+            state.withLock { state in
+                state.hasGivenUp = true
+                return state.drained.take()
+            }?.resume()
+            return isDrained
+        }
+    }
+
+    private func drain() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                let waits = state.inFlight > 0 && !state.hasGivenUp
+                if waits { state.drained = continuation }
+                return !waits
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    package func open() {
+        let waiting = state.withLock { state in
+            state.isPaused = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+}

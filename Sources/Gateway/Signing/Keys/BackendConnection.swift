@@ -1,0 +1,96 @@
+import AuditLog
+package import SigningKit
+import Synchronization
+
+/// A configured location of keys, and its backend while it is open. The next `KeyRing` takes it over with its login.
+package final class BackendConnection: Sendable {
+    package let locator: KeyLocator
+    private let type: any KeyBackend.Type
+    private let settings: PluginSettings
+    private let secrets: SecretHistory
+    private let audit: AuditLog?
+    /// A connection is made at a start or reload, so this is when a person ordered it.
+    private let reopenOrderedAt = ContinuousClock.now
+    private let state = Mutex(State())
+
+    private struct State {
+        var backend: (any KeyBackend)?
+        var isClosed = false
+        /// Why a login was refused. Each further attempt would count against the PIN.
+        var refusal: KeyError?
+    }
+
+    init(
+        _ locator: KeyLocator, type: any KeyBackend.Type, settings: PluginSettings, secrets: any SecretSource,
+        audit: AuditLog? = nil
+    ) {
+        self.audit = audit
+        self.locator = locator
+        self.type = type
+        self.settings = settings
+        self.secrets = SecretHistory(secrets)
+    }
+
+    /// Whether a configuration with these settings can use this connection.
+    func hasSettings(_ settings: PluginSettings) -> Bool { self.settings == settings }
+
+    func meansSame(as other: BackendConnection) -> Bool { locator == other.locator && settings == other.settings }
+
+    var hasNewSecrets: Bool { secrets.hasChanged }
+
+    var hasRefusedLogin: Bool { state.withLock { $0.refusal != nil } }
+
+    /// Whether the login waits for a person to look at the token. Another PIN does not help.
+    var hasBlockedLogin: Bool { state.withLock { $0.refusal?.isBlockedLogin == true } }
+
+    /// Opens the backend, unless it is open or a login was refused. `KeyRing.opening` allows one caller at a time.
+    package func backend() async throws(KeyError) -> any KeyBackend {
+        let known = state.withLock { $0 }
+        if let backend = known.backend { return backend }
+        if let refusal = known.refusal { throw refusal }
+        if known.isClosed { throw .closed }
+        let backend = try await opened()
+        let isLate = state.withLock { state in
+            if !state.isClosed { state.backend = backend }
+            return state.isClosed
+        }
+        guard !isLate else {
+            await backend.close()
+            throw .closed
+        }
+        return backend
+    }
+
+    private func opened() async throws(KeyError) -> any KeyBackend {
+        do throws(KeyError) {
+            return try await type.open(
+                locator,
+                in: KeyBackendEnvironment(settings: settings, secrets: secrets, reopenOrderedAt: reopenOrderedAt) {
+                    [audit] in
+                    audit?.note($0)
+                })
+        } catch {
+            if error.concernsLogin {
+                state.withLock { $0.refusal = error }
+                audit?.note(KeyBackendEvent(.loginRefused, reason: error.description))
+            }
+            throw error
+        }
+    }
+
+    /// Nil while the backend is not open.
+    var openBackend: (any KeyBackend)? { state.withLock { $0.backend } }
+
+    /// Waits for signatures in progress. The connection does not open again.
+    func close() async {
+        let backend = state.withLock { state in
+            state.isClosed = true
+            return state.backend.take()
+        }
+        await backend?.close()
+    }
+}
+
+extension KeyError {
+    var isBlockedLogin: Bool { if case .loginBlocked = self { true } else { false } }
+}

@@ -1,0 +1,142 @@
+import AuditKit
+import Crypto
+import GatewayTesting
+import Signing
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@testable import KeyLifecycle
+
+/// The fake backend holds every signature until `release()`, so each check that needs a possession proof hangs.
+@Suite("Key stops while a token hangs", .timeLimit(.minutes(1)))
+struct HangingTokenTests {
+    private static let success = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: [:])
+
+    /// Begins an import whose key is already in the token.
+    private func begun(_ house: LifecycleTestGateway, _ keyID: String = "NEW") async throws -> ProvisioningJob {
+        let key = P256.Signing.PrivateKey()
+        house.gateway.plain.place.add(keyID.lowercased(), key)
+        let order = ProvisioningOrder(
+            .import, issuerID: "issuer", keyID: keyID, uri: house.uri(keyID.lowercased()),
+            fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
+        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { throw NotBegun() }
+        return job
+    }
+
+    private struct NotBegun: Error {}
+
+    @Test("A compromise is recorded while the gateway checks the key of an ending job")
+    func end() async throws {
+        let house = try await LifecycleTestGateway()
+        let place = house.gateway.plain.place
+        let job = try await begun(house)
+        place.hold()
+        let finish = Task { try await house.lifecycle.finish(job.id, Self.success, by: "alice") }
+        await place.busy(with: 1)
+        _ = try await house.change(.compromise, "OTHER")
+        #expect(house.actions(of: "OTHER").last == "compromise")
+        place.release()
+        guard case .ended = try await finish.value else {
+            Issue.record("It did not end.")
+            return
+        }
+        await house.close()
+    }
+
+    @Test("A job does not end if another administrator takes it over during the check")
+    func changed() async throws {
+        let house = try await LifecycleTestGateway()
+        let place = house.gateway.plain.place
+        let job = try await begun(house)
+        place.hold()
+        let finish = Task { try await house.lifecycle.finish(job.id, Self.success, by: "alice") }
+        await place.busy(with: 1)
+        let failure = ProvisioningResult(isSuccess: false, fingerprint: nil, evidence: [:])
+        _ = try await house.lifecycle.finish(job.id, failure, by: "alice")
+        place.release()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await finish.value }
+        #expect(house.state("NEW") == nil)
+        await house.close()
+    }
+
+    @Test("A compromise is recorded while a key signs a proof")
+    func proofs() async throws {
+        let house = try await LifecycleTestGateway()
+        let place = house.gateway.plain.place
+        _ = try await house.change(.suspend, "ACTIVE")
+        let tasks: [@Sendable () async throws -> Void] = [
+            { _ = try await house.lifecycle.prove("OTHER", by: "alice") },
+            { _ = try await house.change(.resume, "ACTIVE") },
+            { _ = try await house.change(.activate, "OTHER") },
+        ]
+        for (number, task) in tasks.enumerated() {
+            place.hold()
+            let running = Task { try await task() }
+            await place.busy(with: 1)
+            let reason = "Number \(number)"
+            _ = try? await house.lifecycle.change(KeyChangeOrder(.compromise, "OTHER", reason: reason), by: "alice")
+            #expect(house.state("OTHER") == .compromised)
+            place.release()
+            _ = try? await running.value
+            await place.idle()
+            _ = try await house.change(.restore, "OTHER")
+            _ = try await house.change(.resume, "OTHER")
+            _ = try? await house.change(.suspend, "ACTIVE")
+        }
+        await house.close()
+    }
+
+    @Test("Stops are recorded while a hanging token delays the end of jobs")
+    func reports() async throws {
+        let house = try await LifecycleTestGateway()
+        let place = house.gateway.plain.place
+        let jobs = [try await begun(house, "NEW"), try await begun(house, "NEXT")]
+        place.outage = .unavailable("The token is not there.")
+        for job in jobs {
+            guard case .waiting = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+                Issue.record("It did not wait.")
+                return
+            }
+        }
+        (place.outage, _) = (nil, place.hold())
+        let asked = place.counts.signatures
+        let running = Task { try await house.lifecycle.run() }
+        await place.busy(with: 1)
+        _ = try await house.change(.compromise, "OTHER")
+        house.gateway.store.fault = .full("No space is left.")
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        await house.writable()
+        running.cancel()
+        _ = try? await running.value
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(place.counts.signatures == asked + 1)
+        place.release()
+        await house.close()
+    }
+
+    @Test("A stop passes other waiting changes, but not earlier stops")
+    func order() async throws {
+        let mutex = AsyncMutex()
+        let (door, opening) = AsyncStream<Void>.makeStream()
+        let order = Order()
+        let holder = Task { await mutex.pass { for await _ in door { break } } }
+        await until { mutex.isTaken }
+        var tasks: [Task<Void, Never>] = []
+        for (count, (name, isUrgent)) in [("a", false), ("b", true), ("c", false), ("d", true)].enumerated() {
+            tasks.append(Task { await mutex.pass(isUrgent: isUrgent) { await order.note(name) } })
+            await until { mutex.waitingCount == count + 1 }
+        }
+        opening.yield()
+        await holder.value
+        for task in tasks { await task.value }
+        #expect(await order.names == ["b", "d", "a", "c"])
+    }
+
+    private actor Order {
+        var names: [String] = []
+        func note(_ name: String) { names.append(name) }
+    }
+
+    private func until(_ isDone: () -> Bool) async { while !isDone() { await Task.yield() } }
+}

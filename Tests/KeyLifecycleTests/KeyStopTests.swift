@@ -1,0 +1,236 @@
+import AuditKit
+import AuditLog
+import GatewayTesting
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@testable import KeyLifecycle
+@testable import Signing
+
+@Suite("Key stops")
+struct KeyStopTests {
+    @Test("An unrecorded compromise and suspension are both recorded later, and the key stays compromised")
+    func bothRecorded() async throws {
+        for actions in [[KeyLifecycleAction.compromise, .suspend], [.suspend, .compromise]] {
+            let house = try await LifecycleTestGateway()
+            try await house.stopWithoutRecord(actions)
+            #expect(house.overview("ACTIVE")?.life.state == .compromised)
+            #expect(house.overview("ACTIVE")?.isRecorded == false)
+            try await house.recover()
+            #expect(house.state("ACTIVE") == .compromised)
+            #expect(house.overview("ACTIVE")?.isRecorded == true)
+            #expect(house.actions(of: "ACTIVE").suffix(2) == actions.map(\.rawValue))
+            await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "ACTIVE") }
+            await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
+            await house.close()
+        }
+    }
+
+    @Test("The first change after an outage is decided after the unrecorded stops")
+    func stopsComeFirst() async throws {
+        let house = try await LifecycleTestGateway()
+        try await house.stopWithoutRecord([.compromise])
+        await house.writable()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "ACTIVE") }
+        #expect(house.state("ACTIVE") == .compromised)
+        await house.close()
+    }
+
+    @Test("A repeated unrecorded order is recorded once")
+    func repeated() async throws {
+        let house = try await LifecycleTestGateway()
+        try await house.stopWithoutRecord([.suspend, .suspend, .suspend])
+        try await house.recover()
+        #expect(house.actions(of: "ACTIVE") == ["adopt", "suspend"])
+        _ = try await house.change(.resume, "ACTIVE")
+        _ = try await house.sign()
+        await house.close()
+    }
+
+    @Test("Unrecorded stops are limited and do not displace a compromise")
+    func flood() async throws {
+        let house = try await LifecycleTestGateway()
+        house.gateway.store.fault = .full("No space is left.")
+        for number in 0..<100 {
+            let order = KeyChangeOrder(.suspend, "ACTIVE", reason: "Number \(number)")
+            await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.change(order, by: "alice") }
+        }
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        try await house.recover()
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(house.actions(of: "ACTIVE").count == 18)
+        #expect(house.actions(of: "ACTIVE").last == "compromise")
+        await house.close()
+    }
+
+    @Test("Recording a stop does not lift the hold of another waiting stop")
+    func holdPerOrder() async throws {
+        let house = try await LifecycleTestGateway()
+        let store = house.gateway.store
+        // The transaction of the suspension waits in the store; the two other orders wait for the mutex.
+        let begun = store.transactions
+        store.hold()
+        let suspension = Task { try await house.change(.suspend, "ACTIVE") }
+        await store.begun(begun + 1)
+        let resumption = Task { try await house.change(.resume, "ACTIVE") }
+        await house.waiting(1)
+        let compromise = Task { try await house.change(.compromise, "ACTIVE") }
+        await house.waiting(2)
+        let signing = Task {
+            while !Task.isCancelled {
+                _ = try? await house.sign()
+                _ = try? await house.sign(keyID: "ACTIVE")
+            }
+        }
+        store.release()
+        _ = try await suspension.value
+        // A stop precedes other changes, so the compromise refuses the resumption.
+        await #expect(throws: KeyLifecycleRefusal.self) { try await resumption.value }
+        guard case .done(let records) = try await compromise.value else { return }
+        signing.cancel()
+        await signing.value
+        #expect(records.map(\.state) == [.compromised])
+        #expect(house.actions(of: "ACTIVE") == ["adopt", "suspend", "compromise"])
+        // The compromise stopped the key before the first request.
+        #expect(store.entries("signature").isEmpty)
+        await house.close()
+    }
+
+    @Test("A key with a stop in progress is not activated")
+    func activation() async throws {
+        let house = try await LifecycleTestGateway()
+        let store = house.gateway.store
+        let begun = store.transactions
+        store.hold()
+        let other = Task { try await house.change(.suspend, "ACTIVE") }
+        await store.begun(begun + 1)
+        let activation = Task { try await house.change(.activate, "OTHER") }
+        await house.waiting(1)
+        let compromise = Task { try await house.change(.compromise, "OTHER") }
+        await house.waiting(2)
+        store.release()
+        _ = try await other.value
+        await #expect(throws: KeyLifecycleRefusal.self) { try await activation.value }
+        _ = try await compromise.value
+        #expect(house.actions(of: "OTHER") == ["adopt", "compromise"])
+        await house.close()
+    }
+
+    @Test("The time of a compromise is the time of its first order")
+    func compromisedAt() async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock)
+        let ordered = clock.now
+        try await house.stopWithoutRecord([.compromise])
+        clock.advance(by: .seconds(60))
+        try await house.recover()
+        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
+        #expect(house.overview("ACTIVE")?.life.since == clock.now)
+        for action in [KeyLifecycleAction.retire, .compromise] {
+            clock.advance(by: .seconds(60))
+            _ = try await house.change(action, "ACTIVE")
+        }
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
+        await house.close()
+    }
+
+    @Test("An order beyond the limit of unrecorded stops says so, and the key stays stopped")
+    func tooMany() async throws {
+        let house = try await LifecycleTestGateway()
+        house.gateway.store.fault = .full("No space is left.")
+        for number in 0...UnrecordedStops.limit {
+            let order = KeyChangeOrder(.compromise, "ACTIVE", reason: "Number \(number)")
+            let error = await #expect(throws: KeyLifecycleRefusal.self) {
+                try await house.lifecycle.change(order, by: "alice")
+            }
+            let isKept = error?.description.contains("does not keep this order") == false
+            #expect(isKept == (number < UnrecordedStops.limit))
+        }
+        try await house.recover()
+        #expect(house.state("ACTIVE") == .compromised)
+        await house.close()
+    }
+
+    @Test("A stop before the audit log opens holds and is recorded afterwards")
+    func beforeTheLogIsOpen() async throws {
+        let store = MemoryAuditStore()
+        store.openingFault = .full("No space is left.")
+        let house = try await LifecycleTestGateway(store: store)
+        let stop = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        #expect(stop?.kind == .unrecorded)
+        #expect(stop?.description.contains("The key ACTIVE is stopped") == true)
+        for (action, keyID) in [(KeyLifecycleAction.compromise, "NONE"), (.retire, "OTHER"), (.activate, "OTHER")] {
+            let other = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(action, keyID) }
+            #expect(other?.kind == .unrecorded)
+        }
+        store.openingFault = nil
+        await house.gateway.until { house.gateway.audit.state.isWritable }
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .compromised)
+        #expect(house.actions(of: "ACTIVE") == ["adopt", "compromise"])
+        await house.close()
+    }
+
+    @Test("No answer of a batch is released after its key is stopped")
+    func batch() async throws {
+        let house = try await LifecycleTestGateway()
+        let place = house.gateway.plain.place
+        place.hold(after: 1)
+        let asked = place.counts.signatures
+        let batch = Task { try await house.signBatch(of: 3) }
+        await house.gateway.until { place.counts.signatures == asked + 2 }
+        _ = try await house.change(.compromise, "ACTIVE")
+        place.release()
+        for answer in try await batch.value {
+            #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try answer.get() }
+        }
+        #expect(house.gateway.store.entries("signature").isEmpty)
+        await house.close()
+    }
+
+    @Test("A refused stop leaves no hold")
+    func refused() async throws {
+        let house = try await LifecycleTestGateway()
+        _ = try await house.change(.suspend, "ACTIVE")
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.suspend, "ACTIVE") }
+        _ = try await house.change(.resume, "ACTIVE")
+        _ = try await house.sign()
+        await house.close()
+    }
+}
+
+extension LifecycleTestGateway {
+    func overview(_ keyID: String) -> KeyLifecycleOverview.Key? { try? lifecycle.overview(of: keyID) }
+
+    /// The actions on a key according to the entries, in order.
+    func actions(of keyID: String) -> [String] {
+        gateway.store.entries("life").filter { $0.text("key") == keyID }.compactMap { $0.text("action") }
+    }
+
+    /// Orders stops of ACTIVE that the log cannot record.
+    func stopWithoutRecord(_ actions: [KeyLifecycleAction]) async throws {
+        gateway.store.fault = .full("No space is left.")
+        for action in actions {
+            let error = await #expect(throws: KeyLifecycleRefusal.self) { try await change(action, "ACTIVE") }
+            #expect(error?.kind == .unrecorded)
+        }
+    }
+
+    /// Removes the fault and waits until the log is writable.
+    func writable() async {
+        gateway.store.fault = nil
+        await gateway.until { gateway.audit.state.isWritable }
+    }
+
+    /// Makes the log writable; then the service records the pending stops.
+    func recover() async throws {
+        await writable()
+        try await lifecycle.prepare()
+    }
+
+    /// Waits until `count` orders wait for the mutex.
+    func waiting(_ count: Int) async { await gateway.until { lifecycle.mutex.waitingCount >= count } }
+}

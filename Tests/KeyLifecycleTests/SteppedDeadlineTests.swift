@@ -1,0 +1,146 @@
+import AuditKit
+import GatewayTesting
+import SigningKit
+import SigningKitTesting
+import Testing
+
+@testable import AuditLog
+@testable import KeyLifecycle
+@testable import Signing
+
+@Suite("Deadlines after clock steps")
+struct SteppedDeadlineTests {
+    private static let hour = Duration.seconds(3600)
+
+    @Test("A forward step does not retire a key, and the key still signs by name")
+    func retirement() async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock)
+        try await house.activate(clock, overlap: 36_000)
+        clock.set(by: Self.hour * 25)
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retiring)
+        _ = try await house.sign(keyID: "ACTIVE")
+        #expect(house.lifecycle.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
+        clock.set(by: Self.hour * -25)
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retiring)
+        #expect(!house.lifecycle.overview().differences.contains { $0.contains("should have retired") })
+        clock.advance(by: Self.hour * 10)
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test(
+        "Overlaps and proposals end in time, whatever the clock showed when they began",
+        arguments: [-28, 5])
+    func setBefore(_ hours: Int) async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock)
+        clock.set(by: Self.hour * hours)
+        try await house.activate(clock, overlap: 86_400)
+        clock.set(by: Self.hour * -hours)
+        clock.advance(by: Self.hour * 23)
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retiring)
+        _ = try await house.sign(keyID: "ACTIVE")
+        clock.advance(by: Self.hour)
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test("A key retires in time if the clock was corrected before its overlap began")
+    func setRightBefore() async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock)
+        clock.set(by: Self.hour * 5)
+        try await house.activate(clock, overlap: 2)
+        clock.advance(by: .seconds(2))
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
+        await house.lifecycle.processDeadlines()
+        #expect(house.state("ACTIVE") == .retired)
+        await house.close()
+    }
+
+    @Test(
+        "A deadline of an earlier process is not over before the wall clock reaches it"
+    )
+    func deadlineOfAnEarlierProcess() {
+        let clock = SteppedClock()
+        let monitor = ClockMonitor(now: { clock.now }, uptime: { clock.uptime })
+        let deadline = Deadline(time: clock.now.later(by: 36_000), stepped: nil)
+        clock.set(by: Self.hour * 11)
+        #expect(!monitor.isOver(deadline))
+        clock.set(by: Self.hour * -12)
+        clock.advance(by: Self.hour * 10)
+        #expect(!monitor.isOver(deadline))
+        clock.advance(by: Self.hour)
+        #expect(monitor.isOver(deadline))
+    }
+
+    @Test(
+        "After a forward step, proposals stay usable until their lifetime ends"
+    )
+    func proposalsAfterStep() async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock) {
+            $0.accounts[0].hasDualControl = true
+            $0.accounts[0].proposalLifetime = .seconds(60)
+        }
+        var ids: [String] = []
+        for overlap in 1...KeyLifecycleLimits.proposalsOfOne {
+            let order = KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: overlap)
+            guard case .proposed(let proposal) = try await house.lifecycle.change(order, by: "alice") else { return }
+            ids.append(proposal.id)
+        }
+        clock.set(by: Self.hour * 2)
+        await house.lifecycle.processDeadlines()
+        #expect(house.lifecycle.overview().proposals.map(\.id) == ids)
+        try await house.lifecycle.reject(ids[0], by: "bob")
+        clock.advance(by: .seconds(60))
+        #expect(house.lifecycle.overview().proposals.isEmpty)
+        // An expired proposal can be rejected until `keepUp` removes it.
+        try await house.lifecycle.reject(ids[1], by: "bob")
+        await house.lifecycle.processDeadlines()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.reject(ids[2], by: "bob") }
+        await house.close()
+    }
+
+    @Test("A forward step does not expire a proposal")
+    func proposals() async throws {
+        let clock = SteppedClock()
+        let house = try await LifecycleTestGateway(clock: clock) { $0.accounts[0].hasDualControl = true }
+        _ = try await house.change(.compromise, "OTHER")
+        guard case .proposed(let proposal) = try await house.change(.restore, "OTHER") else { return }
+        clock.set(by: Self.hour * 25)
+        await house.lifecycle.processDeadlines()
+        clock.set(by: Self.hour * -25)
+        guard case .done = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob") else {
+            Issue.record("It was not done.")
+            return
+        }
+        await house.close()
+    }
+}
+
+extension LifecycleTestGateway {
+    /// Activates OTHER, and retires ACTIVE after `overlap` seconds.
+    fileprivate func activate(_ clock: SteppedClock, overlap: Int) async throws {
+        let change = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: overlap, watch: 0)
+        // The change waits until the next millisecond.
+        let ticking = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+        }
+        _ = try await lifecycle.change(change, by: "alice")
+        ticking.cancel()
+        await ticking.value
+    }
+}

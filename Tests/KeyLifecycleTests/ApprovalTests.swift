@@ -13,30 +13,30 @@ struct ApprovalTests {
     private static let activation = KeyChangeOrder(
         .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
 
-    private func house(_ adjust: (inout GatewaySettings) -> Void = { _ in }) async throws -> LifecycleTestGateway {
+    private func fixture(_ adjust: (inout GatewaySettings) -> Void = { _ in }) async throws -> LifecycleTestGateway {
         try await LifecycleTestGateway {
             $0.accounts[0].hasDualControl = true
             adjust(&$0)
         }
     }
 
-    private func order(_ house: LifecycleTestGateway) -> ProvisioningOrder {
+    private func order(_ fixture: LifecycleTestGateway) -> ProvisioningOrder {
         ProvisioningOrder(
-            .import, issuerID: "issuer", keyID: "K\u{e9}", uri: house.uri("n\u{e9}w"),
+            .import, issuerID: "issuer", keyID: "K\u{e9}", uri: fixture.uri("n\u{e9}w"),
             fingerprint: PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey), reason: "The next key.")
     }
 
-    private func approved(_ house: LifecycleTestGateway, _ order: ProvisioningOrder) async throws -> KeyProposal {
-        guard case .proposed(let proposal) = try await house.lifecycle.begin(order, by: "alice") else {
+    private func approved(_ fixture: LifecycleTestGateway, _ order: ProvisioningOrder) async throws -> KeyProposal {
+        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "alice") else {
             throw NotProposed()
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         return proposal
     }
 
-    private func proposed(_ house: LifecycleTestGateway, by actor: Administrator = "alice") async throws -> KeyProposal
+    private func proposed(_ fixture: LifecycleTestGateway, by actor: Administrator = "alice") async throws -> KeyProposal
     {
-        guard case .proposed(let proposal) = try await house.lifecycle.change(Self.activation, by: actor) else {
+        guard case .proposed(let proposal) = try await fixture.lifecycle.change(Self.activation, by: actor) else {
             throw NotProposed()
         }
         return proposal
@@ -51,56 +51,56 @@ struct ApprovalTests {
             { $0.uri = $0.uri.replacing("n\u{e9}w", with: "ne\u{301}w") },
         ] as [@Sendable (inout ProvisioningOrder) -> Void])
     func otherWork(_ alter: @Sendable (inout ProvisioningOrder) -> Void) async throws {
-        let house = try await house { settings in
+        let fixture = try await fixture { settings in
             var second = settings.accounts[0]
             (second.issuerID, second.apps, second.keys) = ("second issuer", [], [])
             settings.accounts.append(second)
         }
-        var order = order(house)
-        _ = try await approved(house, order)
+        var order = order(fixture)
+        _ = try await approved(fixture, order)
         alter(&order)
-        guard case .proposed = try await house.lifecycle.begin(order, by: "alice") else {
+        guard case .proposed = try await fixture.lifecycle.begin(order, by: "alice") else {
             Issue.record("Other work than the one that was approved has begun.")
             return
         }
-        #expect(house.lifecycle.overview().jobs.isEmpty)
-        await house.close()
+        #expect(fixture.lifecycle.overview().jobs.isEmpty)
+        await fixture.close()
     }
 
     @Test("A provisioning job has the approved reason")
     func approvedReason() async throws {
-        let house = try await house()
-        var order = order(house)
-        _ = try await approved(house, order)
+        let fixture = try await fixture()
+        var order = order(fixture)
+        _ = try await approved(fixture, order)
         order.reason = "Another reason."
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { throw NotProposed() }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { throw NotProposed() }
         #expect(job.reason == "The next key.")
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A key ID that only looks like an existing one is refused")
     func likeness() async throws {
-        let house = try await house { $0.accounts[0].keys[1].keyID = "KEY" }
+        let fixture = try await fixture { $0.accounts[0].keys[1].keyID = "KEY" }
         await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.change(KeyChangeOrder(.suspend, "\u{212A}EY", reason: "x"), by: "alice")
+            try await fixture.lifecycle.change(KeyChangeOrder(.suspend, "\u{212A}EY", reason: "x"), by: "alice")
         }
-        var order = order(house)
+        var order = order(fixture)
         order.keyID = "\u{212A}EY"
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "alice")
+            try await fixture.lifecycle.begin(order, by: "alice")
         }
         #expect(error?.description.contains("other Unicode characters") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A reason with a control character is refused")
     func reasons() async throws {
-        let house = try await house()
+        let fixture = try await fixture()
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.change(KeyChangeOrder(.suspend, "OTHER", reason: "a\u{1}"), by: "alice")
+            try await fixture.lifecycle.change(KeyChangeOrder(.suspend, "OTHER", reason: "a\u{1}"), by: "alice")
         }
         #expect(error?.description.contains("The reason holds a control character") == true)
-        await house.close()
+        await fixture.close()
     }
 
     // MARK: Administrators after a change of the configuration
@@ -116,78 +116,78 @@ struct ApprovalTests {
             [("annie", [7, 8]), ("annie", [8, 9]), ("anna", [9])],
         ] as [[(String, [UInt32])]])
     func renamedProposer(_ steps: [(name: String, uids: [UInt32])]) async throws {
-        let house = try await house { $0.clients = [client("ann", uids: [7]), client("bob", uids: [5])] }
+        let fixture = try await fixture { $0.clients = [client("ann", uids: [7]), client("bob", uids: [5])] }
         let ann = Administrator(client("ann", uids: [7]))
-        let proposal = try await proposed(house, by: ann)
+        let proposal = try await proposed(fixture, by: ann)
         for step in steps {
-            house.reload { $0.clients = [client(step.name, uids: step.uids), client("bob", uids: [5])] }
+            fixture.reload { $0.clients = [client(step.name, uids: step.uids), client("bob", uids: [5])] }
         }
         let last = try #require(steps.last)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(
+            try await fixture.lifecycle.approve(
                 proposal.id, digest: proposal.digest, by: Administrator(client(last.name, uids: last.uids)))
         }
         #expect(error?.description.contains("another administrator has to approve") == true)
-        _ = try await house.lifecycle.approve(
+        _ = try await fixture.lifecycle.approve(
             proposal.id, digest: proposal.digest, by: Administrator(client("bob", uids: [5])))
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A proposal counts only while its proposer is an administrator of the account", arguments: [true, false])
     func formerProposer(_ isOperator: Bool) async throws {
-        let house = try await house()
-        let proposal = try await proposed(house, by: isOperator ? .operator(uid: 900) : "alice")
-        house.reload { settings in
+        let fixture = try await fixture()
+        let proposal = try await proposed(fixture, by: isOperator ? .operator(uid: 900) : "alice")
+        fixture.reload { settings in
             if isOperator { settings.accounts[0].countsOperator = false }
             settings.clients.removeAll { $0.name == "alice" }
         }
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+            try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         }
         #expect(error?.description.contains("no longer counts as an administrator of the account") == true)
-        #expect(house.state("OTHER") == .retiring)
-        await house.close()
+        #expect(fixture.state("OTHER") == .retiring)
+        await fixture.close()
     }
 
     @Test(
         "An approved job begins only while its proposer and its approver are administrators",
         arguments: ["alice", "bob"])
     func formerPersons(_ former: String) async throws {
-        let house = try await house()
-        let order = order(house)
-        _ = try await approved(house, order)
-        house.reload { settings in settings.clients.removeAll { $0.name == former } }
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.begin(order, by: "carol") }
-        #expect(house.lifecycle.overview().jobs.isEmpty)
-        await house.close()
+        let fixture = try await fixture()
+        let order = order(fixture)
+        _ = try await approved(fixture, order)
+        fixture.reload { settings in settings.clients.removeAll { $0.name == former } }
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(order, by: "carol") }
+        #expect(fixture.lifecycle.overview().jobs.isEmpty)
+        await fixture.close()
     }
 
     @Test("The administrator who approved the takeover of a job cannot take it over later")
     func takeoverApprover() async throws {
-        let house = try await LifecycleTestGateway()
-        let order = order(house)
-        _ = try await house.lifecycle.begin(order, by: "alice")
-        guard case .proposed(let proposal) = try await house.lifecycle.begin(order, by: "bob") else {
+        let fixture = try await LifecycleTestGateway()
+        let order = order(fixture)
+        _ = try await fixture.lifecycle.begin(order, by: "alice")
+        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "bob") else {
             throw NotProposed()
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "carol")
-        _ = try await house.lifecycle.begin(order, by: "bob")
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "carol")
+        _ = try await fixture.lifecycle.begin(order, by: "bob")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "carol")
+            try await fixture.lifecycle.begin(order, by: "carol")
         }
         #expect(error?.description.contains("may not carry it out") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("An account that is no longer configured requires dual control if another one does")
     func formerAccount() async throws {
-        let house = try await house()
-        _ = try await house.change(.compromise, "OTHER")
-        house.reload { $0.accounts[0].issuerID = "another issuer" }
-        guard case .proposed = try await house.change(.restore, "OTHER") else {
+        let fixture = try await fixture()
+        _ = try await fixture.change(.compromise, "OTHER")
+        fixture.reload { $0.accounts[0].issuerID = "another issuer" }
+        guard case .proposed = try await fixture.change(.restore, "OTHER") else {
             Issue.record("One administrator restored it.")
             return
         }
-        await house.close()
+        await fixture.close()
     }
 }

@@ -13,7 +13,7 @@ struct DualControlTests {
     private static let activation = KeyChangeOrder(
         .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
 
-    private func house(countsOperator: Bool = true, staging: Bool = false) async throws -> LifecycleTestGateway {
+    private func fixture(countsOperator: Bool = true, staging: Bool = false) async throws -> LifecycleTestGateway {
         try await LifecycleTestGateway(staging: staging) {
             $0.accounts[0].hasDualControl = true
             $0.accounts[0].countsOperator = countsOperator
@@ -21,10 +21,10 @@ struct DualControlTests {
     }
 
     private func proposal(
-        _ house: LifecycleTestGateway, _ order: KeyChangeOrder = DualControlTests.activation,
+        _ fixture: LifecycleTestGateway, _ order: KeyChangeOrder = DualControlTests.activation,
         by actor: Administrator = "alice"
     ) async throws -> KeyProposal {
-        guard case .proposed(let proposal) = try await house.lifecycle.change(order, by: actor) else {
+        guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: actor) else {
             throw NotProposed()
         }
         return proposal
@@ -34,21 +34,21 @@ struct DualControlTests {
 
     /// Orders a provisioning job, has it approved, and begins it.
     private func begun(
-        _ house: LifecycleTestGateway, _ order: ProvisioningOrder, by actor: Administrator = "alice"
+        _ fixture: LifecycleTestGateway, _ order: ProvisioningOrder, by actor: Administrator = "alice"
     ) async throws -> ProvisioningJob {
-        guard case .proposed(let proposal) = try await house.lifecycle.begin(order, by: actor) else {
+        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: actor) else {
             throw NotProposed()
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: actor) else { throw NotProposed() }
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: actor) else { throw NotProposed() }
         return job
     }
 
-    private func importOrder(_ house: LifecycleTestGateway, _ key: P256.Signing.PrivateKey, keyID: String = "NEW")
+    private func importOrder(_ fixture: LifecycleTestGateway, _ key: P256.Signing.PrivateKey, keyID: String = "NEW")
         -> ProvisioningOrder
     {
         ProvisioningOrder(
-            .import, issuerID: "issuer", keyID: keyID, uri: house.uri(keyID.lowercased()),
+            .import, issuerID: "issuer", keyID: keyID, uri: fixture.uri(keyID.lowercased()),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
     }
 
@@ -58,43 +58,43 @@ struct DualControlTests {
 
     @Test("A former administrator cannot approve a proposal")
     func approverLeaves() async throws {
-        let house = try await house()
-        let proposal = try await proposal(house)
-        house.reload { $0.clients.removeAll { $0.name == "bob" } }
+        let fixture = try await fixture()
+        let proposal = try await proposal(fixture)
+        fixture.reload { $0.clients.removeAll { $0.name == "bob" } }
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+            try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         }
         #expect(error?.description.contains("bob proposed or approved") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("The approval of an activation fails if a destruction began after the proposal")
     func approvalAsksTheRules() async throws {
-        let house = try await house(staging: true)
-        let old = try await proposal(house)
+        let fixture = try await fixture(staging: true)
+        let old = try await proposal(fixture)
         _ = try await begun(
-            house,
+            fixture,
             ProvisioningOrder(
-                .destroy, issuerID: "issuer", keyID: "OTHER", uri: house.uri("late"), fingerprint: nil, reason: "x"))
+                .destroy, issuerID: "issuer", keyID: "OTHER", uri: fixture.uri("late"), fingerprint: nil, reason: "x"))
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(old.id, digest: old.digest, by: "bob")
+            try await fixture.lifecycle.approve(old.id, digest: old.digest, by: "bob")
         }
         #expect(error?.description.contains("The destruction of OTHER has begun") == true)
-        #expect(house.state("OTHER") == .staged && house.state("ACTIVE") == .active)
-        await house.close()
+        #expect(fixture.state("OTHER") == .staged && fixture.state("ACTIVE") == .active)
+        await fixture.close()
     }
 
     @Test("An approval and its change are one transaction")
     func approvalIsUsedOnce() async throws {
-        let house = try await house()
-        let activation = try await proposal(house)
-        let before = house.gateway.store.content.entries.count
-        _ = try await house.lifecycle.approve(activation.id, digest: activation.digest, by: "bob")
-        let told = house.gateway.store.content.entries.dropFirst(before).compactMap { EntryFields($0.body) }
+        let fixture = try await fixture()
+        let activation = try await proposal(fixture)
+        let before = fixture.gateway.store.content.entries.count
+        _ = try await fixture.lifecycle.approve(activation.id, digest: activation.digest, by: "bob")
+        let told = fixture.gateway.store.content.entries.dropFirst(before).compactMap { EntryFields($0.body) }
         #expect(told.filter { $0.kind == "life" }.map { $0.text("event") } == ["changed", "changed", "approved"])
         #expect(Set(told.filter { $0.kind == "life" }.map(\.time)).count == 1)
-        #expect(house.lifecycle.overview().proposals.isEmpty)
-        await house.close()
+        #expect(fixture.lifecycle.overview().proposals.isEmpty)
+        await fixture.close()
     }
 
     // MARK: Administrators
@@ -106,13 +106,13 @@ struct DualControlTests {
             Administrator(name: "alice renamed", proofs: ["other", "token of alice"]),
         ])
     func samePerson(_ approver: Administrator) async throws {
-        let house = try await house()
-        let proposal = try await proposal(house)
+        let fixture = try await fixture()
+        let proposal = try await proposal(fixture)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: approver)
+            try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: approver)
         }
         #expect(error?.description.contains("another administrator has to approve") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A client with uid 0 is the same person as operator")
@@ -120,13 +120,13 @@ struct DualControlTests {
         let settings = ClientSettings(name: "ann", isAdministrator: true, uids: [0])
         let ann = try #require(ClientDirectory(GatewaySettings(accounts: [], clients: [settings])).clients.first)
             .administrator
-        let house = try await house()
-        let proposal = try await proposal(house, by: .operator(uid: 900))
+        let fixture = try await fixture()
+        let proposal = try await proposal(fixture, by: .operator(uid: 900))
         await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: ann)
+            try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: ann)
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
-        await house.close()
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        await fixture.close()
     }
 
     @Test("On the admin socket, a uid identifies the only administrator that has it")
@@ -141,54 +141,54 @@ struct DualControlTests {
 
     @Test("operator neither proposes nor approves in an account that excludes it")
     func excludedOperator() async throws {
-        let house = try await house(countsOperator: false)
+        let fixture = try await fixture(countsOperator: false)
         let root = Administrator.operator(uid: 900)
-        let proposal = try await proposal(house)
+        let proposal = try await proposal(fixture)
         let refusals = [
             await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.change(Self.activation, by: root)
+                try await fixture.lifecycle.change(Self.activation, by: root)
             },
             await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: root)
+                try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: root)
             },
             await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.begin(importOrder(house, P256.Signing.PrivateKey()), by: root)
+                try await fixture.lifecycle.begin(importOrder(fixture, P256.Signing.PrivateKey()), by: root)
             },
         ]
         for refusal in refusals { #expect(refusal?.description.contains("dualControl: {operator: false}") == true) }
         // One administrator can stop a key.
-        _ = try await house.lifecycle.change(KeyChangeOrder(.suspend, "OTHER", reason: "x"), by: root)
-        await house.close()
+        _ = try await fixture.lifecycle.change(KeyChangeOrder(.suspend, "OTHER", reason: "x"), by: root)
+        await fixture.close()
     }
 
     // MARK: The approved proposal
 
     @Test("An approval must name the digest of the proposal")
     func digest() async throws {
-        let house = try await house()
-        let proposal = try await proposal(house)
+        let fixture = try await fixture()
+        let proposal = try await proposal(fixture)
         var other = proposal
         other.details["overlap"] = "1"
         for wrong in [other.digest, "", "sha256:"] {
             let error = await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.approve(proposal.id, digest: wrong, by: "bob")
+                try await fixture.lifecycle.approve(proposal.id, digest: wrong, by: "bob")
             }
             #expect(error?.description.contains(proposal.digest) == true)
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
-        await house.close()
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        await fixture.close()
     }
 
     @Test("An import without a fingerprint is refused")
     func importNamesItsKey() async throws {
-        let house = try await house()
-        var order = importOrder(house, P256.Signing.PrivateKey())
+        let fixture = try await fixture()
+        var order = importOrder(fixture, P256.Signing.PrivateKey())
         order.fingerprint = nil
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "alice")
+            try await fixture.lifecycle.begin(order, by: "alice")
         }
         #expect(error?.description.contains("An import names the key by its fingerprint") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("An order with an invalid fingerprint is an error")
@@ -203,143 +203,143 @@ struct DualControlTests {
 
     @Test("The approver of a job cannot carry it out")
     func approverDoesNotWork() async throws {
-        let house = try await house()
-        let order = importOrder(house, P256.Signing.PrivateKey())
-        guard case .proposed(let proposal) = try await house.lifecycle.begin(order, by: "alice") else { return }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        let fixture = try await fixture()
+        let order = importOrder(fixture, P256.Signing.PrivateKey())
+        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "bob")
+            try await fixture.lifecycle.begin(order, by: "bob")
         }
         #expect(error?.description.contains("may not carry it out") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("Only the administrator who began a job can end it, and the register has the name")
     func onlyTheWorkerEnds() async throws {
-        let house = try await LifecycleTestGateway()
+        let fixture = try await LifecycleTestGateway()
         let key = P256.Signing.PrivateKey()
-        guard case .begun(let job) = try await house.lifecycle.begin(importOrder(house, key), by: "alice") else {
+        guard case .begun(let job) = try await fixture.lifecycle.begin(importOrder(fixture, key), by: "alice") else {
             return
         }
-        house.gateway.plain.place.add("new", key)
+        fixture.gateway.plain.place.add("new", key)
         for isSuccess in [true, false] {
             let end = ProvisioningResult(isSuccess: isSuccess, fingerprint: nil, evidence: [:])
             let error = await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.finish(job.id, end, by: "bob")
+                try await fixture.lifecycle.finish(job.id, end, by: "bob")
             }
             #expect(error?.description.contains("alice does this work, and has to end it.") == true)
         }
-        guard case .ended(let record) = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
             Issue.record("It did not end.")
             return
         }
         #expect(record.history.last?.evidence["endedBy"] == "alice")
         #expect(record.history.last?.evidence["seenBy"] == "the gateway")
-        await house.close()
+        await fixture.close()
     }
 
     @Test("Another administrator takes over a job after a second one approves it")
     func takeover() async throws {
-        let house = try await LifecycleTestGateway()
+        let fixture = try await LifecycleTestGateway()
         let key = P256.Signing.PrivateKey()
-        let order = importOrder(house, key)
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
-        guard case .proposed(let proposal) = try await house.lifecycle.begin(order, by: "bob") else {
+        let order = importOrder(fixture, key)
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "bob") else {
             Issue.record("It was taken over by one.")
             return
         }
-        _ = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "carol")
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.begin(order, by: "carol") }
-        guard case .begun(let taken) = try await house.lifecycle.begin(order, by: "bob") else { return }
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "carol")
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(order, by: "carol") }
+        guard case .begun(let taken) = try await fixture.lifecycle.begin(order, by: "bob") else { return }
         #expect(taken.id == job.id && taken.worker == "bob")
-        house.gateway.plain.place.add("new", key)
+        fixture.gateway.plain.place.add("new", key)
         await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
-        guard case .ended(let record) = try await house.lifecycle.finish(job.id, Self.success, by: "bob") else {
+        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "bob") else {
             return
         }
         #expect(record.history.last?.evidence["endedBy"] == "bob")
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A job does not end while the gateway sees no key or another key")
     func theGatewayLooks() async throws {
-        let house = try await house()
+        let fixture = try await fixture()
         let key = P256.Signing.PrivateKey()
-        let job = try await begun(house, importOrder(house, key))
+        let job = try await begun(fixture, importOrder(fixture, key))
         let absent = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(absent?.description.contains("The gateway sees no key at") == true)
-        house.gateway.plain.place.add("new")
+        fixture.gateway.plain.place.add("new")
         let other = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(other?.description.contains("is a different one") == true)
-        #expect(house.state("NEW") == nil)
-        house.gateway.plain.place.add("new", key)
-        guard case .ended = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+        #expect(fixture.state("NEW") == nil)
+        fixture.gateway.plain.place.add("new", key)
+        guard case .ended = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
             Issue.record("It did not end.")
             return
         }
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A destruction does not end while the key exists")
     func destructionIsSeen() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
+        let fixture = try await LifecycleTestGateway(staging: true)
         let order = ProvisioningOrder(
-            .destroy, issuerID: "issuer", keyID: "OTHER", uri: house.uri("late"), fingerprint: nil, reason: "x")
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
+            .destroy, issuerID: "issuer", keyID: "OTHER", uri: fixture.uri("late"), fingerprint: nil, reason: "x")
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(error?.description.contains("The gateway still sees a key") == true)
-        house.gateway.plain.place.remove("late")
-        guard case .ended(let record) = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+        fixture.gateway.plain.place.remove("late")
+        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
             return
         }
         #expect(record.state == .destroyed)
-        await house.close()
+        await fixture.close()
     }
 
     @Test(
         "A destruction is refused if the gateway sees no key at its URI",
         arguments: ["nothing", "fake:nowhere;key=late"])
     func destructionOfNothing(_ place: String) async throws {
-        let house = try await LifecycleTestGateway(staging: true)
+        let fixture = try await LifecycleTestGateway(staging: true)
         let order = ProvisioningOrder(
-            .destroy, issuerID: "issuer", keyID: "OTHER", uri: place.contains(":") ? place : house.uri(place),
+            .destroy, issuerID: "issuer", keyID: "OTHER", uri: place.contains(":") ? place : fixture.uri(place),
             fingerprint: nil, reason: "x")
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.begin(order, by: "alice") }
-        #expect(house.lifecycle.overview().jobs.isEmpty)
-        await house.close()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(order, by: "alice") }
+        #expect(fixture.lifecycle.overview().jobs.isEmpty)
+        await fixture.close()
     }
 
     @Test("A job at an unconfigured URI waits until the gateway can see the key")
     func waiting() async throws {
-        let house = try await LifecycleTestGateway()
+        let fixture = try await LifecycleTestGateway()
         let (key, place) = (
-            P256.Signing.PrivateKey(), FakeBackendLocation("elsewhere \(house.gateway.plain.place.name)")
+            P256.Signing.PrivateKey(), FakeBackendLocation("elsewhere \(fixture.gateway.plain.place.name)")
         )
         let uri = place.add("new", key)
-        var order = importOrder(house, key)
+        var order = importOrder(fixture, key)
         order.uri = uri
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
-        guard case .waiting(let waiting) = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        guard case .waiting(let waiting) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
             Issue.record("It ended, and the gateway could not look.")
             return
         }
-        #expect(house.state("NEW") == nil && house.lifecycle.overview().jobs == [waiting])
-        try house.declare("NEW", at: uri)
-        let running = Task { try await house.lifecycle.run() }
-        await house.gateway.until { house.lifecycle.overview().jobs.isEmpty }
+        #expect(fixture.state("NEW") == nil && fixture.lifecycle.overview().jobs == [waiting])
+        try fixture.declare("NEW", at: uri)
+        let running = Task { try await fixture.lifecycle.run() }
+        await fixture.gateway.until { fixture.lifecycle.overview().jobs.isEmpty }
         running.cancel()
         try await running.value
-        let record = try #require(house.gateway.keyStates.records["NEW"])
+        let record = try #require(fixture.gateway.keyStates.records["NEW"])
         #expect(record.provenance == .imported && record.state == .staged)
         #expect(record.history.last?.evidence["reported.method"] == "unwrap")
-        await house.close()
+        await fixture.close()
     }
 }

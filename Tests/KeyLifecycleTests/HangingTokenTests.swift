@@ -14,13 +14,13 @@ struct HangingTokenTests {
     private static let success = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: [:])
 
     /// Begins an import whose key is already in the token.
-    private func begun(_ house: LifecycleTestGateway, _ keyID: String = "NEW") async throws -> ProvisioningJob {
+    private func begun(_ fixture: LifecycleTestGateway, _ keyID: String = "NEW") async throws -> ProvisioningJob {
         let key = P256.Signing.PrivateKey()
-        house.gateway.plain.place.add(keyID.lowercased(), key)
+        fixture.gateway.plain.place.add(keyID.lowercased(), key)
         let order = ProvisioningOrder(
-            .import, issuerID: "issuer", keyID: keyID, uri: house.uri(keyID.lowercased()),
+            .import, issuerID: "issuer", keyID: keyID, uri: fixture.uri(keyID.lowercased()),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { throw NotBegun() }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { throw NotBegun() }
         return job
     }
 
@@ -28,91 +28,91 @@ struct HangingTokenTests {
 
     @Test("A compromise is recorded while the gateway checks the key of an ending job")
     func end() async throws {
-        let house = try await LifecycleTestGateway()
-        let place = house.gateway.plain.place
-        let job = try await begun(house)
+        let fixture = try await LifecycleTestGateway()
+        let place = fixture.gateway.plain.place
+        let job = try await begun(fixture)
         place.hold()
-        let finish = Task { try await house.lifecycle.finish(job.id, Self.success, by: "alice") }
+        let finish = Task { try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") }
         await place.busy(with: 1)
-        _ = try await house.change(.compromise, "OTHER")
-        #expect(house.actions(of: "OTHER").last == "compromise")
+        _ = try await fixture.change(.compromise, "OTHER")
+        #expect(fixture.actions(of: "OTHER").last == "compromise")
         place.release()
         guard case .ended = try await finish.value else {
             Issue.record("It did not end.")
             return
         }
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A job does not end if another administrator takes it over during the check")
     func changed() async throws {
-        let house = try await LifecycleTestGateway()
-        let place = house.gateway.plain.place
-        let job = try await begun(house)
+        let fixture = try await LifecycleTestGateway()
+        let place = fixture.gateway.plain.place
+        let job = try await begun(fixture)
         place.hold()
-        let finish = Task { try await house.lifecycle.finish(job.id, Self.success, by: "alice") }
+        let finish = Task { try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") }
         await place.busy(with: 1)
         let failure = ProvisioningResult(isSuccess: false, fingerprint: nil, evidence: [:])
-        _ = try await house.lifecycle.finish(job.id, failure, by: "alice")
+        _ = try await fixture.lifecycle.finish(job.id, failure, by: "alice")
         place.release()
         await #expect(throws: KeyLifecycleRefusal.self) { try await finish.value }
-        #expect(house.state("NEW") == nil)
-        await house.close()
+        #expect(fixture.state("NEW") == nil)
+        await fixture.close()
     }
 
     @Test("A compromise is recorded while a key signs a proof")
     func proofs() async throws {
-        let house = try await LifecycleTestGateway()
-        let place = house.gateway.plain.place
-        _ = try await house.change(.suspend, "ACTIVE")
+        let fixture = try await LifecycleTestGateway()
+        let place = fixture.gateway.plain.place
+        _ = try await fixture.change(.suspend, "ACTIVE")
         let tasks: [@Sendable () async throws -> Void] = [
-            { _ = try await house.lifecycle.prove("OTHER", by: "alice") },
-            { _ = try await house.change(.resume, "ACTIVE") },
-            { _ = try await house.change(.activate, "OTHER") },
+            { _ = try await fixture.lifecycle.prove("OTHER", by: "alice") },
+            { _ = try await fixture.change(.resume, "ACTIVE") },
+            { _ = try await fixture.change(.activate, "OTHER") },
         ]
         for (number, task) in tasks.enumerated() {
             place.hold()
             let running = Task { try await task() }
             await place.busy(with: 1)
             let reason = "Number \(number)"
-            _ = try? await house.lifecycle.change(KeyChangeOrder(.compromise, "OTHER", reason: reason), by: "alice")
-            #expect(house.state("OTHER") == .compromised)
+            _ = try? await fixture.lifecycle.change(KeyChangeOrder(.compromise, "OTHER", reason: reason), by: "alice")
+            #expect(fixture.state("OTHER") == .compromised)
             place.release()
             _ = try? await running.value
             await place.idle()
-            _ = try await house.change(.restore, "OTHER")
-            _ = try await house.change(.resume, "OTHER")
-            _ = try? await house.change(.suspend, "ACTIVE")
+            _ = try await fixture.change(.restore, "OTHER")
+            _ = try await fixture.change(.resume, "OTHER")
+            _ = try? await fixture.change(.suspend, "ACTIVE")
         }
-        await house.close()
+        await fixture.close()
     }
 
     @Test("Stops are recorded while a hanging token delays the end of jobs")
     func reports() async throws {
-        let house = try await LifecycleTestGateway()
-        let place = house.gateway.plain.place
-        let jobs = [try await begun(house, "NEW"), try await begun(house, "NEXT")]
+        let fixture = try await LifecycleTestGateway()
+        let place = fixture.gateway.plain.place
+        let jobs = [try await begun(fixture, "NEW"), try await begun(fixture, "NEXT")]
         place.outage = .unavailable("The token is not there.")
         for job in jobs {
-            guard case .waiting = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+            guard case .waiting = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
                 Issue.record("It did not wait.")
                 return
             }
         }
         (place.outage, _) = (nil, place.hold())
         let asked = place.counts.signatures
-        let running = Task { try await house.lifecycle.run() }
+        let running = Task { try await fixture.lifecycle.run() }
         await place.busy(with: 1)
-        _ = try await house.change(.compromise, "OTHER")
-        house.gateway.store.fault = .full("No space is left.")
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
-        await house.writable()
+        _ = try await fixture.change(.compromise, "OTHER")
+        fixture.gateway.store.fault = .full("No space is left.")
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.compromise, "ACTIVE") }
+        await fixture.writable()
         running.cancel()
         _ = try? await running.value
-        #expect(house.state("ACTIVE") == .compromised)
+        #expect(fixture.state("ACTIVE") == .compromised)
         #expect(place.counts.signatures == asked + 1)
         place.release()
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A stop passes other waiting changes, but not earlier stops")

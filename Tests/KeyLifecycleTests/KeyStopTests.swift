@@ -13,74 +13,74 @@ struct KeyStopTests {
     @Test("An unrecorded compromise and suspension are both recorded later, and the key stays compromised")
     func bothRecorded() async throws {
         for actions in [[KeyLifecycleAction.compromise, .suspend], [.suspend, .compromise]] {
-            let house = try await LifecycleTestGateway()
-            try await house.stopWithoutRecord(actions)
-            #expect(house.overview("ACTIVE")?.life.state == .compromised)
-            #expect(house.overview("ACTIVE")?.isRecorded == false)
-            try await house.recover()
-            #expect(house.state("ACTIVE") == .compromised)
-            #expect(house.overview("ACTIVE")?.isRecorded == true)
-            #expect(house.actions(of: "ACTIVE").suffix(2) == actions.map(\.rawValue))
-            await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "ACTIVE") }
-            await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
-            await house.close()
+            let fixture = try await LifecycleTestGateway()
+            try await fixture.stopWithoutRecord(actions)
+            #expect(fixture.overview("ACTIVE")?.life.state == .compromised)
+            #expect(fixture.overview("ACTIVE")?.isRecorded == false)
+            try await fixture.recover()
+            #expect(fixture.state("ACTIVE") == .compromised)
+            #expect(fixture.overview("ACTIVE")?.isRecorded == true)
+            #expect(fixture.actions(of: "ACTIVE").suffix(2) == actions.map(\.rawValue))
+            await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "ACTIVE") }
+            await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await fixture.sign() }
+            await fixture.close()
         }
     }
 
     @Test("The first change after an outage is decided after the unrecorded stops")
     func stopsComeFirst() async throws {
-        let house = try await LifecycleTestGateway()
-        try await house.stopWithoutRecord([.compromise])
-        await house.writable()
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "ACTIVE") }
-        #expect(house.state("ACTIVE") == .compromised)
-        await house.close()
+        let fixture = try await LifecycleTestGateway()
+        try await fixture.stopWithoutRecord([.compromise])
+        await fixture.writable()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "ACTIVE") }
+        #expect(fixture.state("ACTIVE") == .compromised)
+        await fixture.close()
     }
 
     @Test("A repeated unrecorded order is recorded once")
     func repeated() async throws {
-        let house = try await LifecycleTestGateway()
-        try await house.stopWithoutRecord([.suspend, .suspend, .suspend])
-        try await house.recover()
-        #expect(house.actions(of: "ACTIVE") == ["adopt", "suspend"])
-        _ = try await house.change(.resume, "ACTIVE")
-        _ = try await house.sign()
-        await house.close()
+        let fixture = try await LifecycleTestGateway()
+        try await fixture.stopWithoutRecord([.suspend, .suspend, .suspend])
+        try await fixture.recover()
+        #expect(fixture.actions(of: "ACTIVE") == ["adopt", "suspend"])
+        _ = try await fixture.change(.resume, "ACTIVE")
+        _ = try await fixture.sign()
+        await fixture.close()
     }
 
     @Test("Unrecorded stops are limited and do not displace a compromise")
     func flood() async throws {
-        let house = try await LifecycleTestGateway()
-        house.gateway.store.fault = .full("No space is left.")
+        let fixture = try await LifecycleTestGateway()
+        fixture.gateway.store.fault = .full("No space is left.")
         for number in 0..<100 {
             let order = KeyChangeOrder(.suspend, "ACTIVE", reason: "Number \(number)")
-            await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.change(order, by: "alice") }
+            await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.change(order, by: "alice") }
         }
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
-        try await house.recover()
-        #expect(house.state("ACTIVE") == .compromised)
-        #expect(house.actions(of: "ACTIVE").count == 18)
-        #expect(house.actions(of: "ACTIVE").last == "compromise")
-        await house.close()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.compromise, "ACTIVE") }
+        try await fixture.recover()
+        #expect(fixture.state("ACTIVE") == .compromised)
+        #expect(fixture.actions(of: "ACTIVE").count == 18)
+        #expect(fixture.actions(of: "ACTIVE").last == "compromise")
+        await fixture.close()
     }
 
     @Test("Recording a stop does not lift the hold of another waiting stop")
     func holdPerOrder() async throws {
-        let house = try await LifecycleTestGateway()
-        let store = house.gateway.store
+        let fixture = try await LifecycleTestGateway()
+        let store = fixture.gateway.store
         // The transaction of the suspension waits in the store; the two other orders wait for the mutex.
         let begun = store.transactions
         store.hold()
-        let suspension = Task { try await house.change(.suspend, "ACTIVE") }
+        let suspension = Task { try await fixture.change(.suspend, "ACTIVE") }
         await store.begun(begun + 1)
-        let resumption = Task { try await house.change(.resume, "ACTIVE") }
-        await house.waiting(1)
-        let compromise = Task { try await house.change(.compromise, "ACTIVE") }
-        await house.waiting(2)
+        let resumption = Task { try await fixture.change(.resume, "ACTIVE") }
+        await fixture.waiting(1)
+        let compromise = Task { try await fixture.change(.compromise, "ACTIVE") }
+        await fixture.waiting(2)
         let signing = Task {
             while !Task.isCancelled {
-                _ = try? await house.sign()
-                _ = try? await house.sign(keyID: "ACTIVE")
+                _ = try? await fixture.sign()
+                _ = try? await fixture.sign(keyID: "ACTIVE")
             }
         }
         store.release()
@@ -91,114 +91,114 @@ struct KeyStopTests {
         signing.cancel()
         await signing.value
         #expect(records.map(\.state) == [.compromised])
-        #expect(house.actions(of: "ACTIVE") == ["adopt", "suspend", "compromise"])
+        #expect(fixture.actions(of: "ACTIVE") == ["adopt", "suspend", "compromise"])
         // The compromise stopped the key before the first request.
         #expect(store.entries("signature").isEmpty)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A key with a stop in progress is not activated")
     func activation() async throws {
-        let house = try await LifecycleTestGateway()
-        let store = house.gateway.store
+        let fixture = try await LifecycleTestGateway()
+        let store = fixture.gateway.store
         let begun = store.transactions
         store.hold()
-        let other = Task { try await house.change(.suspend, "ACTIVE") }
+        let other = Task { try await fixture.change(.suspend, "ACTIVE") }
         await store.begun(begun + 1)
-        let activation = Task { try await house.change(.activate, "OTHER") }
-        await house.waiting(1)
-        let compromise = Task { try await house.change(.compromise, "OTHER") }
-        await house.waiting(2)
+        let activation = Task { try await fixture.change(.activate, "OTHER") }
+        await fixture.waiting(1)
+        let compromise = Task { try await fixture.change(.compromise, "OTHER") }
+        await fixture.waiting(2)
         store.release()
         _ = try await other.value
         await #expect(throws: KeyLifecycleRefusal.self) { try await activation.value }
         _ = try await compromise.value
-        #expect(house.actions(of: "OTHER") == ["adopt", "compromise"])
-        await house.close()
+        #expect(fixture.actions(of: "OTHER") == ["adopt", "compromise"])
+        await fixture.close()
     }
 
     @Test("The time of a compromise is the time of its first order")
     func compromisedAt() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock)
+        let fixture = try await LifecycleTestGateway(clock: clock)
         let ordered = clock.now
-        try await house.stopWithoutRecord([.compromise])
+        try await fixture.stopWithoutRecord([.compromise])
         clock.advance(by: .seconds(60))
-        try await house.recover()
-        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
-        #expect(house.overview("ACTIVE")?.life.since == clock.now)
+        try await fixture.recover()
+        #expect(fixture.overview("ACTIVE")?.life.compromisedAt == ordered)
+        #expect(fixture.overview("ACTIVE")?.life.since == clock.now)
         for action in [KeyLifecycleAction.retire, .compromise] {
             clock.advance(by: .seconds(60))
-            _ = try await house.change(action, "ACTIVE")
+            _ = try await fixture.change(action, "ACTIVE")
         }
-        #expect(house.state("ACTIVE") == .compromised)
-        #expect(house.overview("ACTIVE")?.life.compromisedAt == ordered)
-        await house.close()
+        #expect(fixture.state("ACTIVE") == .compromised)
+        #expect(fixture.overview("ACTIVE")?.life.compromisedAt == ordered)
+        await fixture.close()
     }
 
     @Test("An order beyond the limit of unrecorded stops says so, and the key stays stopped")
     func tooMany() async throws {
-        let house = try await LifecycleTestGateway()
-        house.gateway.store.fault = .full("No space is left.")
+        let fixture = try await LifecycleTestGateway()
+        fixture.gateway.store.fault = .full("No space is left.")
         for number in 0...UnrecordedStops.limit {
             let order = KeyChangeOrder(.compromise, "ACTIVE", reason: "Number \(number)")
             let error = await #expect(throws: KeyLifecycleRefusal.self) {
-                try await house.lifecycle.change(order, by: "alice")
+                try await fixture.lifecycle.change(order, by: "alice")
             }
             let isKept = error?.description.contains("does not keep this order") == false
             #expect(isKept == (number < UnrecordedStops.limit))
         }
-        try await house.recover()
-        #expect(house.state("ACTIVE") == .compromised)
-        await house.close()
+        try await fixture.recover()
+        #expect(fixture.state("ACTIVE") == .compromised)
+        await fixture.close()
     }
 
     @Test("A stop before the audit log opens holds and is recorded afterwards")
     func beforeTheLogIsOpen() async throws {
         let store = MemoryAuditStore()
         store.openingFault = .full("No space is left.")
-        let house = try await LifecycleTestGateway(store: store)
-        let stop = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.compromise, "ACTIVE") }
+        let fixture = try await LifecycleTestGateway(store: store)
+        let stop = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.compromise, "ACTIVE") }
         #expect(stop?.kind == .unrecorded)
         #expect(stop?.description.contains("The key ACTIVE is stopped") == true)
         for (action, keyID) in [(KeyLifecycleAction.compromise, "NONE"), (.retire, "OTHER"), (.activate, "OTHER")] {
-            let other = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(action, keyID) }
+            let other = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(action, keyID) }
             #expect(other?.kind == .unrecorded)
         }
         store.openingFault = nil
-        await house.gateway.until { house.gateway.audit.state.isWritable }
-        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await house.sign() }
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .compromised)
-        #expect(house.actions(of: "ACTIVE") == ["adopt", "compromise"])
-        await house.close()
+        await fixture.gateway.until { fixture.gateway.audit.state.isWritable }
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await fixture.sign() }
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .compromised)
+        #expect(fixture.actions(of: "ACTIVE") == ["adopt", "compromise"])
+        await fixture.close()
     }
 
     @Test("No answer of a batch is released after its key is stopped")
     func batch() async throws {
-        let house = try await LifecycleTestGateway()
-        let place = house.gateway.plain.place
+        let fixture = try await LifecycleTestGateway()
+        let place = fixture.gateway.plain.place
         place.hold(after: 1)
         let asked = place.counts.signatures
-        let batch = Task { try await house.signBatch(of: 3) }
-        await house.gateway.until { place.counts.signatures == asked + 2 }
-        _ = try await house.change(.compromise, "ACTIVE")
+        let batch = Task { try await fixture.signBatch(of: 3) }
+        await fixture.gateway.until { place.counts.signatures == asked + 2 }
+        _ = try await fixture.change(.compromise, "ACTIVE")
         place.release()
         for answer in try await batch.value {
             #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try answer.get() }
         }
-        #expect(house.gateway.store.entries("signature").isEmpty)
-        await house.close()
+        #expect(fixture.gateway.store.entries("signature").isEmpty)
+        await fixture.close()
     }
 
     @Test("A refused stop leaves no hold")
     func refused() async throws {
-        let house = try await LifecycleTestGateway()
-        _ = try await house.change(.suspend, "ACTIVE")
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.suspend, "ACTIVE") }
-        _ = try await house.change(.resume, "ACTIVE")
-        _ = try await house.sign()
-        await house.close()
+        let fixture = try await LifecycleTestGateway()
+        _ = try await fixture.change(.suspend, "ACTIVE")
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.suspend, "ACTIVE") }
+        _ = try await fixture.change(.resume, "ACTIVE")
+        _ = try await fixture.sign()
+        await fixture.close()
     }
 }
 

@@ -12,205 +12,205 @@ import Testing
 struct LostKeyTests {
     private static let success = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: [:])
 
-    private func handle(_ house: LifecycleTestGateway, _ keyID: String) throws -> KeyHandle {
-        try #require(house.snapshots.current.ring.handles.first { $0.settings.keyID == keyID })
+    private func handle(_ fixture: LifecycleTestGateway, _ keyID: String) throws -> KeyHandle {
+        try #require(fixture.snapshots.current.ring.handles.first { $0.settings.keyID == keyID })
     }
 
-    private func destruction(_ house: LifecycleTestGateway) -> ProvisioningOrder {
+    private func destruction(_ fixture: LifecycleTestGateway) -> ProvisioningOrder {
         ProvisioningOrder(
-            .destroy, issuerID: "issuer", keyID: "OTHER", uri: house.uri("late"), fingerprint: nil, reason: "x")
+            .destroy, issuerID: "issuer", keyID: "OTHER", uri: fixture.uri("late"), fingerprint: nil, reason: "x")
     }
 
     @Test("Restoring a compromised retired key makes it retired again")
     func restoredRetirement() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        for action in [KeyLifecycleAction.retire, .compromise, .restore] { _ = try await house.change(action, "OTHER") }
-        #expect(house.state("OTHER") == .retired)
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "OTHER") }
-        await house.close()
+        let fixture = try await LifecycleTestGateway(staging: true)
+        for action in [KeyLifecycleAction.retire, .compromise, .restore] { _ = try await fixture.change(action, "OTHER") }
+        #expect(fixture.state("OTHER") == .retired)
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "OTHER") }
+        await fixture.close()
     }
 
     @Test("Restoring a compromised destroyed key makes it destroyed again, and it cannot be retired")
     func restoredDestruction() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        guard case .begun(let job) = try await house.lifecycle.begin(destruction(house), by: "alice") else { return }
-        house.gateway.plain.place.remove("late")
-        _ = try await house.lifecycle.finish(job.id, Self.success, by: "alice")
-        _ = try await house.change(.compromise, "OTHER")
-        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.retire, "OTHER") }
+        let fixture = try await LifecycleTestGateway(staging: true)
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
+        fixture.gateway.plain.place.remove("late")
+        _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
+        _ = try await fixture.change(.compromise, "OTHER")
+        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.retire, "OTHER") }
         #expect(error?.description.contains("there is nothing to retire") == true)
-        _ = try await house.change(.restore, "OTHER")
-        #expect(house.state("OTHER") == .destroyed)
-        await house.close()
+        _ = try await fixture.change(.restore, "OTHER")
+        #expect(fixture.state("OTHER") == .destroyed)
+        await fixture.close()
     }
 
     @Test("A second compromise keeps the time of the first")
     func secondCompromise() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(staging: true, clock: clock)
-        _ = try await house.change(.compromise, "OTHER")
-        let first = try #require(house.gateway.keyStates.records["OTHER"]?.compromisedAt)
-        _ = try await house.change(.retire, "OTHER")
+        let fixture = try await LifecycleTestGateway(staging: true, clock: clock)
+        _ = try await fixture.change(.compromise, "OTHER")
+        let first = try #require(fixture.gateway.keyStates.records["OTHER"]?.compromisedAt)
+        _ = try await fixture.change(.retire, "OTHER")
         clock.advance(by: .seconds(60))
-        _ = try await house.change(.compromise, "OTHER")
-        #expect(house.gateway.keyStates.records["OTHER"]?.compromisedAt == first)
-        await house.close()
+        _ = try await fixture.change(.compromise, "OTHER")
+        #expect(fixture.gateway.keyStates.records["OTHER"]?.compromisedAt == first)
+        await fixture.close()
     }
 
     @Test(
         "A key of the register cannot be imported or generated under another ID",
         arguments: [KeyLifecycleAction.import, .generate])
     func secondID(_ action: KeyLifecycleAction) async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let fingerprint = try #require(try handle(house, "OTHER").fingerprint)
-        _ = try await house.change(.compromise, "OTHER")
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let fingerprint = try #require(try handle(fixture, "OTHER").fingerprint)
+        _ = try await fixture.change(.compromise, "OTHER")
         let order = ProvisioningOrder(
-            action, issuerID: "issuer", keyID: "SECOND", uri: house.uri("late"),
+            action, issuerID: "issuer", keyID: "SECOND", uri: fixture.uri("late"),
             fingerprint: action == .import ? fingerprint : nil, reason: "x")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
+            guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
             let end = ProvisioningResult(isSuccess: true, fingerprint: fingerprint, evidence: [:])
-            _ = try await house.lifecycle.finish(job.id, end, by: "alice")
+            _ = try await fixture.lifecycle.finish(job.id, end, by: "alice")
         }
         #expect(error?.description.contains("is OTHER in the register, which is compromised") == true)
-        #expect(house.state("SECOND") == nil)
-        await house.close()
+        #expect(fixture.state("SECOND") == nil)
+        await fixture.close()
     }
 
     @Test("A compromised key under another ID is neither published nor activated")
     func secondIDInConfiguration() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let settings = try handle(house, "OTHER").settings
-        _ = try await house.change(.compromise, "OTHER")
-        try house.declare("SECOND", at: settings.uri.text)
-        await house.snapshots.current.ring.openMissing()
-        #expect(try !handle(house, "SECOND").isTrustworthy)
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let settings = try handle(fixture, "OTHER").settings
+        _ = try await fixture.change(.compromise, "OTHER")
+        try fixture.declare("SECOND", at: settings.uri.text)
+        await fixture.snapshots.current.ring.openMissing()
+        #expect(try !handle(fixture, "SECOND").isTrustworthy)
         let activation = KeyChangeOrder(.activate, "SECOND", reason: "x", retiring: "ACTIVE", overlap: 60, watch: 0)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.change(activation, by: "alice")
+            try await fixture.lifecycle.change(activation, by: "alice")
         }
         #expect(error?.description.contains("is OTHER in the register, which is compromised") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A compromised key stays unpublished after a change of its account's issuer ID")
     func movedIssuer() async throws {
-        let house = try await LifecycleTestGateway()
-        _ = try await house.change(.compromise, "OTHER")
-        house.reload { $0.accounts[0].issuerID = "another issuer" }
-        #expect(try !handle(house, "OTHER").isTrustworthy)
-        #expect(try handle(house, "ACTIVE").isTrustworthy)
-        await house.close()
+        let fixture = try await LifecycleTestGateway()
+        _ = try await fixture.change(.compromise, "OTHER")
+        fixture.reload { $0.accounts[0].issuerID = "another issuer" }
+        #expect(try !handle(fixture, "OTHER").isTrustworthy)
+        #expect(try handle(fixture, "ACTIVE").isTrustworthy)
+        await fixture.close()
     }
 
     @Test("The register separates reported evidence from what the gateway saw")
     func evidence() async throws {
-        let house = try await LifecycleTestGateway()
+        let fixture = try await LifecycleTestGateway()
         let key = P256.Signing.PrivateKey()
         let order = ProvisioningOrder(
-            .import, issuerID: "issuer", keyID: "NEW", uri: house.gateway.plain.place.add("new", key),
+            .import, issuerID: "issuer", keyID: "NEW", uri: fixture.gateway.plain.place.add("new", key),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "x")
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
         let end = ProvisioningResult(
             isSuccess: true, fingerprint: nil, evidence: ["CKA_LOCAL": "true", "seenBy": "another"])
-        guard case .ended(let record) = try await house.lifecycle.finish(job.id, end, by: "alice") else { return }
+        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, end, by: "alice") else { return }
         let evidence = try #require(record.history.last?.evidence)
         #expect(evidence["reported.CKA_LOCAL"] == "true" && evidence["CKA_LOCAL"] == nil)
         #expect(evidence["reported.seenBy"] == "another" && evidence["seenBy"] == "the gateway")
-        await house.close()
+        await fixture.close()
     }
 
     // MARK: Destructions
 
     @Test("A destruction does not end while a key answers at the configured URI")
     func otherName() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let place = house.gateway.plain.place
-        var order = destruction(house)
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let place = fixture.gateway.plain.place
+        var order = destruction(fixture)
         order.uri = try #require(place.copy("late", as: "second name"))
-        guard case .begun(let job) = try await house.lifecycle.begin(order, by: "alice") else { return }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
         place.remove("second name")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
-        #expect(error?.description.contains("still sees one at \(house.uri("late"))") == true)
+        #expect(error?.description.contains("still sees one at \(fixture.uri("late"))") == true)
         place.remove("late")
-        guard case .ended(let record) = try await house.lifecycle.finish(job.id, Self.success, by: "alice") else {
+        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
             return
         }
         #expect(record.state == .destroyed)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A destruction does not end while the key signs proofs")
     func stillSigns() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let place = house.gateway.plain.place
-        try house.declare("COPY", at: try #require(place.copy("late", as: "copy")))
-        await house.snapshots.current.ring.openMissing()
-        guard case .begun(let job) = try await house.lifecycle.begin(destruction(house), by: "alice") else { return }
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let place = fixture.gateway.plain.place
+        try fixture.declare("COPY", at: try #require(place.copy("late", as: "copy")))
+        await fixture.snapshots.current.ring.openMissing()
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
         place.remove("late")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+            try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(error?.description.contains("COPY still signs with the key") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A destroyed key that signs proofs again is reported as a difference")
     func signsAgain() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let place = house.gateway.plain.place
-        guard case .begun(let job) = try await house.lifecycle.begin(destruction(house), by: "alice") else { return }
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let place = fixture.gateway.plain.place
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
         _ = place.copy("late", as: "hidden")
         place.remove("late")
-        _ = try await house.lifecycle.finish(job.id, Self.success, by: "alice")
+        _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         let sentence = "is destroyed in the register, but still signs proofs"
-        #expect(!house.lifecycle.overview().differences.contains { $0.contains(sentence) })
+        #expect(!fixture.lifecycle.overview().differences.contains { $0.contains(sentence) })
         _ = place.copy("hidden", as: "late")
-        await house.snapshots.current.ring.prove()
-        #expect(house.lifecycle.overview().differences.contains { $0.contains(sentence) })
-        await house.close()
+        await fixture.snapshots.current.ring.prove()
+        #expect(fixture.lifecycle.overview().differences.contains { $0.contains(sentence) })
+        await fixture.close()
     }
 
     @Test("A key is not destroyed under the ID of another one", arguments: [true, false])
     func otherID(_ isConfiguredURI: Bool) async throws {
-        let house = try await LifecycleTestGateway()
-        let uri = try handle(house, "ACTIVE").settings.uri.text
+        let fixture = try await LifecycleTestGateway()
+        let uri = try handle(fixture, "ACTIVE").settings.uri.text
         let name = try #require(uri.split(separator: "=").last.map(String.init))
-        let copy = try #require(house.gateway.plain.place.copy(name, as: "copy"))
+        let copy = try #require(fixture.gateway.plain.place.copy(name, as: "copy"))
         let order = ProvisioningOrder(
             .destroy, issuerID: "issuer", keyID: "TYPO", uri: isConfiguredURI ? uri : copy, fingerprint: nil,
             reason: "x")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "alice")
+            try await fixture.lifecycle.begin(order, by: "alice")
         }
         #expect(error?.description.contains("is ACTIVE, not TYPO") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A suspended key that is compromised under another ID is not resumed")
     func resumedUnderAnotherID() async throws {
-        let house = try await LifecycleTestGateway()
-        try house.declare("SECOND", at: try handle(house, "OTHER").settings.uri.text)
-        await house.snapshots.current.ring.openMissing()
-        _ = try await house.change(.suspend, "OTHER")
-        _ = try await house.change(.compromise, "SECOND")
-        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await house.change(.resume, "OTHER") }
+        let fixture = try await LifecycleTestGateway()
+        try fixture.declare("SECOND", at: try handle(fixture, "OTHER").settings.uri.text)
+        await fixture.snapshots.current.ring.openMissing()
+        _ = try await fixture.change(.suspend, "OTHER")
+        _ = try await fixture.change(.compromise, "SECOND")
+        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "OTHER") }
         #expect(error?.description.contains("is SECOND in the register, which is compromised") == true)
-        await house.close()
+        await fixture.close()
     }
 
     @Test("A destruction must name the token of the configuration")
     func otherToken() async throws {
-        let house = try await LifecycleTestGateway(staging: true)
-        let elsewhere = FakeBackendLocation("elsewhere \(house.gateway.plain.place.name)")
-        var order = destruction(house)
+        let fixture = try await LifecycleTestGateway(staging: true)
+        let elsewhere = FakeBackendLocation("elsewhere \(fixture.gateway.plain.place.name)")
+        var order = destruction(fixture)
         order.uri = elsewhere.add("late")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            try await house.lifecycle.begin(order, by: "alice")
+            try await fixture.lifecycle.begin(order, by: "alice")
         }
         #expect(error?.description.contains("The configuration names OTHER at") == true)
-        await house.close()
+        await fixture.close()
     }
 }

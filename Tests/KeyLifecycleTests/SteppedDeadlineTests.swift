@@ -15,22 +15,22 @@ struct SteppedDeadlineTests {
     @Test("A forward step does not retire a key, and the key still signs by name")
     func retirement() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock)
-        try await house.activate(clock, overlap: 36_000)
+        let fixture = try await LifecycleTestGateway(clock: clock)
+        try await fixture.activate(clock, overlap: 36_000)
         clock.set(by: Self.hour * 25)
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retiring)
-        _ = try await house.sign(keyID: "ACTIVE")
-        #expect(house.lifecycle.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retiring)
+        _ = try await fixture.sign(keyID: "ACTIVE")
+        #expect(fixture.lifecycle.overview().differences.contains { $0.contains("ACTIVE should have retired by now") })
         clock.set(by: Self.hour * -25)
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retiring)
-        #expect(!house.lifecycle.overview().differences.contains { $0.contains("should have retired") })
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retiring)
+        #expect(!fixture.lifecycle.overview().differences.contains { $0.contains("should have retired") })
         clock.advance(by: Self.hour * 10)
-        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retired)
-        await house.close()
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await fixture.sign(keyID: "ACTIVE") }
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retired)
+        await fixture.close()
     }
 
     @Test(
@@ -38,32 +38,32 @@ struct SteppedDeadlineTests {
         arguments: [-28, 5])
     func setBefore(_ hours: Int) async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock)
+        let fixture = try await LifecycleTestGateway(clock: clock)
         clock.set(by: Self.hour * hours)
-        try await house.activate(clock, overlap: 86_400)
+        try await fixture.activate(clock, overlap: 86_400)
         clock.set(by: Self.hour * -hours)
         clock.advance(by: Self.hour * 23)
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retiring)
-        _ = try await house.sign(keyID: "ACTIVE")
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retiring)
+        _ = try await fixture.sign(keyID: "ACTIVE")
         clock.advance(by: Self.hour)
-        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retired)
-        await house.close()
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await fixture.sign(keyID: "ACTIVE") }
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retired)
+        await fixture.close()
     }
 
     @Test("A key retires in time if the clock was corrected before its overlap began")
     func setRightBefore() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock)
+        let fixture = try await LifecycleTestGateway(clock: clock)
         clock.set(by: Self.hour * 5)
-        try await house.activate(clock, overlap: 2)
+        try await fixture.activate(clock, overlap: 2)
         clock.advance(by: .seconds(2))
-        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await house.sign(keyID: "ACTIVE") }
-        await house.lifecycle.processDeadlines()
-        #expect(house.state("ACTIVE") == .retired)
-        await house.close()
+        await #expect(throws: GatewayError.keyNotInUse("ACTIVE", .retired)) { try await fixture.sign(keyID: "ACTIVE") }
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.state("ACTIVE") == .retired)
+        await fixture.close()
     }
 
     @Test(
@@ -87,43 +87,43 @@ struct SteppedDeadlineTests {
     )
     func proposalsAfterStep() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock) {
+        let fixture = try await LifecycleTestGateway(clock: clock) {
             $0.accounts[0].hasDualControl = true
             $0.accounts[0].proposalLifetime = .seconds(60)
         }
         var ids: [String] = []
         for overlap in 1...KeyLifecycleLimits.proposalsOfOne {
             let order = KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: overlap)
-            guard case .proposed(let proposal) = try await house.lifecycle.change(order, by: "alice") else { return }
+            guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: "alice") else { return }
             ids.append(proposal.id)
         }
         clock.set(by: Self.hour * 2)
-        await house.lifecycle.processDeadlines()
-        #expect(house.lifecycle.overview().proposals.map(\.id) == ids)
-        try await house.lifecycle.reject(ids[0], by: "bob")
+        await fixture.lifecycle.processDeadlines()
+        #expect(fixture.lifecycle.overview().proposals.map(\.id) == ids)
+        try await fixture.lifecycle.reject(ids[0], by: "bob")
         clock.advance(by: .seconds(60))
-        #expect(house.lifecycle.overview().proposals.isEmpty)
+        #expect(fixture.lifecycle.overview().proposals.isEmpty)
         // An expired proposal can be rejected until `keepUp` removes it.
-        try await house.lifecycle.reject(ids[1], by: "bob")
-        await house.lifecycle.processDeadlines()
-        await #expect(throws: KeyLifecycleRefusal.self) { try await house.lifecycle.reject(ids[2], by: "bob") }
-        await house.close()
+        try await fixture.lifecycle.reject(ids[1], by: "bob")
+        await fixture.lifecycle.processDeadlines()
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.reject(ids[2], by: "bob") }
+        await fixture.close()
     }
 
     @Test("A forward step does not expire a proposal")
     func proposals() async throws {
         let clock = SteppedClock()
-        let house = try await LifecycleTestGateway(clock: clock) { $0.accounts[0].hasDualControl = true }
-        _ = try await house.change(.compromise, "OTHER")
-        guard case .proposed(let proposal) = try await house.change(.restore, "OTHER") else { return }
+        let fixture = try await LifecycleTestGateway(clock: clock) { $0.accounts[0].hasDualControl = true }
+        _ = try await fixture.change(.compromise, "OTHER")
+        guard case .proposed(let proposal) = try await fixture.change(.restore, "OTHER") else { return }
         clock.set(by: Self.hour * 25)
-        await house.lifecycle.processDeadlines()
+        await fixture.lifecycle.processDeadlines()
         clock.set(by: Self.hour * -25)
-        guard case .done = try await house.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob") else {
+        guard case .done = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob") else {
             Issue.record("It was not done.")
             return
         }
-        await house.close()
+        await fixture.close()
     }
 }
 

@@ -144,25 +144,25 @@ final class AuditQueue: Sendable {
     ///
     /// - Parameters:
     ///   - isTurn: false if there was nothing to write.
-    ///   - told: the outage that the transaction recorded.
+    ///   - recorded: the outage that the transaction recorded.
     /// - Returns: the part of the ended outage that is not recorded yet.
     @discardableResult
-    func succeed(_ head: SignedTreeHead?, hadTransaction: Bool, telling told: Outage? = nil) -> Outage? {
-        let (answered, untold) = state.withLock { state in
+    func succeed(_ head: SignedTreeHead?, hadTransaction: Bool, recording recorded: Outage? = nil) -> Outage? {
+        let (answered, unrecorded) = state.withLock { state in
             defer { state.inWriting = [] }
             state.writingSince = nil
-            var untold = hadTransaction ? state.outage : nil
+            var unrecorded = hadTransaction ? state.outage : nil
             if hadTransaction { state.recover() }
-            if let told, var rest = untold {
+            if let recorded, var rest = unrecorded {
                 // Requests that were refused after the transaction had begun.
-                rest.refused -= told.refused
-                rest.lostNotes -= told.lostNotes
-                untold = rest.refused > 0 || rest.lostNotes > 0 ? rest : nil
+                rest.refused -= recorded.refused
+                rest.lostNotes -= recorded.lostNotes
+                unrecorded = rest.refused > 0 || rest.lostNotes > 0 ? rest : nil
             }
-            return (state.inWriting, untold)
+            return (state.inWriting, unrecorded)
         }
         Self.resume(answered, with: .success(head))
-        return untold
+        return unrecorded
     }
 
     /// Ends a failed transaction and refuses all waiting calls. New calls are refused until a transaction succeeds.

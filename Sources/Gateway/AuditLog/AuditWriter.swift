@@ -98,8 +98,8 @@ final class AuditWriter: Sendable {
             entries.increment(by: Int64(group.entries.count + group.notes.count))
             if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
             // If the write took too long, its calls were refused already. The entries are in the log nevertheless.
-            if let untold = queue.succeed(head, hadTransaction: true, telling: outage) {
-                queue.note(entry(for: untold))
+            if let unrecorded = queue.succeed(head, hadTransaction: true, recording: outage) {
+                queue.note(entry(for: unrecorded))
             }
         } catch {
             if queue.condition.reason != AuditError.unavailable(error.description).description {

@@ -119,11 +119,11 @@ extension KeyLifecycleService {
         return try await inTurn { () throws(KeyLifecycleRefusal) in
             var record = try provable(keyID)
             record.fingerprint = try require(proof, of: keyID)
-            var told = record.lifecycleEntry
-            told.event = .proved
-            (told.action, told.actor, told.approver, told.reason) = ("prove", actor.name, nil, nil)
-            (told.from, told.to, told.evidence) = (nil, nil, [:])
-            try await register([(told, RegisterName.key(keyID), JSONText.encode(record))])
+            var entry = record.lifecycleEntry
+            entry.event = .proved
+            (entry.action, entry.actor, entry.approver, entry.reason) = ("prove", actor.name, nil, nil)
+            (entry.from, entry.to, entry.evidence) = (nil, nil, [:])
+            try await register([(entry, RegisterName.key(keyID), JSONText.encode(record))])
             stateCache.set([record])
             return record
         }

@@ -184,16 +184,16 @@ extension KeyLifecycleService {
     func registration(
         _ proposal: KeyProposal, _ event: KeyLifecycleEntry.Event, by actor: String, isOpen: Bool
     ) -> Registration {
-        let told = KeyLifecycleEntry(proposal, event, by: actor)
+        let entry = KeyLifecycleEntry(proposal, event, by: actor)
         guard let registerNumber = proposal.registerNumber else {
             // Earlier versions kept all proposals in one list. It only gets shorter.
             let rest =
                 stateCache.proposals.filter { $0.registerNumber == nil && $0.id != proposal.id }
                 + (isOpen ? [proposal] : [])
-            return (told, RegisterName.proposals, JSONText.encode(rest))
+            return (entry, RegisterName.proposals, JSONText.encode(rest))
         }
         return (
-            told, RegisterName.proposal(registerNumber),
+            entry, RegisterName.proposal(registerNumber),
             JSONText.encode(isOpen ? proposal : nil)
         )
     }

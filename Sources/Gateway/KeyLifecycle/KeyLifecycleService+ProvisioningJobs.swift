@@ -38,10 +38,10 @@ extension KeyLifecycleService {
             let jobs = stateCache.jobs.filter { $0.id != job.id } + [job]
             var begun = KeyLifecycleEntry(job, .begun, by: actor.name)
             begun.approver = used?.approver ?? begun.approver
-            var told: [Registration] = [(begun, RegisterName.jobs, JSONText.encode(jobs))]
+            var registrations: [Registration] = [(begun, RegisterName.jobs, JSONText.encode(jobs))]
             // Close the proposal in the same transaction: an approval is valid once.
-            if let used { told.append(registration(used, .approved, by: actor.name, isOpen: false)) }
-            try await register(told)
+            if let used { registrations.append(registration(used, .approved, by: actor.name, isOpen: false)) }
+            try await register(registrations)
             stateCache.set(
                 proposals: used.map { used in stateCache.proposals.filter { $0.id != used.id } }, jobs: jobs)
             return .begun(job)
@@ -252,11 +252,11 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         let others = stateCache.jobs.filter { $0.id != job.id }
         let record = try ended(job, report, facts).limited()
-        let told = KeyLifecycleEntry(job, .changed, by: job.worker)
+        let entry = KeyLifecycleEntry(job, .changed, by: job.worker)
         // Record the state and the end of the job in one transaction.
         try await register([
             (record.lifecycleEntry, RegisterName.key(record.keyID), JSONText.encode(record)),
-            (told, RegisterName.jobs, JSONText.encode(others)),
+            (entry, RegisterName.jobs, JSONText.encode(others)),
         ])
         stateCache.set([record], jobs: others)
         return record
@@ -387,9 +387,9 @@ extension KeyLifecycleService {
         _ jobs: [ProvisioningJob], _ event: KeyLifecycleEntry.Event, _ job: ProvisioningJob, by actor: String,
         _ evidence: [String: String]
     ) async throws(KeyLifecycleRefusal) {
-        var told = KeyLifecycleEntry(job, event, by: actor)
-        told.evidence.merge(evidence) { _, new in new }
-        try await register([(told, RegisterName.jobs, JSONText.encode(jobs))])
+        var entry = KeyLifecycleEntry(job, event, by: actor)
+        entry.evidence.merge(evidence) { _, new in new }
+        try await register([(entry, RegisterName.jobs, JSONText.encode(jobs))])
         stateCache.set(jobs: jobs)
     }
 }

@@ -211,15 +211,15 @@ public final class KeyLifecycleService: Service {
     ) async throws(KeyLifecycleRefusal) -> [KeyLifecycleRecord] {
         let changed = changed.map { $0.limited() }
         stateCache.noteDeadlines(changed, at: audit.clock.stepped)
-        var told: [Registration] = changed.map {
+        var registrations: [Registration] = changed.map {
             ($0.lifecycleEntry, RegisterName.key($0.keyID), JSONText.encode($0))
         }
         // Close the proposal in the same transaction: an approval is valid once.
         if let proposal {
-            told.append(
+            registrations.append(
                 registration(proposal, .approved, by: changed.first?.history.last?.approver ?? "", isOpen: false))
         }
-        try await register(told, at: time ?? changed.last?.history.last?.time)
+        try await register(registrations, at: time ?? changed.last?.history.last?.time)
         stateCache.set(changed, proposals: proposal.map { used in stateCache.proposals.filter { $0.id != used.id } })
         for record in changed {
             logger.notice(

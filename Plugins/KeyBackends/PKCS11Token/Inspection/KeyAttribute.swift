@@ -12,7 +12,7 @@ struct KeyAttribute: Sendable {
         /// `CKM_ECDSA`, alone or with mechanisms that hash first, or `any` if the token does not restrict the key.
         case ecdsaMechanisms
         /// Reported without a verdict.
-        case told(String)
+        case reported(String)
         /// The expected value depends on the key's provenance.
         case byProvenance(generated: String, imported: String)
         case notEmpty
@@ -79,25 +79,25 @@ struct KeyAttribute: Sendable {
         .init(
             "CKA_MODIFIABLE", .isModifiable, .text("FALSE"), "Are its attributes unmodifiable?", storage, cure: again),
         .init(
-            "CKA_COPYABLE", .isCopyable, .told("FALSE is best; a copy is as protected as the key"),
+            "CKA_COPYABLE", .isCopyable, .reported("FALSE is best; a copy is as protected as the key"),
             "Can it be copied within the token?", storage),
         .init(
-            "CKA_DESTROYABLE", .isDestroyable, .told("TRUE, to destroy it one day"), "Can it be destroyed?",
+            "CKA_DESTROYABLE", .isDestroyable, .reported("TRUE, to destroy it one day"), "Can it be destroyed?",
             [.pci("3.7.5")]),
         .init(
-            "CKA_WRAP_WITH_TRUSTED", .wrapWithTrusted, .told("of no weight for a key that is not extractable"),
+            "CKA_WRAP_WITH_TRUSTED", .wrapWithTrusted, .reported("of no weight for a key that is not extractable"),
             "Wrapped by whom?", []),
         .init(
-            "CKA_ALWAYS_AUTHENTICATE", .alwaysAuthenticate, .told("as configured"),
+            "CKA_ALWAYS_AUTHENTICATE", .alwaysAuthenticate, .reported("as configured"),
             "Does each signature require the PIN?", []),
         .init(
             "CKA_ALLOWED_MECHANISMS", .allowedMechanisms, as: .mechanisms,
             .ecdsaMechanisms, "Which mechanisms can use it?", use, cure: again),
         .init(
-            "CKA_START_DATE", .startDate, as: .date, .told("the register has the times"), "From when is it valid?",
+            "CKA_START_DATE", .startDate, as: .date, .reported("the register has the times"), "From when is it valid?",
             [.nist57("5.3.6")]),
         .init(
-            "CKA_END_DATE", .endDate, as: .date, .told("the register has the times"), "Until when is it valid?",
+            "CKA_END_DATE", .endDate, as: .date, .reported("the register has the times"), "Until when is it valid?",
             [.nist57("5.3.6")]),
         .init("CKA_ID", .id, as: .bytes, .notEmpty, "Does it have an ID?", []),
         .init("CKA_LABEL", .label, as: .text, .notEmpty, "Does it have a label?", []),

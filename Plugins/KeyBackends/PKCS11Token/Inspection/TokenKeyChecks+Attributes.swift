@@ -22,7 +22,7 @@ extension TokenKeyChecks {
     /// The result if the token returns no value. Reported attributes and `CKA_ALLOWED_MECHANISMS` need none.
     private func unread(_ expectation: KeyAttribute.Expectation) -> ComplianceCheck.Result {
         switch expectation {
-        case .told, .ecdsaMechanisms: .notApplicable
+        case .reported, .ecdsaMechanisms: .notApplicable
         case .text, .byProvenance, .notEmpty: .unavailable
         }
     }
@@ -31,7 +31,7 @@ extension TokenKeyChecks {
         switch expectation {
         case .text(let text): text
         case .ecdsaMechanisms: "CKM_ECDSA or any"
-        case .told(let text): text
+        case .reported(let text): text
         case .notEmpty: "not empty"
         case .byProvenance(let generated, let imported):
             switch provenance {
@@ -48,7 +48,7 @@ extension TokenKeyChecks {
         switch expected.expectation {
         case .text(let text): (value, value == text ? .pass : .fail, value == text ? nil : expected.cure)
         case .ecdsaMechanisms: judge(mechanisms: value, cure: expected.cure)
-        case .told: (value, .notApplicable, nil)
+        case .reported: (value, .notApplicable, nil)
         case .notEmpty: (value, value.isEmpty ? .fail : .pass, nil)
         case .byProvenance(let generated, let imported): judge(value, generated: generated, imported: imported)
         }

@@ -77,10 +77,10 @@ struct VerificationResult {
     private static func checkpoints(_ count: Int) -> String { "\(count) checkpoint\(count == 1 ? "" : "s")" }
 
     private var faults: [String] {
-        let told = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
+        let lines = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
         let rest = report.faultCount - report.faults.count
         let last = damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
-        return told + (rest > 0 ? ["… and \(rest) more"] : []) + last
+        return lines + (rest > 0 ? ["… and \(rest) more"] : []) + last
     }
 
     private var cautions: [String] {

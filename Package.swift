@@ -216,7 +216,10 @@ let package = Package(
         // Gateway: from request to signature, key life cycle, audit log
         library(
             "Gateway", "AuditLog",
-            ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", crypto, logging, metrics, lifecycle]),
+            [
+                "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", crypto, logging, metrics,
+                lifecycle,
+            ]),
         library(
             "Gateway", "Signing",
             [
@@ -267,7 +270,8 @@ let package = Package(
             "privyseal",
             features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
-                "AuditLog", "Signing", "KeyLifecycle", "PKCS11", "SignatureExplanation", "GatewayHTTP", "ComplianceReport", "GatewayConfiguration",
+                "AuditLog", "Signing", "KeyLifecycle", "PKCS11", "SignatureExplanation", "GatewayHTTP",
+                "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
                 "CProcessStart", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals,
@@ -277,7 +281,8 @@ let package = Package(
             "privyseal-bench",
             features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "AuditLog", "Signing", "KeyLifecycle",
-                "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging, lifecycle, unixSignals,
+                "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging,
+                lifecycle, unixSignals,
                 hummingbird, nioCore,
             ]),
 
@@ -288,7 +293,8 @@ let package = Package(
         .target(
             name: "GatewayTesting",
             dependencies: [
-                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting", "AuditKit",
+                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting",
+                "AuditKit",
                 "TransparencyLog", crypto,
             ],
             path: "Tests/Support/GatewayTesting", swiftSettings: strict),
@@ -326,7 +332,8 @@ let package = Package(
         tests(
             "SigningTests",
             [
-                "Signing", "AuditLog", "GatewayTesting", "PromotionalOffer", "AdvancedCommerce", "SigningKit", "AuditKit",
+                "Signing", "AuditLog", "GatewayTesting", "PromotionalOffer", "AdvancedCommerce", "SigningKit",
+                "AuditKit",
                 "StrictJSON", "SigningKitTesting", crypto, lifecycle, metrics, metricsTestKit,
             ]),
         tests(
@@ -338,7 +345,8 @@ let package = Package(
         tests(
             "GatewayHTTPTests",
             features + [
-                "GatewayHTTP", "GatewayConfiguration", "Signing", "AuditLog", "KeyLifecycle", "SigningKit", "SigningKitTesting", crypto,
+                "GatewayHTTP", "GatewayConfiguration", "Signing", "AuditLog", "KeyLifecycle", "SigningKit",
+                "SigningKitTesting", crypto,
                 hummingbird, httpTypes,
                 hummingbirdTesting, nioCore,
             ]),
@@ -350,7 +358,10 @@ let package = Package(
         tests("ReportPagesTests", ["ReportPages"]),
         tests(
             "ComplianceReportTests",
-            ["ComplianceReport", "KeyLifecycle", "Signing", "AuditLog", "SigningKit", "TransparencyLog", "StrictJSON", crypto],
+            [
+                "ComplianceReport", "KeyLifecycle", "Signing", "AuditLog", "SigningKit", "TransparencyLog",
+                "StrictJSON", crypto,
+            ],
             resources: [.copy("Vectors")]),
         tests("ServiceManagerTests", ["ServiceManager"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),

@@ -98,14 +98,16 @@ enum ImportRules {
             "Sources/Programs", "privyseal-bench",
             features + [
                 "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
-                "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit",
+                "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "GatewayHTTP",
+                "CLibCrypto", "CP11Kit",
             ]),
 
         Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Tests/Support", "GatewayTesting",
             [
-                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting", "AuditKit",
+                "AuditLog", "Signing", "KeyLifecycle", "PromotionalOffer", "SigningKit", "SigningKitTesting",
+                "AuditKit",
                 "TransparencyLog",
             ]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),

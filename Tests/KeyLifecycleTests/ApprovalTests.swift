@@ -34,7 +34,8 @@ struct ApprovalTests {
         return proposal
     }
 
-    private func proposed(_ fixture: LifecycleTestGateway, by actor: Administrator = "alice") async throws -> KeyProposal
+    private func proposed(_ fixture: LifecycleTestGateway, by actor: Administrator = "alice") async throws
+        -> KeyProposal
     {
         guard case .proposed(let proposal) = try await fixture.lifecycle.change(Self.activation, by: actor) else {
             throw NotProposed()

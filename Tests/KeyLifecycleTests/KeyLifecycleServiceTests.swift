@@ -156,7 +156,8 @@ struct KeyLifecycleServiceTests {
         arguments: [KeyLifecycleAction.suspend, .compromise])
     func stop(_ action: KeyLifecycleAction) async throws {
         let fixture = try await LifecycleTestGateway()
-        _ = try await fixture.lifecycle.change(KeyChangeOrder(action, "ACTIVE", reason: "A laptop is gone."), by: "alice")
+        _ = try await fixture.lifecycle.change(
+            KeyChangeOrder(action, "ACTIVE", reason: "A laptop is gone."), by: "alice")
         await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await fixture.sign() }
         let state: KeyLifecycleState = action == .suspend ? .suspended : .compromised
         await #expect(throws: GatewayError.keyNotInUse("ACTIVE", state)) { try await fixture.sign(keyID: "ACTIVE") }
@@ -258,7 +259,8 @@ struct KeyLifecycleServiceTests {
         }
         #expect(error?.description.contains("another administrator has to approve") == true)
         guard
-            case .done(let records) = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+            case .done(let records) = try await fixture.lifecycle.approve(
+                proposal.id, digest: proposal.digest, by: "bob")
         else {
             Issue.record("It was not done.")
             return

@@ -24,7 +24,9 @@ struct LostKeyTests {
     @Test("Restoring a compromised retired key makes it retired again")
     func restoredRetirement() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)
-        for action in [KeyLifecycleAction.retire, .compromise, .restore] { _ = try await fixture.change(action, "OTHER") }
+        for action in [KeyLifecycleAction.retire, .compromise, .restore] {
+            _ = try await fixture.change(action, "OTHER")
+        }
         #expect(fixture.state("OTHER") == .retired)
         await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "OTHER") }
         await fixture.close()
@@ -33,7 +35,9 @@ struct LostKeyTests {
     @Test("Restoring a compromised destroyed key makes it destroyed again, and it cannot be retired")
     func restoredDestruction() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
+            return
+        }
         fixture.gateway.plain.place.remove("late")
         _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         _ = try await fixture.change(.compromise, "OTHER")
@@ -148,7 +152,9 @@ struct LostKeyTests {
         let place = fixture.gateway.plain.place
         try fixture.declare("COPY", at: try #require(place.copy("late", as: "copy")))
         await fixture.snapshots.current.ring.openMissing()
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
+            return
+        }
         place.remove("late")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
@@ -161,7 +167,9 @@ struct LostKeyTests {
     func signsAgain() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)
         let place = fixture.gateway.plain.place
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else { return }
+        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
+            return
+        }
         _ = place.copy("late", as: "hidden")
         place.remove("late")
         _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")

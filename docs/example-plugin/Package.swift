@@ -52,6 +52,7 @@ let package = Package(
             dependencies: [
                 "OfferCodeRedemption",
                 .product(name: "AdvancedCommerce", package: "privyseal"),
+                .product(name: "GatewayConfiguration", package: "privyseal"),
                 .product(name: "GatewayHTTP", package: "privyseal"),
                 .product(name: "IntroductoryOfferEligibility", package: "privyseal"),
                 .product(name: "JWS", package: "privyseal"),

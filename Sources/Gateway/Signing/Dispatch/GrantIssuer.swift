@@ -8,7 +8,9 @@ public struct GrantIssuer: Sendable {
 
     /// Uses the system clock, and nonces from the kernel.
     public init() {
-        self.init(now: ClockMonitor.systemTime) { Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max)) }
+        self.init(now: ClockMonitor.systemTime) {
+            Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max))
+        }
     }
 
     /// - Parameter nonce: returns a new nonce for each call.

@@ -30,7 +30,8 @@ struct ProvisioningRun {
         case .proposed(let proposal):
             output.show(
                 ProvisioningAnswer.proposed(proposal),
-                text: "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
+                text:
+                    "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
                     + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same command "
                     + "again.")
             return nil

@@ -1,6 +1,5 @@
 public import KeyLifecycle
 
-
 /// What the register of key life contains besides the keys' records.
 public enum RegisterFindings: Sendable {
     /// - Parameters:

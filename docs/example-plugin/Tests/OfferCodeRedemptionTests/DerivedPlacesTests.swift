@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import GatewayConfiguration
 import GatewayHTTP
 import HTTPTypes
 import Hummingbird
@@ -34,7 +35,7 @@ struct DerivedPlacesTests {
         await gateway.current.ring.openMissing()
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
-            registry: ConnectionRegistry(ConnectionBounds()))
+            registry: ConnectionRegistry(GatewayConfiguration.Limits()))
         let answer = try await Application(router: router.public).test(.router) { client in
             let documented = try await client.execute(uri: "/openapi.yaml", method: .get)
             #expect(String(buffer: documented.body).contains("/v1/apps/{bundleId}/offer-code-redemption/batch:"))

@@ -32,6 +32,7 @@ struct FeatureContract {
 
     /// Replaces the placeholders of a line. Further lines of a text get the same indentation.
     func fill(_ line: Substring) -> String {
+        guard line.utf8.contains(UInt8(ascii: "$")) else { return String(line) }
         let indentation = line.prefix { $0 == " " }
         return values.reduce(String(line)) { line, value in
             line.replacing("$(\(value.placeholder))", with: value.text.replacing("\n", with: "\n\(indentation)"))

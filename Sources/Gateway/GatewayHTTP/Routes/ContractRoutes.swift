@@ -9,30 +9,39 @@ final class ContractRoutes: Sendable {
     static let yamlPath = "/openapi.yaml"
     static let jsonPath = "/openapi.json"
 
-    private let document: OpenAPIDocument
-    private let yamlBody: ByteBuffer
-    /// Made by the first request for it.
-    private let jsonBody = Mutex<ByteBuffer?>(nil)
+    private let features: [FeatureDescriptor]
+    /// Made by the first request.
+    private let made = Mutex<Bodies?>(nil)
+
+    private struct Bodies {
+        let yaml: ByteBuffer
+        let json: ByteBuffer
+    }
 
     init(features: [FeatureDescriptor]) {
-        document = OpenAPIDocument(features: features)
-        yamlBody = ByteBuffer(string: document.yaml)
+        self.features = features
     }
 
     @Sendable func yaml(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        answer(yamlBody, as: "application/yaml")
+        answer(try await bodies().yaml, as: "application/yaml")
     }
 
     @Sendable func json(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        // The conversion takes too long for an event loop.
-        let body = try await NIOThreadPool.singleton.runIfActive { [self] in
-            try jsonBody.withLock { body in
-                let made = try body ?? ByteBuffer(bytes: document.json())
-                body = made
-                return made
+        answer(try await bodies().json, as: "application/json")
+    }
+
+    /// Making them takes too long for an event loop.
+    private func bodies() async throws -> Bodies {
+        try await NIOThreadPool.singleton.runIfActive { [self] in
+            try made.withLock { made in
+                if let made { return made }
+                let document = OpenAPIDocument(features: features)
+                let bodies = Bodies(
+                    yaml: ByteBuffer(string: document.yaml), json: ByteBuffer(bytes: try document.json()))
+                made = bodies
+                return bodies
             }
         }
-        return answer(body, as: "application/json")
     }
 
     private func answer(_ body: ByteBuffer, as contentType: String) -> Response {

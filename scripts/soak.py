@@ -10,7 +10,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
+sys.path.insert(0, str(ROOT / "Tests" / "EndToEnd" / "harness"))
 
 from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, everything_wrong  # noqa: E402
 from authority import Authority  # noqa: E402

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SignatureExplanation
 import StrictJSON
@@ -11,7 +12,7 @@ struct FindingTests {
             path: "../../docs/troubleshooting.md")
         let text = try String(contentsOf: guide.standardized, encoding: .utf8)
         for code in FindingCode.allCases {
-            let cure = Finding(code, .error, .seen, "").cure
+            let cure = Finding(code, "").cure
             #expect(cure.hasSuffix(".") || cure.hasSuffix("?"), "\(code.rawValue)")
             #expect(text.contains("`\(code.rawValue)`"), "\(code.rawValue) is missing in docs/troubleshooting.md")
         }
@@ -47,5 +48,19 @@ struct FindingTests {
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ";"))
         #expect(explanation.report.contains("a<U+001B>[2Jb<U+202E>c"))
         #expect(!explanation.report.unicodeScalars.contains("\u{1B}"))
+    }
+
+    @Test("the verdict, the remarks and the list of keys escape control characters of a key ID and of a claim")
+    func escapesKeyIDs() throws {
+        let clear = "\u{1B}[2J"
+        let key = CandidateKey(keyID: "KEY\(clear)", label: "jwks.json", publicKey: LegacyFixture.key.publicKey)
+        let fixture = LegacyFixture(keyID: "KEY\(clear)")
+        let valid = LegacyFixture.examine(try fixture.answer(signing: fixture.fields), keys: [key])
+        #expect(valid.verdict == "valid: legacy-promotional-offer, signed by KEY<U+001B>[2J (jwks.json)")
+        #expect(valid.remarks.contains { $0.hasPrefix("warning: ") && $0.contains("KEY<U+001B>[2J") })
+        let wrong = LegacyFixture.examine(try fixture.answer(signing: ["other"]), keys: [key], maximumVerifications: 10)
+        for text in [valid.verdict, wrong.verdict, valid.report, wrong.report] + valid.remarks {
+            #expect(!text.unicodeScalars.contains("\u{1B}"))
+        }
     }
 }

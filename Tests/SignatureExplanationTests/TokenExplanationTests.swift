@@ -18,7 +18,7 @@ struct TokenExplanationTests {
         let explanation = TokenFixture.examine(try fixture.token(), app: "com.example.app")
         #expect(explanation.isValid)
         #expect(explanation.findings.isEmpty)
-        #expect(explanation.kind == .jws(audience: audience))
+        #expect(explanation.kind == audience)
         #expect(explanation.key?.label == "first.pem")
         #expect(explanation.verifications == 1)
     }

@@ -8,25 +8,24 @@ struct Examination {
         let key: Int
     }
 
-    let examiner: SignatureExaminer
-    let kind: SignatureKind
+    let keys: [CandidateKey]
+    let maximumVerifications: Int
+    /// The feature's ID, or `jws`.
+    let kind: String
     /// The key ID that the signature names, and the field that names it.
     let keyID: String?
     let keyIDField: String
     /// The signature; nil if it cannot be read.
     let reading: SignatureReading?
-    /// The expected signing input.
-    let signingInput: [UInt8]
     let rendering: SigningInputRendering?
     /// The findings about the form.
     let form: [Finding]
 
-    private var keys: [CandidateKey] { examiner.keys }
-
-    /// - Parameter search: Searches for the mistakes of a signature that does not verify. Nil to search for none.
-    func explanation(_ search: ((P256Signature, KeyRanking, Verifier) -> Hit?)?) -> Explanation {
-        let ranking = KeyRanking(keys, named: keyID)
-        let verifier = Verifier(keys: keys, maximum: examiner.maximumVerifications)
+    /// - Parameters:
+    ///   - signingInput: The expected signing input.
+    ///   - search: Searches for the mistakes of a signature that does not verify. Nil to search for none.
+    func explanation(of signingInput: [UInt8], search: ((P256Signature, Verifier) -> Hit?)?) -> Explanation {
+        let verifier = Verifier(keys, named: keyID, maximum: maximumVerifications)
         func explanation(_ outcome: Explanation.Outcome, _ findings: [Finding], key: Int? = nil) -> Explanation {
             Explanation(
                 kind: kind, outcome: outcome, findings: Self.sorted(findings), key: key.map { keys[$0] }, keys: keys,
@@ -36,16 +35,20 @@ struct Examination {
         guard let reading else { return explanation(search == nil ? .unverified : .unexplained, form) }
         let digest = DigestForm.sha256.apply(signingInput)
         for candidate in reading.candidates {
-            guard let key = verifier.key(verifying: candidate, digest, among: ranking.all) else { continue }
-            let proven = reading.findings.map { $0.with(.proven) } + keyFindings(key)
+            guard let key = verifier.key(verifying: candidate, digest) else { continue }
+            let proven = reading.findings.map(\.proven) + keyFindings(key)
             let hasError = proven.contains { $0.severity == .error }
             return explanation(hasError ? .explained : .verified, proven + form, key: key)
         }
         guard let search else { return explanation(.unverified, form + reading.findings) }
         for candidate in reading.candidates {
-            guard let hit = search(candidate, ranking, verifier) else { continue }
-            let proven = hit.findings + reading.findings.map { $0.with(.proven) } + keyFindings(hit.key)
-            return explanation(.explained, proven + form(without: hit.findings), key: hit.key)
+            guard let hit = search(candidate, verifier) else { continue }
+            let proven = (hit.findings + reading.findings).map(\.proven) + keyFindings(hit.key)
+            // Without errors in fields that have a proven finding.
+            let form = form.filter { seen in
+                seen.severity != .error || seen.field == nil || !hit.findings.contains { $0.field == seen.field }
+            }
+            return explanation(.explained, proven + form, key: hit.key)
         }
         return explanation(.unexplained, form + reading.findings + [unexplained(verifier)])
     }
@@ -53,51 +56,44 @@ struct Examination {
     private static func sorted(_ findings: [Finding]) -> [Finding] {
         let seen = findings.filter { $0.evidence == .seen }
         return findings.filter { $0.evidence == .proven }
-            + [Severity.error, .warning, .note].flatMap { severity in seen.filter { $0.severity == severity } }
-    }
-
-    /// The findings about the form, without errors in fields that have a proven finding.
-    private func form(without proven: [Finding]) -> [Finding] {
-        form.filter { seen in
-            seen.severity != .error || seen.field == nil || !proven.contains { $0.field == seen.field }
-        }
+            + [.error, .warning, .note].flatMap { severity in seen.filter { $0.severity == severity } }
     }
 
     /// Findings about the ID of the key that verifies the signature.
     private func keyFindings(_ index: Int) -> [Finding] {
         let key = keys[index]
-        guard let keyID else { return [] }
-        guard let actual = key.keyID else {
+        guard let keyID, key.keyID != keyID else { return [] }
+        guard key.keyID != nil else {
             return [
                 Finding(
-                    .keyIDUnchecked, .note, field: keyIDField,
+                    .keyIDUnchecked, in: keyIDField,
                     "The key from \(key.label) has no ID, so it is not known whether \(keyID) is its ID in App Store "
-                        + "Connect.")
+                        + "Connect.", severity: .note)
             ]
         }
-        guard actual != keyID else { return [] }
-        let isThere = keys.contains { $0.keyID == keyID }
+        let place = keys.contains { $0.keyID == keyID } ? "which is another one" : "which is not one"
         return [
             Finding(
-                .keyOther, .error, .proven, field: keyIDField,
-                "The key \(key.name) made the signature, but the signature names \(keyID)"
-                    + (isThere ? ", which is another one of the keys." : ", which is not one of the keys."))
+                .keyOther, in: keyIDField,
+                "The key \(key.name) made the signature, but the signature names \(keyID), \(place) of the keys."
+            ).proven
         ]
     }
 
     private func unexplained(_ verifier: Verifier) -> Finding {
         guard !keys.isEmpty else { return Finding(.unexplained, "There was no key to verify with.") }
-        let number = keys.count == 1 ? "one key" : "\(keys.count) keys"
         var message =
             verifier.isExhausted
-            ? "The search was cut at its bound of \(verifier.count) verifications; none of the mistakes tried so far explains the signature."
-            : "None of the known mistakes explains the signature: \(verifier.count) verifications, with \(number)."
+            ? "The search was cut at its bound of \(verifier.count) verifications; none of the mistakes tried so far "
+                + "explains the signature."
+            : "None of the known mistakes explains the signature: \(verifier.count) verifications, with "
+                + (keys.count == 1 ? "one key." : "\(keys.count) keys.")
         if let keyID, !keys.contains(where: { $0.keyID == keyID }) {
-            let ids = keys.compactMap(\.keyID)
+            let ids = keys.compactMap(\.keyID).joined(separator: ", ")
             message +=
                 ids.isEmpty
                 ? " Whether \(keyID) is among them is not known: the key has no ID."
-                : " No key with the ID \(keyID) was given, only \(ids.joined(separator: ", "))."
+                : " No key with the ID \(keyID) was given, only \(ids)."
         }
         return Finding(.unexplained, message)
     }

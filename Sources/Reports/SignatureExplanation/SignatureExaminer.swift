@@ -27,17 +27,4 @@ public struct SignatureExaminer: Sendable {
         self.now = now
         self.maximumVerifications = maximumVerifications
     }
-
-    /// - Parameter isSearching: Whether to search for the mistake if the signature does not verify.
-    public func examine(_ answer: LegacyAnswer, isSearching: Bool) -> Explanation {
-        LegacyExamination(answer: answer, examiner: self).explanation(isSearching: isSearching)
-    }
-
-    /// - Parameters:
-    ///   - token: A compact JWS, exactly as the app receives it.
-    ///   - app: The expected bundle ID, if any.
-    ///   - isSearching: Whether to search for the mistake if the signature does not verify.
-    public func examine(token: [UInt8], app: String? = nil, isSearching: Bool) -> Explanation {
-        TokenExamination(token: token, app: app, examiner: self).explanation(isSearching: isSearching)
-    }
 }

@@ -1,5 +1,9 @@
 import ArgumentParser
+import Crypto
+import Glibc
 import SignatureExplanation
+import Signing
+import SigningKit
 
 enum VerifyKeys {
     /// - Parameters:
@@ -7,7 +11,7 @@ enum VerifyKeys {
     ///   - config: the path of a configuration whose keys are added.
     static func read(_ files: [String], config: String?) async throws -> [CandidateKey] {
         var keys = try files.flatMap(candidates)
-        if let config { keys += try await VerifyConfiguredKeys.read(path: config) }
+        if let config { keys += try await configured(in: config) }
         guard !keys.isEmpty else {
             throw ValidationError("No key to verify with: give --key FILE (PEM or JWKS), or --config FILE.")
         }
@@ -29,5 +33,40 @@ enum VerifyKeys {
             argument[..<equals].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
         else { return (nil, argument) }
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    /// Opens every key, because a fingerprint cannot verify. Keys that cannot be opened are reported and left out.
+    private static func configured(in path: String) async throws -> [CandidateKey] {
+        LogSetup.bootstrapQuietly()
+        let gateway = ConfigurationSnapshot(try ConfigurationOption.load(path))
+        await gateway.ring.openMissing()
+        let keys = gateway.ring.handles.compactMap { handle -> CandidateKey? in
+            guard let publicKey = handle.publicKey else {
+                let reason = handle.state.reason ?? "It cannot be opened."
+                StandardError.print("warning: the key \(handle.settings.keyID) is left out: \(reason)")
+                return nil
+            }
+            return CandidateKey(keyID: handle.settings.keyID, label: path, publicKey: publicKey)
+        }
+        await gateway.ring.close()
+        guard !keys.isEmpty else { throw ValidationError("No key of \(path) can be opened; see privyseal check.") }
+        return keys
+    }
+}
+
+/// Reads whole files and standard input. An error is a usage error.
+enum VerifyFile {
+    /// - Parameter path: a path, or `-` for standard input.
+    static func contents(of path: String) throws(ValidationError) -> [UInt8] {
+        guard path != "-" || isatty(STDIN_FILENO) == 0 else {
+            throw ValidationError(
+                "Nothing to verify: give --jws TOKEN, --input FILE, or pipe the answer into the command.")
+        }
+        do throws(AuditSetupError) {
+            // Answers and key sets are much shorter than 1 MiB.
+            return try EvidenceFile.contents(ofArgument: path, limit: 1 << 20)
+        } catch {
+            throw ValidationError("\(error)")
+        }
     }
 }

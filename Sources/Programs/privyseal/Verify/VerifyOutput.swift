@@ -10,18 +10,10 @@ struct VerifyOutput {
         switch format {
         case .json: print(JSONText.string(explanation))
         case .text where isExplaining: print(explanation.report)
-        case .text: brief(explanation)
-        }
-    }
-
-    private func brief(_ explanation: Explanation) {
-        print(explanation.verdict)
-        guard explanation.isValid else {
-            StandardError.print("privyseal: --explain looks for the reason.")
-            return
-        }
-        for finding in explanation.findings {
-            StandardError.print("privyseal: \(finding.severity.rawValue): \(finding.message)")
+        case .text:
+            print(explanation.verdict)
+            let remarks = explanation.isValid ? explanation.remarks : ["--explain looks for the reason."]
+            for remark in remarks { StandardError.print("privyseal: \(remark)") }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuditKit
 import SignatureExplanation
 import StrictJSON
 
@@ -19,8 +20,7 @@ enum VerifySubject {
             return
         }
         // Arguments with a signature need no input, so standard input is not read.
-        let isWhole = fields.contains { $0.hasPrefix("signature=") || $0.hasPrefix("encodedSignature=") }
-        if input != nil || !isWhole {
+        if input != nil || !named.hasSignature {
             let bytes = try VerifyFile.contents(of: input ?? "-")
             if let token = try Self.token(in: bytes) {
                 self = .token(try Self.alone(token, named))
@@ -28,7 +28,7 @@ enum VerifySubject {
             }
             try Self.merge(bytes, into: &named)
         }
-        if let app { try named.set(.app, app) }
+        if let app { try named.set("appBundleID", app) }
         self = .legacy(try named.answer())
     }
 
@@ -48,7 +48,7 @@ enum VerifySubject {
             // Line breaks at its end belong to the file, not to the token.
             return Array(bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed())
         }
-        let object = try VerifyJSON.object(bytes)
+        let object = try object(bytes)
         guard object["protected"] == nil || object["payload"] == nil else {
             throw ValidationError(
                 "The input is a JWS in JSON serialization; StoreKit takes the compact one: protected.payload.signature."
@@ -61,15 +61,32 @@ enum VerifySubject {
     }
 
     private static func merge(_ bytes: [UInt8], into fields: inout VerifyFields) throws {
-        let object = try VerifyJSON.object(bytes)
+        let object = try object(bytes)
         for member in object.names {
             guard let value = object[member], value.kind != .null else { continue }
-            guard let name = VerifyFields.Name(member) else {
-                StandardError.print(
-                    "privyseal: note: \"\(member)\" in the input is not a field; it is ignored.")
-                continue
+            if let name = VerifyFields.name(member) {
+                try fields.set(name, try text(value, member))
+            } else {
+                let name = PlainText.of(member)
+                StandardError.print("privyseal: note: \"\(name)\" in the input is not a field; it is ignored.")
             }
-            try fields.set(name, try VerifyJSON.text(value, member))
         }
+    }
+
+    // MARK: JSON
+
+    private static func object(_ bytes: [UInt8]) throws(ValidationError) -> JSONObject {
+        do { return try JSONDocument(parsing: bytes).root.anyObject() } catch {
+            throw ValidationError("The input begins like JSON, but cannot be read. \(error)")
+        }
+    }
+
+    /// A string's text, or a number exactly as it is written.
+    private static func text(_ value: JSONValue, _ name: String) throws(ValidationError) -> String {
+        if let text = try? value.string() { return text }
+        guard value.kind == .number else {
+            throw ValidationError("\"\(name)\" in the input is neither a string nor a number.")
+        }
+        return String(decoding: value.rawBytes, as: UTF8.self)
     }
 }

@@ -1,74 +1,71 @@
+import Encodings
+
 extension LegacyMistakes {
     func timestamp() -> [KnownMistake] {
-        var mistakes: [KnownMistake] = []
-        if answer.timestamp != text[.timestamp] {
-            mistakes.append(
-                time(.timestampFraction, .common, answer.timestamp, "with a fraction or an exponent, as in the answer")
-            )
-        }
-        guard let given = LegacyTimestamp(answer.timestamp) else { return mistakes }
-        switch given.unit {
-        case .seconds: return mistakes + answeredInSeconds(given.whole)
-        case .milliseconds: return mistakes + seconds(given.whole) + notations(given.whole) + moments(given.whole)
-        case .finer: return mistakes + answeredFiner(given.whole)
-        }
+        let asAnswered = time(
+            .timestampFraction, .common, answer.timestamp, "with a fraction or an exponent, as in the answer")
+        guard let given = LegacyTimestamp(answer.timestamp) else { return [asAnswered] }
+        let mistakes =
+            switch given.unit {
+            case .seconds: [time(.timestampAnswerSeconds, .common, "\(given.whole)000", Self.answeredInSeconds)]
+            case .milliseconds: seconds(given.whole) + notations(given.whole) + moments(given.whole)
+            case .finer: answeredFiner(given.whole)
+            }
+        return [asAnswered] + mistakes
     }
+
+    private static let answeredInSeconds = "in milliseconds, but the answer gives seconds"
 
     private func time(_ code: FindingCode, _ rank: KnownMistake.Rank, _ signed: String, _ how: String) -> KnownMistake {
         mistake(code, rank, .timestamp, signed: signed, "The timestamp was signed \(how): \(signed).")
     }
 
-    private func answeredInSeconds(_ seconds: Int64) -> [KnownMistake] {
-        [
-            time(
-                .timestampAnswerSeconds, .common, "\(seconds)000",
-                "in milliseconds, but the answer gives seconds")
-        ]
-    }
+    private func times(_ ways: [Signed]) -> [KnownMistake] { ways.map { time($0.code, $0.rank, $0.text, $0.how) } }
 
     /// - Parameter whole: Microseconds or nanoseconds, depending on the size: 10^17 µs is in the year 5138.
     private func answeredFiner(_ whole: Int64) -> [KnownMistake] {
         let (unit, factor): (String, Int64) =
             whole < 100_000_000_000_000_000 ? ("microseconds", 1000) : ("nanoseconds", 1_000_000)
         let how = "but the answer gives \(unit)"
-        return [
-            time(.timestampFiner, .common, String(whole / factor), "in milliseconds, \(how)"),
-            time(.timestampFiner, .plausible, String(whole / factor / 1000), "in seconds, \(how)"),
-            time(.timestampFiner, .plausible, String(whole / factor + 1), "in milliseconds, rounded up, \(how)"),
-        ]
+        return times([
+            (.timestampFiner, .common, String(whole / factor), "in milliseconds, \(how)"),
+            (.timestampFiner, .plausible, String(whole / factor / 1000), "in seconds, \(how)"),
+            (.timestampFiner, .plausible, String(whole / factor + 1), "in milliseconds, rounded up, \(how)"),
+        ])
     }
 
     private func seconds(_ milliseconds: Int64) -> [KnownMistake] {
         let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        let fraction = String(String(1000 + rest).dropFirst())
-        var shortest = fraction
-        while shortest.last == "0" { shortest.removeLast() }
-        return [
-            time(.timestampSeconds, .common, String(whole), "in seconds, not in milliseconds"),
-            time(.timestampSeconds, .plausible, String(whole + 1), "in seconds, rounded up"),
-            time(.timestampRounded, .common, "\(whole)000", "rounded down to a whole second"),
-            time(.timestampRounded, .plausible, "\(whole + 1)000", "rounded up to a whole second"),
-            time(.timestampSeconds, .plausible, "\(whole).\(fraction)", "in seconds with a fraction"),
-            time(.timestampSeconds, .plausible, "\(whole).\(shortest)", "in seconds with a fraction"),
-            time(.timestampSeconds, .plausible, "\(whole).0", "in seconds with a fraction"),
-        ]
+        let fraction = Self.threeDigits(rest)
+        return times([
+            (.timestampSeconds, .common, String(whole), "in seconds, not in milliseconds"),
+            (.timestampSeconds, .plausible, String(whole + 1), "in seconds, rounded up"),
+            (.timestampRounded, .common, "\(whole)000", "rounded down to a whole second"),
+            (.timestampRounded, .plausible, "\(whole + 1)000", "rounded up to a whole second"),
+            (.timestampSeconds, .plausible, "\(whole).\(fraction)", "in seconds with a fraction"),
+            (.timestampSeconds, .plausible, "\(whole).\(Self.withoutZeros(fraction))", "in seconds with a fraction"),
+            (.timestampSeconds, .plausible, "\(whole).0", "in seconds with a fraction"),
+        ])
     }
 
     private func notations(_ milliseconds: Int64) -> [KnownMistake] {
         let reference = milliseconds - 978_307_200_000
-        let exponent = Self.exponent(milliseconds)
-        let dates = DateNotation.notations(milliseconds: milliseconds)
-        return [
-            time(.timestampFraction, .plausible, "\(milliseconds).0", "with a fraction, as a floating-point number"),
-            time(.timestampFiner, .plausible, "\(milliseconds)000", "in microseconds"),
-            time(.timestampFiner, .rare, "\(milliseconds)000000", "in nanoseconds"),
-            time(
-                .timestampReferenceDate, .plausible, String(reference / 1000), "in seconds since 2001, not since 1970"),
-            time(.timestampReferenceDate, .plausible, String(reference), "in milliseconds since 2001, not since 1970"),
-        ] + dates.map { time(.timestampDate, .rare, $0, "as a date") }
-            + ["E12", "e+12", "e12"].map {
-                time(.timestampFraction, .plausible, exponent + $0, "with an exponent, as a floating-point number")
+        let digits = Self.withoutZeros(String(milliseconds))
+        let exponent = "\(digits.prefix(1)).\(digits.dropFirst().isEmpty ? "0" : digits.dropFirst())"
+        let date = RFC3339.second(milliseconds: milliseconds)
+        let rest = Self.threeDigits(milliseconds % 1000)
+        let floating = "with an exponent, as a floating-point number"
+        return times([
+            (.timestampFraction, .plausible, "\(milliseconds).0", "with a fraction, as a floating-point number"),
+            (.timestampFiner, .plausible, "\(milliseconds)000", "in microseconds"),
+            (.timestampFiner, .rare, "\(milliseconds)000000", "in nanoseconds"),
+            (.timestampReferenceDate, .plausible, "\(reference / 1000)", "in seconds since 2001, not since 1970"),
+            (.timestampReferenceDate, .plausible, "\(reference)", "in milliseconds since 2001, not since 1970"),
+        ])
+            + ["\(date).\(rest)Z", "\(date)Z", "\(date).\(rest)+00:00", "\(date)+00:00", date].map {
+                time(.timestampDate, .rare, $0, "as a date")
             }
+            + ["E12", "e+12", "e12"].map { time(.timestampFraction, .plausible, exponent + $0, floating) }
             + [",", ".", "\u{A0}"].map {
                 time(.timestampGrouped, .rare, Self.grouped(milliseconds, by: $0), "with its digits in groups")
             }
@@ -76,13 +73,10 @@ extension LegacyMistakes {
 
     /// Near times: the server read the clock twice, or in another time zone.
     private func moments(_ milliseconds: Int64) -> [KnownMistake] {
-        let near = (1...10).flatMap { [$0, -$0] }
-        let zones = Self.zones.flatMap { [$0, -$0] }
-        return near.map { otherMoment(milliseconds + Int64($0), .plausible) }
-            + zones.map {
-                time(
-                    .timestampTimeZone, .rare, String(milliseconds + Int64($0) * 60_000),
-                    "\(Self.offset(abs($0))) \($0 < 0 ? "earlier" : "later") than in the answer")
+        (1...10).flatMap { [$0, -$0] }.map { otherMoment(milliseconds + Int64($0), .plausible) }
+            + Self.zones.flatMap { [$0, -$0] }.map { minutes in
+                let how = "\(Self.offset(abs(minutes))) \(minutes < 0 ? "earlier" : "later") than in the answer"
+                return time(.timestampTimeZone, .rare, String(milliseconds + Int64(minutes) * 60_000), how)
             }
     }
 
@@ -97,8 +91,8 @@ extension LegacyMistakes {
     }
 
     /// The signed time in microseconds, for an answer in milliseconds. The answer does not give the last three digits.
-    func microsecond(_ milliseconds: Int64, _ rest: Int) -> KnownMistake {
-        time(.timestampFiner, .rare, "\(milliseconds)" + String(String(1000 + rest).dropFirst()), "in microseconds")
+    func microsecond(_ milliseconds: Int64, _ rest: Int64) -> KnownMistake {
+        time(.timestampFiner, .rare, "\(milliseconds)\(Self.threeDigits(rest))", "in microseconds")
     }
 
     func otherMoment(_ milliseconds: Int64, _ rank: KnownMistake.Rank) -> KnownMistake {
@@ -107,23 +101,23 @@ extension LegacyMistakes {
 
     /// The signed time in milliseconds, for an answer in seconds.
     func millisecond(_ milliseconds: Int64) -> KnownMistake {
-        time(
-            .timestampAnswerSeconds, .rare, String(milliseconds), "in milliseconds, but the answer gives seconds")
+        time(.timestampAnswerSeconds, .rare, String(milliseconds), Self.answeredInSeconds)
     }
 
-    private static func exponent(_ milliseconds: Int64) -> String {
-        var digits = String(milliseconds)
-        while digits.last == "0", digits.count > 2 { digits.removeLast() }
-        return "\(digits.prefix(1)).\(digits.dropFirst())"
+    // MARK: Digits
+
+    /// A number below 1000.
+    private static func threeDigits(_ number: Int64) -> String { String(String(1000 + number).dropFirst()) }
+
+    private static func withoutZeros(_ digits: String) -> String {
+        String(digits.reversed().drop { $0 == "0" }.reversed())
     }
 
     private static func grouped(_ number: Int64, by mark: Character) -> String {
-        var grouped = ""
-        let digits = String(number)
-        for (index, digit) in digits.enumerated() {
+        let digits = Array(String(number))
+        return digits.indices.reduce(into: "") { grouped, index in
             if index > 0, (digits.count - index).isMultiple(of: 3) { grouped.append(mark) }
-            grouped.append(digit)
+            grouped.append(digits[index])
         }
-        return grouped
     }
 }

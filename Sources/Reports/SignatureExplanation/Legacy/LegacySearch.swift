@@ -9,37 +9,31 @@ struct LegacySearch {
     private let plausible: [KnownMistake]
     private let rare: [KnownMistake]
     private let signature: P256Signature
-    private let ranking: KeyRanking
     private let verifier: Verifier
     /// The digests that were tried.
     private var tried: Set<[UInt8]> = []
 
-    init(_ mistakes: LegacyMistakes, _ signature: P256Signature, ranking: KeyRanking, verifier: Verifier) {
+    init(_ mistakes: LegacyMistakes, _ signature: P256Signature, _ verifier: Verifier) {
         self.mistakes = mistakes
-        let all = mistakes.all()
+        let all = mistakes.all
         common = all.filter { $0.rank == .common }
         plausible = all.filter { $0.rank == .plausible }
         rare = all.filter { $0.rank == .rare }
         self.signature = signature
-        self.ranking = ranking
         self.verifier = verifier
     }
 
     mutating func hit() -> Examination.Hit? {
-        singles() ?? reorderedSignature() ?? pairs() ?? orders() ?? triples() ?? moments()
-    }
-
-    // MARK: Search steps
-
-    private mutating func singles() -> Examination.Hit? {
-        first(of: (common + plausible + rare).lazy.map { [$0] }, keys: ranking.all)
+        first(of: (common + plausible + rare).lazy.map { [$0] }, onlyNamed: false)
+            ?? reorderedSignature() ?? pairs() ?? orders()
+            ?? first(of: common.combinations(ofCount: 3)) ?? moments()
     }
 
     /// r and s swapped, or with reversed bytes: alone, and with one common mistake.
     private func reorderedSignature() -> Examination.Hit? {
         for (form, finding) in signature.reordered {
             for mistakes in [[]] + common.map({ [$0] }) {
-                if let key = verifier.key(verifying: form, digest(of: mistakes), among: ranking.all) {
+                if let key = verifier.key(verifying: form, digest(of: mistakes)) {
                     return Examination.Hit(findings: mistakes.map(\.finding) + [finding], key: key)
                 }
             }
@@ -49,20 +43,16 @@ struct LegacySearch {
 
     /// Pairs in order of rank. A rare mistake is paired with common ones only: other pairs do not occur in practice.
     private mutating func pairs() -> Examination.Hit? {
-        first(of: common.combinations(ofCount: 2), keys: ranking.all)
-            ?? first(of: product(common, plausible).lazy.map { [$0, $1] }, keys: ranking.named)
-            ?? first(of: product(common, rare).lazy.map { [$0, $1] }, keys: ranking.named)
-            ?? first(of: plausible.combinations(ofCount: 2), keys: ranking.named)
-    }
-
-    private mutating func triples() -> Examination.Hit? {
-        first(of: common.combinations(ofCount: 3), keys: ranking.named)
+        first(of: common.combinations(ofCount: 2), onlyNamed: false)
+            ?? first(of: product(common, plausible).lazy.map { [$0, $1] })
+            ?? first(of: product(common, rare).lazy.map { [$0, $1] })
+            ?? first(of: plausible.combinations(ofCount: 2))
     }
 
     /// All 5,040 orders of the fields.
     private mutating func orders() -> Examination.Hit? {
         let orders = LegacyField.allCases.permutations().lazy
-        return first(of: orders.map { [mistakes] in [mistakes.reordered($0)] }, keys: ranking.named)
+        return first(of: orders.map { [mistakes] in [mistakes.reordered($0)] })
     }
 
     /// The microseconds of the answered millisecond, and the milliseconds of the same second and of the two around it.
@@ -75,27 +65,27 @@ struct LegacySearch {
         let moments = near.map { isSeconds ? mistakes.millisecond($0) : mistakes.otherMoment($0, .rare) }
         guard isSeconds else {
             let finer = (0..<1000).map { mistakes.microsecond(given.whole, $0) }
-            return first(of: (finer + moments).lazy.map { [$0] }, keys: ranking.named)
+            return first(of: (finer + moments).lazy.map { [$0] })
         }
-        return first(of: moments.lazy.map { [$0] }, keys: ranking.named)
-            ?? first(of: product(common, moments.prefix(1000)).lazy.map { [$0, $1] }, keys: ranking.named)
+        return first(of: moments.lazy.map { [$0] })
+            ?? first(of: product(common, moments.prefix(1000)).lazy.map { [$0, $1] })
     }
 
-    // MARK: Attempts
-
     /// The first combination with which the signature verifies. Mistakes with a common part cannot be combined.
-    private mutating func first(of combinations: some Sequence<[KnownMistake]>, keys: [Int]) -> Examination.Hit? {
+    private mutating func first(
+        of combinations: some Sequence<[KnownMistake]>, onlyNamed: Bool = true
+    ) -> Examination.Hit? {
         for mistakes in combinations {
             guard !verifier.isExhausted else { return nil }
-            var parts = AffectedParts()
+            var parts = KnownMistake.Parts()
             let areDisjoint = mistakes.allSatisfy { mistake in
-                defer { parts.formUnion(mistake.affectedParts) }
-                return parts.isDisjoint(with: mistake.affectedParts)
+                defer { parts.formUnion(mistake.parts) }
+                return parts.isDisjoint(with: mistake.parts)
             }
             guard areDisjoint else { continue }
             let digest = digest(of: mistakes)
             guard tried.insert(digest.bytes).inserted else { continue }
-            if let key = verifier.key(verifying: signature, digest, among: keys) {
+            if let key = verifier.key(verifying: signature, digest, onlyNamed: onlyNamed) {
                 return Examination.Hit(findings: mistakes.map(\.finding), key: key)
             }
         }
@@ -105,6 +95,6 @@ struct LegacySearch {
     private func digest(of mistakes: [KnownMistake]) -> RawDigest {
         var text = self.mistakes.text
         for mistake in mistakes { mistake.apply(&text) }
-        return text.digest.apply(text.bytes)
+        return text.digest
     }
 }

@@ -4,17 +4,15 @@ struct LegacyText: Sendable {
     var fields: [String]
     /// The joined fields, in order.
     var order = LegacyField.allCases
-    var separator: [UInt8] = Self.rightSeparator
+    /// U+2063 INVISIBLE SEPARATOR in UTF-8.
+    var separator: [UInt8] = [0xE2, 0x81, 0xA3]
     /// The position in `order` of a field without a separator after it.
     var missingSeparatorIndex: Int?
     var hasLeadingSeparator = false
     var hasTrailingSeparator = false
     /// Changes the joined bytes before the hash.
     var finish: (@Sendable ([UInt8]) -> [UInt8])?
-    var digest = DigestForm.sha256
-
-    /// U+2063 INVISIBLE SEPARATOR in UTF-8.
-    static let rightSeparator: [UInt8] = [0xE2, 0x81, 0xA3]
+    var digestForm = DigestForm.sha256
 
     /// The text that Apple builds from an answer (Apple: "Generating a signature for promotional offers").
     init(_ answer: LegacyAnswer) {
@@ -44,5 +42,44 @@ struct LegacyText: Sendable {
         }
         if hasTrailingSeparator { bytes.append(contentsOf: separator) }
         return finish?(bytes) ?? bytes
+    }
+
+    var digest: RawDigest { digestForm.apply(bytes) }
+}
+
+/// A known mistake in building the signed text of a legacy signature.
+struct KnownMistake: Sendable {
+    /// The frequency of a mistake. The search tries common mistakes first, and in more combinations.
+    enum Rank: Int, Sendable {
+        case common, plausible, rare
+    }
+
+    /// The parts of the text that a mistake changes. The search combines only mistakes without a common part.
+    struct Parts: OptionSet, Sendable {
+        let rawValue: UInt16
+
+        static let order = Parts(rawValue: 1 << 7)
+        static let separator = Parts(rawValue: 1 << 8)
+        static let whole = Parts(rawValue: 1 << 9)
+        static let digest = Parts(rawValue: 1 << 10)
+
+        // Bits 0 to 6 are the cases of `LegacyField`.
+        static func fields(_ fields: [LegacyField]) -> Parts {
+            Parts(fields.map { Parts(rawValue: 1 << UInt16($0.rawValue)) })
+        }
+    }
+
+    let finding: Finding
+    let rank: Rank
+    let parts: Parts
+    let apply: @Sendable (inout LegacyText) -> Void
+
+    init(
+        _ finding: Finding, _ rank: Rank, _ parts: Parts, apply: @escaping @Sendable (inout LegacyText) -> Void
+    ) {
+        self.finding = finding
+        self.rank = rank
+        self.parts = parts
+        self.apply = apply
     }
 }

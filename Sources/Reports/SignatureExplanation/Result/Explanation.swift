@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The result of examining one signature.
 public struct Explanation: Sendable {
     /// The result of the verification and the search.
@@ -12,7 +14,8 @@ public struct Explanation: Sendable {
         case unexplained
     }
 
-    public let kind: SignatureKind
+    /// The feature's ID; `jws` for a token of an unknown audience.
+    public let kind: String
     public let outcome: Outcome
     /// Proven findings first, then errors, warnings and notes.
     public let findings: [Finding]
@@ -32,16 +35,12 @@ public struct Explanation: Sendable {
     }
 }
 
-public enum SignatureKind: Equatable, Sendable {
-    case legacyPromotionalOffer
-    /// A JWS, with its audience if that is known.
-    case jws(audience: String?)
-
-    /// The feature's ID, or `jws` if the audience is not known.
-    public var name: String {
-        switch self {
-        case .legacyPromotionalOffer: "legacy-promotional-offer"
-        case .jws(let audience): audience ?? "jws"
-        }
+extension Explanation: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = [
+            "valid": isValid, "kind": kind, "outcome": outcome.rawValue, "findings": findings, "key": key,
+            "signingInput": signingInput, "verifications": verifications,
+        ]
+        try members.encode(to: encoder)
     }
 }

@@ -1,8 +1,15 @@
-import StrictJSON
-
 /// An error, a warning or a note about a signature.
-public struct Finding: Equatable, Sendable {
-    public enum Evidence: String, Sendable {
+public struct Finding: Encodable, Equatable, Sendable {
+    public enum Severity: String, Encodable, Sendable {
+        /// The signature does not follow Apple's documentation. Apple nearly always refuses it for that.
+        case error
+        /// Apple may refuse the signature, because of the time or of facts that PrivySeal does not know.
+        case warning
+        /// Useful information without effect on the signature.
+        case note
+    }
+
+    public enum Evidence: String, Encodable, Sendable {
         /// The signature verifies with this mistake in the signed bytes, and only then.
         case proven
         /// The mistake is visible in the input.
@@ -11,19 +18,18 @@ public struct Finding: Equatable, Sendable {
 
     public let code: FindingCode
     public let severity: Severity
-    public let evidence: Evidence
+    public private(set) var evidence: Evidence
     /// The field, member or part with the mistake, in Apple's spelling.
     public let field: String?
     /// The observation, in one or more sentences.
     public let message: String
-
     /// The remedy, in one or more sentences.
     public let cure: String
 
     /// - Parameter cure: Nil for the remedy of the code.
     public init(
-        _ code: FindingCode, _ severity: Severity = .error, _ evidence: Evidence = .seen, field: String? = nil,
-        _ message: String, cure: String? = nil
+        _ code: FindingCode, in field: String? = nil, _ message: String, severity: Severity = .error,
+        evidence: Evidence = .seen, cure: String? = nil
     ) {
         self.code = code
         self.severity = severity
@@ -33,22 +39,18 @@ public struct Finding: Equatable, Sendable {
         self.cure = cure ?? code.cure
     }
 
-    /// A visible error without a field.
-    init(_ code: FindingCode, _ message: String) {
-        self.init(code, .error, .seen, message)
-    }
-
-    func with(_ evidence: Evidence) -> Finding {
-        Finding(code, severity, evidence, field: field, message, cure: cure)
+    var proven: Finding {
+        var proven = self
+        proven.evidence = .proven
+        return proven
     }
 }
 
-extension Finding: Encodable {
-    public func encode(to encoder: any Encoder) throws {
-        let members: JSONMembers = [
-            "code": code.rawValue, "severity": severity.rawValue, "evidence": evidence.rawValue, "field": field,
-            "message": message, "cure": cure,
-        ]
-        try members.encode(to: encoder)
+extension [Finding] {
+    mutating func add(
+        _ code: FindingCode, in field: String? = nil, _ message: String, severity: Finding.Severity = .error,
+        cure: String? = nil
+    ) {
+        append(Finding(code, in: field, message, severity: severity, cure: cure))
     }
 }

@@ -1,5 +1,5 @@
 /// The findings. Programs may compare the raw values, which are stable. `docs/troubleshooting.md` has each.
-public enum FindingCode: String, CaseIterable, Sendable {
+public enum FindingCode: String, CaseIterable, Encodable, Sendable {
     // MARK: The signature's text
     case signatureRaw = "signature-raw"
     case signatureDER = "signature-der"

@@ -17,17 +17,16 @@ struct LenientBase64 {
         padding = characters.count - body.count
         isURLAlphabet = body.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
         isStandardAlphabet = body.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
-        guard !(isURLAlphabet && isStandardAlphabet), !body.isEmpty else { return nil }
-        let url = body.map { Self.urlCharacter(for: $0) }
-        guard let bytes = Base64.url.decode(url) else { return nil }
-        self.bytes = bytes
-    }
-
-    private static func urlCharacter(for character: UInt8) -> UInt8 {
-        switch character {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: character
+        let url = body.map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
         }
+        guard !(isURLAlphabet && isStandardAlphabet), !body.isEmpty, let bytes = Base64.url.decode(url) else {
+            return nil
+        }
+        self.bytes = bytes
     }
 }

@@ -12,8 +12,9 @@ struct SignatureReading: Sendable {
     }
 
     /// At least one. There are several if r or s may lack leading zeros.
-    let candidates: [P256Signature]
-    let findings: [Finding]
+    private(set) var candidates: [P256Signature] = []
+    private(set) var findings: [Finding]
+    private let form: Form
 
     /// Nil if the text does not contain 64 bytes of a signature.
     init?(_ text: [UInt8], wanted form: Form) {
@@ -30,16 +31,14 @@ struct SignatureReading: Sendable {
     }
 
     private init(_ trimmed: [UInt8], of text: [UInt8], _ form: Form, _ findings: [Finding]) {
-        var findings = findings
-        let characters = Self.clean(trimmed, of: text, &findings)
-        if let bytes = Self.decode(characters, form, &findings),
-            let signature = Self.signature(in: bytes, form, &findings)
-        {
+        self.form = form
+        self.findings = findings
+        let characters = clean(trimmed, of: text)
+        if let bytes = decode(characters), let signature = signature(in: bytes) {
             candidates = [signature]
         } else {
-            candidates = Self.shortened(characters, form, &findings)
+            candidates = shortened(characters)
         }
-        self.findings = findings
     }
 
     /// Whether no byte is missing or extra.
@@ -48,25 +47,16 @@ struct SignatureReading: Sendable {
             && !findings.contains { $0.code == .signatureDERLenient || $0.code == .signatureLeadingZero }
     }
 
-    // MARK: From text to characters
+    private mutating func add(_ code: FindingCode, _ message: String) { findings.add(code, in: "signature", message) }
 
-    /// Removes white space, and replaces spaces between the characters with "+".
-    private static func clean(_ trimmed: [UInt8], of text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
-        let breaks = trimmed.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-        if trimmed.count != text.count || breaks {
-            findings.append(.signature(.signatureWhiteSpace, "There is white space in or around the signature's text."))
-        }
-        let characters = trimmed.filter { $0 >= 0x20 }
-        guard characters.contains(0x20) else { return characters }
-        findings.append(.signature(.signaturePlusLost, "The signature's text holds spaces where \"+\" was."))
-        return characters.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
-    }
+    // MARK: From text to characters
 
     private static func unescape(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
         var text = text
         if let plain = JSONEscapes.decode(text) {
-            findings.append(
-                .signature(.signatureJSONEscaped, "The signature's text holds the escapes of JSON (\\/ or \\u…)."))
+            findings.add(
+                .signatureJSONEscaped, in: "signature",
+                "The signature's text holds the escapes of JSON (\\/ or \\u…).")
             text = plain
         }
         var count = 0
@@ -75,105 +65,94 @@ struct SignatureReading: Sendable {
             count += 1
         }
         guard count > 0 else { return text }
-        findings.append(
-            .signature(
-                .signatureURLEncoded,
-                count == 1
-                    ? "The signature's text is percent-encoded (%2B, %2F, %3D)."
-                    : "The signature's text is percent-encoded \(count) times (%252B, %252F, %253D)."))
+        let detail = count == 1 ? "(%2B, %2F, %3D)" : "\(count) times (%252B, %252F, %253D)"
+        findings.add(.signatureURLEncoded, in: "signature", "The signature's text is percent-encoded \(detail).")
         return text
+    }
+
+    /// Removes white space, and replaces spaces between the characters with "+".
+    private mutating func clean(_ trimmed: [UInt8], of text: [UInt8]) -> [UInt8] {
+        if trimmed.count != text.count || trimmed.contains(where: { [0x09, 0x0A, 0x0D].contains($0) }) {
+            add(.signatureWhiteSpace, "There is white space in or around the signature's text.")
+        }
+        let characters = trimmed.filter { $0 >= 0x20 }
+        guard characters.contains(0x20) else { return characters }
+        add(.signaturePlusLost, "The signature's text holds spaces where \"+\" was.")
+        return characters.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
     }
 
     // MARK: From characters to bytes
 
-    private static func decode(_ characters: [UInt8], _ form: Form, _ findings: inout [Finding]) -> [UInt8]? {
-        if let bytes = Hexadecimal.decode(characters), looksLikeSignature(bytes) {
-            findings.append(.signature(.signatureHexadecimal, "The signature is written in hexadecimal."))
+    private mutating func decode(_ characters: [UInt8]) -> [UInt8]? {
+        if let bytes = Hexadecimal.decode(characters), Self.looksLikeSignature(bytes) {
+            add(.signatureHexadecimal, "The signature is written in hexadecimal.")
             return bytes
         }
         guard let decoded = LenientBase64(characters) else { return nil }
-        append(decoded, form, &findings)
-        if looksLikeSignature(decoded.bytes) { return decoded.bytes }
+        checkBase64(decoded)
+        if Self.looksLikeSignature(decoded.bytes) { return decoded.bytes }
         // The decoded bytes are text, so the signature was encoded twice.
-        if let inner = Hexadecimal.decode(decoded.bytes) ?? LenientBase64(decoded.bytes)?.bytes,
-            looksLikeSignature(inner)
-        {
-            findings.append(
-                .signature(.signatureEncodedTwice, "The signature was encoded twice: decoded once, it is still text."))
-            return inner
-        }
-        return decoded.bytes
+        guard let inner = Hexadecimal.decode(decoded.bytes) ?? LenientBase64(decoded.bytes)?.bytes,
+            Self.looksLikeSignature(inner)
+        else { return decoded.bytes }
+        add(.signatureEncodedTwice, "The signature was encoded twice: decoded once, it is still text.")
+        return inner
     }
 
     private static func looksLikeSignature(_ bytes: [UInt8]) -> Bool {
-        bytes.count == 64 && P256Signature(derRepresentation: bytes) == nil || LenientDER.read(bytes) != nil
+        bytes.count == 64 && P256Signature(derRepresentation: bytes) == nil || P256Signature(lenientDER: bytes) != nil
     }
 
-    private static func append(_ decoded: LenientBase64, _ form: Form, _ findings: inout [Finding]) {
+    private mutating func checkBase64(_ decoded: LenientBase64) {
         switch form {
         case .der:
             if decoded.isURLAlphabet {
-                findings.append(
-                    .signature(.signatureBase64URL, "The signature is in Base64url: it holds \"-\" or \"_\"."))
+                add(.signatureBase64URL, "The signature is in Base64url: it holds \"-\" or \"_\".")
             }
             if decoded.padding != (3 - decoded.bytes.count % 3) % 3 {
-                findings.append(.signature(.signatureUnpadded, "The signature ends with too few or too many \"=\"."))
+                add(.signatureUnpadded, "The signature ends with too few or too many \"=\".")
             }
         case .raw:
-            if decoded.isStandardAlphabet || decoded.padding > 0 {
-                findings.append(
-                    .signature(
-                        .signatureStandardBase64,
-                        "The token's signature is in standard Base64 (\"+\", \"/\" or \"=\"), not in Base64url without padding."
-                    ))
-            }
+            guard decoded.isStandardAlphabet || decoded.padding > 0 else { return }
+            add(
+                .signatureStandardBase64,
+                "The token's signature is in standard Base64 (\"+\", \"/\" or \"=\"), not in Base64url without padding."
+            )
         }
     }
 
     // MARK: From bytes to r ‖ s
 
     /// The readings of a signature without the leading zeros of r or s.
-    private static func shortened(
-        _ characters: [UInt8], _ form: Form, _ findings: inout [Finding]
-    ) -> [P256Signature] {
-        var readings = ShortSignature.readings(ofHexadecimal: characters)
+    private mutating func shortened(_ characters: [UInt8]) -> [P256Signature] {
+        var readings = P256Signature.readings(ofShortHexadecimal: characters)
         if !readings.isEmpty {
-            findings.append(.signature(.signatureHexadecimal, "The signature is written in hexadecimal."))
+            add(.signatureHexadecimal, "The signature is written in hexadecimal.")
         } else if let decoded = LenientBase64(characters) {
-            readings = ShortSignature.readings(of: decoded.bytes)
+            readings = P256Signature.readings(ofShort: decoded.bytes)
         }
         guard !readings.isEmpty else { return [] }
-        findings.insert(
-            .signature(
-                .signatureLeadingZero,
-                "The signature is r ‖ s with less than 64 bytes: r or s was written without its leading zeros."), at: 0)
-        if form == .der {
-            findings.append(.signature(.signatureRaw, "The signature is r ‖ s, not DER."))
-        }
+        let message = "The signature is r ‖ s with less than 64 bytes: r or s was written without its leading zeros."
+        findings.insert(Finding(.signatureLeadingZero, in: "signature", message), at: 0)
+        if form == .der { add(.signatureRaw, "The signature is r ‖ s, not DER.") }
         return readings
     }
 
-    private static func signature(in bytes: [UInt8], _ form: Form, _ findings: inout [Finding]) -> P256Signature? {
+    private mutating func signature(in bytes: [UInt8]) -> P256Signature? {
         if let strict = P256Signature(derRepresentation: bytes) {
             if form == .raw {
-                findings.append(
-                    .signature(
-                        .signatureDER, "The token's signature is DER (\(bytes.count) bytes), not r ‖ s (64 bytes)."))
+                add(.signatureDER, "The token's signature is DER (\(bytes.count) bytes), not r ‖ s (64 bytes).")
             }
             return strict
         }
         if bytes.count == 64, let raw = P256Signature(rawRepresentation: bytes) {
-            if form == .der {
-                findings.append(.signature(.signatureRaw, "The signature is r ‖ s (64 bytes), not DER."))
-            }
+            if form == .der { add(.signatureRaw, "The signature is r ‖ s (64 bytes), not DER.") }
             return raw
         }
-        guard let lenient = LenientDER.read(bytes) else { return nil }
-        findings.append(
-            .signature(
-                .signatureDERLenient,
-                "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end."
-            ))
+        guard let lenient = P256Signature(lenientDER: bytes) else { return nil }
+        add(
+            .signatureDERLenient,
+            "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end.")
         return lenient
     }
 }
@@ -182,11 +161,5 @@ extension [UInt8] {
     /// Removes the bytes at both ends that meet the condition.
     fileprivate func trimming(while condition: (UInt8) -> Bool) -> [UInt8] {
         Array(drop(while: condition).reversed().drop(while: condition).reversed())
-    }
-}
-
-extension Finding {
-    fileprivate static func signature(_ code: FindingCode, _ message: String) -> Finding {
-        Finding(code, field: "signature", message)
     }
 }

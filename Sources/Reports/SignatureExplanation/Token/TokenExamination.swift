@@ -1,79 +1,69 @@
 import Encodings
 import SigningKit
 
-struct TokenExamination {
-    let token: [UInt8]
-    /// The expected bundle ID, if any.
-    let app: String?
-    let examiner: SignatureExaminer
-
-    func explanation(isSearching: Bool) -> Explanation {
+extension SignatureExaminer {
+    /// - Parameters:
+    ///   - token: A compact JWS, exactly as the app receives it.
+    ///   - app: The expected bundle ID, if any.
+    ///   - isSearching: Whether to search for the mistake if the signature does not verify.
+    public func examine(token: [UInt8], app: String? = nil, isSearching: Bool) -> Explanation {
         let reading = TokenReading(token)
-        let header = reading.header.map { HeaderCheck($0) }
-        let claims = reading.payload.map { ClaimsCheck($0, audiences: examiner.audiences, app: app, now: examiner.now) }
-        let isSwapped = isKeyIDSwapped(header?.keyID, claims?.issuerID)
+        let header = reading.header.map { TokenHeader($0) }
+        let claims = reading.payload.map { TokenClaims($0, audiences: audiences, app: app, now: now) }
         // With another algorithm there is no ECDSA signature, so this finding precedes those about the signature.
         let ofHeader = header?.findings ?? []
-        let form =
-            ofHeader.filter { $0.code == .headerAlgorithm } + reading.findings
-            + ofHeader.filter { $0.code != .headerAlgorithm } + (claims?.findings ?? [])
-            + Self.identifiers(keyID: header?.keyID, issuerID: claims?.issuerID, isSwapped: isSwapped)
+        var form = ofHeader.filter { $0.code == .headerAlgorithm } + reading.findings
+        form += ofHeader.filter { $0.code != .headerAlgorithm } + (claims?.findings ?? [])
+        var keyID = header?.keyID
+        if let named = keyID, let issuerID = claims?.issuerID, areSwapped(keyID: named, issuerID: issuerID) {
+            form.add(
+                .keyIssuerSwapped, in: "kid",
+                "The header's kid is \(named) and the claim iss is \(issuerID): the key ID and the issuer ID were "
+                    + "swapped.")
+            keyID = issuerID
+        } else if let keyID {
+            form.addKeyID(keyID, in: "kid")
+        }
         var rendering: SigningInputRendering?
         if let header = reading.header, let payload = reading.payload {
-            rendering = SigningInputRendering(header: header, payload: payload, signingInput: reading.signingInput)
+            rendering = SigningInputRendering(
+                [.init("header", header), .init("payload", payload)], separator: ".",
+                signingInput: reading.signingInput)
         }
         let examination = Examination(
-            examiner: examiner, kind: .jws(audience: claims?.audience?.id),
-            keyID: isSwapped ? claims?.issuerID : header?.keyID, keyIDField: "kid", reading: reading.signature,
-            signingInput: reading.signingInput, rendering: rendering, form: form)
-        guard isSearching else { return examination.explanation(nil) }
-        let variants = SigningInputVariants(
-            header: reading.header ?? [], payload: reading.payload ?? [], reading: reading,
-            keyIDs: examiner.keys.compactMap(\.keyID)
-        ).all()
-        return examination.explanation { Self.hit($0, over: variants, ranking: $1, verifier: $2) }
+            keys: keys, maximumVerifications: maximumVerifications, kind: claims?.audience?.id ?? "jws", keyID: keyID,
+            keyIDField: "kid", reading: reading.signature, rendering: rendering, form: form)
+        guard isSearching else { return examination.explanation(of: reading.signingInput, search: nil) }
+        let variants = reading.signingInputVariants(keyIDs: keys.compactMap(\.keyID))
+        return examination.explanation(of: reading.signingInput) { Self.hit($0, over: variants, $1) }
     }
 
     /// Tries every variant with the correct digest, then with the other digests; then the same with r and s reordered.
     private static func hit(
-        _ signature: P256Signature, over variants: [SigningInputVariant], ranking: KeyRanking, verifier: Verifier
+        _ signature: P256Signature, over variants: [SigningInputVariant], _ verifier: Verifier
     ) -> Examination.Hit? {
         let forms: [(P256Signature, Finding?)] =
             [(signature, nil)] + signature.reordered.map { ($0.signature, $0.finding) }
         for (signature, finding) in forms {
             var tried: Set<[UInt8]> = []
-            for form in DigestForm.allCases {
+            for form in [.sha256] + DigestForm.wrong {
                 for variant in variants {
                     let digest = form.apply(variant.bytes)
                     guard tried.insert(digest.bytes).inserted,
-                        let key = verifier.key(verifying: signature, digest, among: ranking.all)
+                        let key = verifier.key(verifying: signature, digest)
                     else { continue }
-                    let findings = [variant.finding, form.finding?.with(.proven), finding].compactMap(\.self)
-                    return Examination.Hit(findings: findings, key: key)
+                    return Examination.Hit(
+                        findings: [variant.finding, form.finding, finding].compactMap(\.self), key: key)
                 }
             }
         }
         return nil
     }
 
-    /// Whether key ID and issuer ID were swapped: the issuer ID is not a UUID, and either the key ID is one, or only
-    /// the issuer ID is the ID of a key.
-    private func isKeyIDSwapped(_ keyID: String?, _ issuerID: String?) -> Bool {
-        guard let keyID, let issuerID, !UUIDText.isUUID(issuerID) else { return false }
-        let ids = examiner.keys.compactMap(\.keyID)
-        return UUIDText.isUUID(keyID) || ids.contains(issuerID) && !ids.contains(keyID)
-    }
-
-    private static func identifiers(keyID: String?, issuerID: String?, isSwapped: Bool) -> [Finding] {
-        guard let keyID else { return [] }
-        if isSwapped, let issuerID {
-            return [
-                Finding(
-                    .keyIssuerSwapped, field: "kid",
-                    "The header's kid is \(keyID) and the claim iss is \(issuerID): the key ID and the issuer ID were swapped."
-                )
-            ]
-        }
-        return TimestampCheck.keyID(keyID, field: "kid")
+    /// Whether the issuer ID is not a UUID, and either the key ID is one, or only the issuer ID is the ID of a key.
+    private func areSwapped(keyID: String, issuerID: String) -> Bool {
+        let ids = keys.compactMap(\.keyID)
+        return !UUIDText.isUUID(issuerID)
+            && (UUIDText.isUUID(keyID) || ids.contains(issuerID) && !ids.contains(keyID))
     }
 }

@@ -42,10 +42,10 @@ struct InstallationCheckTests {
         #expect(result(.sent(place: "syslog"), 2) == .unavailable)
     }
 
-    private func report(_ records: [DrillFinding], _ change: (inout DrillEvidence) -> Void = { _ in })
+    private func report(_ records: [DrillFinding?], _ change: (inout DrillEvidence) -> Void = { _ in })
         -> ComplianceReport
     {
-        var evidence = Sample.drills(records)
+        var evidence = Sample.drills(records.compactMap(\.self))
         change(&evidence)
         return Sample.report(Sample.findings { $0.drills = .read(evidence) })
     }
@@ -90,7 +90,7 @@ struct InstallationCheckTests {
     @Test("a failed drill counts even if its record was removed")
     func removedRecord() {
         let passed = Sample.drill("compromise", days: 9)
-        let report = report([passed, Sample.drill("compromise", isPassed: false)]) { $0.records = [passed] }
+        let report = report([passed, Sample.drill("compromise", isPassed: false)]) { $0.records.removeLast() }
         #expect(report.result("drills.compromise") == .fail)
         #expect(report.check("drills.compromise")?.value == "failed, without its record")
     }
@@ -104,7 +104,10 @@ struct InstallationCheckTests {
 
     @Test("a drill fails if it ended after the report or the audit log says that it failed")
     func impossibleDrill() {
-        #expect(report([Sample.drill("compromise", days: -1)]).result("drills.compromise") == .fail)
+        let future = report([Sample.drill("compromise", days: -1)])
+        #expect(future.result("drills.compromise") == .fail)
+        #expect(future.check("drills.compromise")?.value == "ended at 2026-11-22T12:00:00.000Z")
+        #expect(future.check("drills.compromise")?.detail?.contains("a clock was changed") == true)
         let failed = report([Sample.drill("compromise")]) { $0.logged[0].isPassed = false }
         #expect(failed.result("drills.compromise") == .fail)
     }
@@ -147,7 +150,7 @@ struct InstallationCheckTests {
 
     @Test("a plaintext listener for other machines fails, and one behind a proxy is unavailable")
     func listeners() {
-        let result = { (protection: ListenerFindings.Protection) in
+        let result = { (protection: ListenerProtection) in
             Sample.report(Sample.findings { $0.listeners[0].protection = protection }).result("tls.public")
         }
         #expect(result(.none) == .fail)

@@ -39,7 +39,7 @@ struct KeyCheckTests {
         let report = Sample.report(findings)
         #expect(report.result("custody") == .fail)
         #expect(report.check("custody")?.value?.contains("not hardware") == true)
-        findings.installation.acceptsSoftware = true
+        findings.acceptsSoftware = true
         let accepted = Sample.report(findings)
         #expect(accepted.result("custody") == .notApplicable)
         #expect(accepted.check("custody")?.value?.contains("not hardware") == true)

@@ -2,6 +2,7 @@ import ComplianceReport
 import Crypto
 import Signing
 import SigningKit
+import StrictJSON
 import TransparencyLog
 
 @testable import KeyLifecycle
@@ -16,46 +17,52 @@ enum Sample {
 
     static func findings(_ change: (inout ComplianceFindings) -> Void = { _ in }) -> ComplianceFindings {
         var findings = ComplianceFindings(
-            installation: .init(
-                host: "gateway", version: "0", configuration: "/etc/gateway.yaml",
-                configurationDigest: String(repeating: "0", count: 64), actor: "uid 0", acceptsSoftware: false),
-            accounts: [AccountFindings(issuerID: "issuer", hasDualControl: true, keys: [key(.imported)])],
+            installation: [
+                .init("Host", "gateway"), .init("Made by", "uid 0"), .init("Configuration", "/etc/gateway.yaml"),
+                .init("Its SHA-256", String(repeating: "0", count: 64)),
+            ],
+            acceptsSoftware: false, accounts: [("issuer", hasDualControl: true, keys: [key(.imported)])],
             register: .known(differences: [], jobs: [], proposals: []),
             clients: [
-                ClientFindings(name: "shop", isAdministrator: false, proofs: ["uid 1"], reach: ["apps com.example"]),
-                ClientFindings(name: "anna", isAdministrator: true, proofs: ["uid 2"], reach: []),
-                ClientFindings(name: "bert", isAdministrator: true, proofs: ["uid 3"], reach: []),
+                (name: "shop", isAdministrator: false, proofs: ["uid 1"], reach: ["apps com.example"]),
+                (name: "anna", isAdministrator: true, proofs: ["uid 2"], reach: []),
+                (name: "bert", isAdministrator: true, proofs: ["uid 3"], reach: []),
             ],
+            allowsAnonymous: false,
             listeners: [
-                ListenerFindings(
+                (
                     role: "public", address: "0.0.0.0:8443",
-                    protection: .tls(version: "1.2", clientCertificates: "required"))
+                    protection: .tls(version: "1.2", clientCertificates: "required")
+                )
             ],
             audit: .verified(
                 .init(
                     anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2,
                     secondPlace: .otherFileSystem)),
-            drills: .read(drills(DrillFinding.scenarios.map { drill($0) })))
+            drills: .read(drills(DrillFinding.scenarios.compactMap { drill($0) })))
         change(&findings)
         return findings
     }
 
     static func drill(
         _ scenario: String, days: Int = 3, isPassed: Bool = true, isTemporary: Bool = false
-    ) -> DrillFinding {
+    ) -> DrillFinding? {
         let id = "\(String(decoding: before(days: days).rfc3339.prefix(10), as: UTF8.self))Z-\(scenario)"
-        return DrillFinding(
-            id: id, scenario: scenario, ended: before(days: days), isPassed: isPassed, isTemporary: isTemporary,
-            checkpoint: "note", file: "/drills/\(id).json", digest: "digest of \(id)")
+        let text = """
+            {"version":1,"id":"\(id)","scenario":"\(scenario)","ended":"\(before(days: days).text)",\
+            "verdict":"\(isPassed ? "passed" : "failed")","gateway":{"throwAway":\(isTemporary)},\
+            "audit":{"checkpoint":"note"}}
+            """
+        let root = try? JSONDocument(parsing: Array(text.utf8)).root
+        return root.flatMap { try? DrillFinding(from: $0, file: "/drills/\(id).json", digest: "digest of \(id)") }
     }
 
     /// The log has an entry for each record, in the order in which the drills ended.
     static func drills(_ records: [DrillFinding], complaints: [String] = []) -> DrillEvidence {
-        DrillEvidence(
-            directory: "/drills", records: records,
-            logged: records.sorted { $0.ended < $1.ended }.enumerated().map { index, record in
-                LoggedDrill(entry: index, id: record.id, digest: record.digest, isPassed: record.isPassed)
-            }, complaints: complaints)
+        let logged = records.sorted { $0.ended < $1.ended }.enumerated().map { index, record in
+            LoggedDrill(entry: index, id: record.id, digest: record.digest, isPassed: record.isPassed)
+        }
+        return ("/drills", records, logged, complaints)
     }
 
     static func findings(
@@ -69,10 +76,12 @@ enum Sample {
     }
 
     static func key(_ provenance: KeyProvenance) -> KeyFindings {
-        KeyFindings(
+        var key = KeyFindings(
             keyID: "KEY0000001", uri: "pkcs11:token=a;object=KEY0000001", pinned: fingerprint, cryptoperiod: 730,
-            provenance: .unknown, inspection: .seen(inspection(provenance), at: now), proof: .valid(at: now),
-            life: life(provenance))
+            provenance: .unknown, life: life(provenance))
+        key.inspection = .seen(inspection(provenance), at: now)
+        key.proof = .valid(at: now)
+        return key
     }
 
     /// As a backend with checks of its own reports a key.
@@ -103,7 +112,7 @@ enum Sample {
     }
 
     static func report(_ findings: ComplianceFindings) -> ComplianceReport {
-        ComplianceExaminer(findings, at: now).report(id: "20261121T120000Z-00000000")
+        findings.report(id: "20261121T120000Z-00000000", at: now)
     }
 }
 

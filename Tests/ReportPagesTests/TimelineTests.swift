@@ -15,7 +15,7 @@ struct TimelineTests {
     @Test("labels of simultaneous events are on separate rows")
     func rows() {
         var timeline = Self.timeline()
-        timeline.events = (1...5).map { .init(at: 30, "step \($0)") }
+        timeline.events = (1...5).map { (at: 30, label: "step \($0)") }
         let svg = timeline.html.text
         let places = svg.split(separator: "\n").filter { $0.contains("step ") }
             .compactMap { $0.split(separator: "cy=\"").last?.split(separator: "\"").first }
@@ -56,17 +56,20 @@ struct TimelineTests {
     }
 
     static func timeline() -> Timeline {
-        Timeline(
+        let (first, second) = ("KEYONE0001", "KEYTWO0002")
+        return Timeline(
             caption: "Throughput", duration: 60, interval: 1,
             series: [
-                .init("KEYONE0001", counts: (0..<60).map { $0 < 30 ? 1500 : 20 }),
-                .init("KEYTWO0002", counts: (0..<60).map { $0 < 30 ? 0 : 1480 }),
+                (first, counts: (0..<60).map { $0 < 30 ? 1500 : 20 }),
+                (second, counts: (0..<60).map { $0 < 30 ? 0 : 1480 }),
             ],
             bands: [
-                .init("KEYONE0001", "active", from: 0, to: 30), .init("KEYONE0001", "retiring", from: 30, to: 50),
-                .init("KEYTWO0002", "staged", from: 0, to: 30), .init("KEYTWO0002", "active", from: 30, to: 60),
+                (first, "active", from: 0, to: 30, isHollow: false),
+                (first, "retiring", from: 30, to: 50, isHollow: false),
+                (second, "staged", from: 0, to: 30, isHollow: true),
+                (second, "active", from: 30, to: 60, isHollow: false),
             ],
-            events: [.init(at: 5, "prove the new key"), .init(at: 30, "activate"), .init(at: 50, "retire-at")])
+            events: [(at: 5, "prove the new key"), (at: 30, "activate"), (at: 50, "retire-at")])
     }
 }
 

@@ -43,6 +43,9 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
         public mutating func appendInterpolation(_ html: HTML) { text += html.text }
 
         public mutating func appendInterpolation(_ number: some BinaryInteger) { text += String(number) }
+
+        /// A coordinate, with at most two decimal digits.
+        mutating func appendInterpolation(_ number: Double) { text += HTML.decimal(number, unit: 100) }
     }
 
     /// Characters that a page must not contain, such as NUL and terminal controls, become U+FFFD.
@@ -64,12 +67,20 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
         return result
     }
 
-    /// Control characters and noncharacters. Also characters that change the text direction (Unicode Standard Annex 9),
-    /// so that the visible order is the order of the bytes.
+    /// Control characters and noncharacters. Also the marks that change the text direction (Unicode Standard Annex 9):
+    /// a reader would not see them.
     private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: true
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: true
         default: false
         }
+    }
+
+    /// A decimal number, rounded to 1/`unit`, without trailing zeros, and without a point if it is whole.
+    static func decimal(_ number: Double, unit: Double) -> String {
+        guard number.isFinite, abs(number) < 1e12 else { return "0" }
+        // Adding 0 removes the sign of a negative zero.
+        let text = "\((number * unit).rounded() / unit + 0)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }

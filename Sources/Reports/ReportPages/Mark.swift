@@ -2,27 +2,17 @@
 public enum Mark: String, CaseIterable, Sendable {
     case pass, fail, unavailable, notApplicable
 
-    public var word: String {
-        switch self {
-        case .pass: "pass"
-        case .fail: "fail"
-        case .unavailable: "unavailable"
-        case .notApplicable: "not applicable"
-        }
-    }
+    public var word: String { self == .notApplicable ? "not applicable" : rawValue }
 
     /// The sign and the word in a frame.
     public var html: HTML { badge(word) }
 
     /// The sign with another word, such as `passed`.
     public func badge(_ word: String) -> HTML {
-        "<span class=\"mark \(rawValue)\">\(sign)\(word)</span>"
+        "<span class=\"mark \(rawValue)\"><svg aria-hidden=\"true\"><use href=\"#mark-\(rawValue)\"/></svg>\(word)</span>"
     }
 
-    /// The sign alone. The page contains `drawings` once.
-    private var sign: HTML { "<svg aria-hidden=\"true\"><use href=\"#mark-\(rawValue)\"/></svg>" }
-
-    /// The SVG symbols of the signs, 16 units wide.
+    /// A page contains these once: the SVG symbols of the signs, 16 units wide.
     static let drawings: HTML = """
         <svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>\
         <symbol id="mark-pass" viewBox="0 0 16 16"><path d="M2.5 8.5l3.7 4L13.5 4" class="stroke"/></symbol>\

@@ -1,48 +1,16 @@
 /// A chart of the served requests over time, as inline SVG (W3C SVG 2). It has stacked areas of throughput for each
 /// key, a row with the states of each key, and a mark for each step. Keys differ in pattern and colour, so that
 /// black-and-white copies are legible.
-public struct Timeline: PagePart {
-    /// The number of requests that a key answered in each interval, from the start.
-    public struct Series: Sendable {
-        /// The key ID.
-        public var name: String
-        public var counts: [Double]
+public struct Timeline {
+    /// The number of requests that a key answered in each interval, from the start. The name is the key ID.
+    public typealias Series = (name: String, counts: [Double])
 
-        public init(_ name: String, counts: [Double]) {
-            self.name = name
-            self.counts = counts
-        }
-    }
-
-    /// The state of a key between two times, in seconds from the start.
-    public struct Band: Sendable {
-        public var name: String
-        /// Such as `active` or `retiring`; shown if it fits.
-        public var text: String
-        public var from: Double
-        public var to: Double
-        /// Whether to draw the band without the key's pattern.
-        public var isHollow: Bool
-
-        public init(_ name: String, _ text: String, from: Double, to: Double, isHollow: Bool = false) {
-            self.name = name
-            self.text = text
-            self.from = from
-            self.to = to
-            self.isHollow = isHollow
-        }
-    }
+    /// The state of a key between two times, in seconds from the start. The text, such as `active`, is shown if it fits.
+    /// A hollow band lacks the key's pattern.
+    public typealias Band = (name: String, text: String, from: Double, to: Double, isHollow: Bool)
 
     /// A step, with its time in seconds from the start.
-    public struct Event: Sendable {
-        public var at: Double
-        public var label: String
-
-        public init(at: Double, _ label: String) {
-            self.at = at
-            self.label = label
-        }
-    }
+    public typealias Event = (at: Double, label: String)
 
     public var caption: String
     /// In seconds.
@@ -70,8 +38,10 @@ public struct Timeline: PagePart {
     }
 
     public var html: HTML {
-        guard Self.times.contains(duration), Self.times.contains(interval) else {
-            return Paragraph("\(caption): nothing was measured.").html
+        // From a millisecond to decades.
+        let drawable = 0.001...1e9
+        guard drawable.contains(duration), drawable.contains(interval) else {
+            return .paragraph("\(caption): nothing was measured.")
         }
         return """
             <figure><div class="scroll">\(TimelineDrawing(self).svg)</div>
@@ -80,13 +50,10 @@ public struct Timeline: PagePart {
             """
     }
 
-    /// The durations that can be drawn, in seconds: from a millisecond to decades.
-    private static let times = 0.001...1e9
-
     /// The keys, in order of first appearance.
     var names: [String] {
-        var names: [String] = []
-        for name in series.map(\.name) + bands.map(\.name) where !names.contains(name) { names.append(name) }
-        return names
+        (series.map(\.name) + bands.map(\.name)).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
     }
 }

@@ -26,24 +26,30 @@ struct TimelineScale {
     }
 }
 
-extension HTML.StringInterpolation {
-    /// A coordinate, with at most two decimal digits.
-    mutating func appendInterpolation(_ number: Double) { appendLiteral(HTML.decimal(number, digits: 2)) }
-}
+/// The position of a step's label: the first row in which it overlaps no other label.
+struct TimelineLabel {
+    let text: String
+    /// The x coordinate of the step.
+    let x: Double
+    /// Counted from the top.
+    let row: Int
+    /// Whether the text is to the left of its mark, because it does not fit to the right.
+    let isLeft: Bool
 
-extension HTML {
-    /// A decimal number without trailing zeros, and without a point if it is whole.
-    static func decimal(_ number: Double, digits: Int) -> String {
-        guard number.isFinite, abs(number) < 1e12 else { return "0" }
-        var unit = 1
-        for _ in 0..<digits { unit *= 10 }
-        let hundredths = Int((abs(number) * Double(unit)).rounded())
-        let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: unit)
-        let sign = number < 0 && hundredths != 0 ? "-" : ""
-        guard rest != 0 else { return sign + String(whole) }
-        var fraction = String(rest)
-        while fraction.utf8.count < digits { fraction = "0" + fraction }
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return "\(sign)\(whole).\(fraction)"
+    /// - Parameter right: The right end of the drawing.
+    static func laidOut(
+        _ events: [Timeline.Event], on scale: TimelineScale, right: Double, letterWidth: Double
+    ) -> [TimelineLabel] {
+        var rows: [[ClosedRange<Double>]] = []
+        return events.sorted { $0.at < $1.at }.map { event in
+            let x = scale.place(event.at)
+            let width = Double(event.label.count) * letterWidth + 10
+            let isLeft = x + width > right && x - width > 0
+            let taken = isLeft ? (x - width)...(x + 5) : (x - 5)...(x + width)
+            let row = rows.firstIndex { !$0.contains { $0.overlaps(taken) } } ?? rows.count
+            if row == rows.count { rows.append([]) }
+            rows[row].append(taken)
+            return TimelineLabel(text: event.label, x: x, row: row, isLeft: isLeft)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import AuditKit
+import CLinux
 import ComplianceReport
 import Encodings
 import GatewayConfiguration
@@ -58,12 +59,21 @@ struct AuditSurvey {
     private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.CheckpointLocation {
         let checkpoints = audit.checkpoints
         let isApart = device(of: checkpoints.file.path) != device(of: audit.database.path)
-        let passing = VolatileFileSystem(of: existing(checkpoints.file.path))
+        let passing = volatileFileSystem(of: existing(checkpoints.file.path))
         if isApart, passing == nil { return .otherFileSystem }
         if let endpoint = checkpoints.endpoint { return .sent(place: endpoint.text) }
         if checkpoints.output != .none { return .sent(place: checkpoints.output.rawValue) }
         guard isApart, let passing else { return .sameFileSystem }
-        return .passing(kind: passing.rawValue)
+        return .passing(kind: passing)
+    }
+
+    /// The type of a file system that loses its files when the machine or the container restarts. Nil for any other
+    /// type, and if statfs(2) fails.
+    private static func volatileFileSystem(of path: String) -> String? {
+        var magic: UInt32 = 0
+        guard privyseal_file_system(path, &magic) == 0 else { return nil }
+        // From <linux/magic.h>.
+        return [0x0102_1994: "tmpfs", 0x8584_58F6: "ramfs", 0x794C_7630: "overlay"][magic]
     }
 
     private static func device(of path: String) -> UInt64? { FileFacts(existing(path))?.device }

@@ -22,8 +22,11 @@ struct ComplianceFiles {
         defer { for path in [json, html] { unlink(Self.draft(path)) } }
         try Self.write(report, to: Self.draft(json))
         try Self.write(Array(page.utf8), to: Self.draft(html))
-        for path in [json, html] {
-            guard rename(Self.draft(path), path) == 0 else { throw Self.refusal(path) }
+        guard rename(Self.draft(json), json) == 0 else { throw Self.refusal(json) }
+        guard rename(Self.draft(html), html) == 0 else {
+            let refusal = Self.refusal(html)
+            unlink(json)
+            throw refusal
         }
         try DurableWrite.synchronize(directoryOf: json)
     }

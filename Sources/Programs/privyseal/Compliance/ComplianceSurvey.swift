@@ -32,32 +32,24 @@ struct ComplianceSurvey {
             configuration.audit, verifies: verifiesLog, drillDirectory: configuration.drillDirectory
         ).findings
         return ComplianceFindings(
-            installation: installation, accounts: await KeySurvey(configuration).accounts(lives), register: register,
-            clients: configuration.clients.map(ClientFindings.init),
-            allowsAnonymous: configuration.allowsAnonymous,
-            listeners: configuration.listeners.map(ListenerFindings.init),
+            installation: [
+                .init("Host", ProcessInfo.processInfo.hostName), .init("Made by", "uid \(getuid())"),
+                .init("PrivySeal", Version.text), .init("Configuration", URL(filePath: path).path),
+                .init("Its SHA-256", Hexadecimal.encode(configuration.digest)),
+            ],
+            acceptsSoftware: acceptsSoftware, accounts: await KeySurvey(configuration).accounts(lives),
+            register: register, clients: configuration.clients.map(Self.client),
+            allowsAnonymous: configuration.allowsAnonymous, listeners: configuration.listeners.map(Self.listener),
             audit: audit.audit, drills: audit.drills)
     }
 
-    private var installation: ComplianceFindings.Installation {
-        ComplianceFindings.Installation(
-            host: ProcessInfo.processInfo.hostName, version: Version.text, configuration: URL(filePath: path).path,
-            configurationDigest: Hexadecimal.encode(configuration.digest),
-            actor: "uid \(getuid())", acceptsSoftware: acceptsSoftware)
-    }
-}
-
-extension ClientFindings {
-    init(_ client: GatewayConfiguration.Client) {
+    private static func client(_ client: GatewayConfiguration.Client) -> ClientFindings {
         let tokens = client.tokens.map { token in
-            let end = token.expires.map { "until \($0.text)" } ?? "without end"
-            return "token \(token), \(end)"
+            "token \(token), \(token.expires.map { "until \($0.text)" } ?? "without end")"
         }
-        self.init(
-            name: client.name, isAdministrator: client.isAdministrator,
-            proofs: tokens + client.certificates.map { "certificate \($0.claim)" }
-                + client.uids.map { "uid \($0.number)" },
-            reach: client.allow.map(Self.line))
+        let proofs =
+            tokens + client.certificates.map { "certificate \($0.claim)" } + client.uids.map { "uid \($0.number)" }
+        return (client.name, client.isAdministrator, proofs, client.allow.map(line))
     }
 
     private static func line(_ rule: GatewayConfiguration.Rule) -> String {
@@ -68,11 +60,9 @@ extension ClientFindings {
         return parts.filter { !$0.1.isEmpty }.map { "\($0.0) \($0.1.map(\.text).joined(separator: " "))" }
             .joined(separator: ", ")
     }
-}
 
-extension ListenerFindings {
-    init(_ listener: GatewayConfiguration.Listener) {
-        let protection: Protection =
+    private static func listener(_ listener: GatewayConfiguration.Listener) -> ListenerFindings {
+        let protection: ListenerProtection =
             if let tls = listener.tls {
                 .tls(version: tls.minimumVersion.rawValue, clientCertificates: tls.clientCertificates.rawValue)
             } else if listener.isBehindProxy {
@@ -80,6 +70,6 @@ extension ListenerFindings {
             } else {
                 listener.address.staysOnMachine ? .local : .none
             }
-        self.init(role: listener.role.rawValue, address: "\(listener.address)", protection: protection)
+        return (listener.role.rawValue, "\(listener.address)", protection)
     }
 }

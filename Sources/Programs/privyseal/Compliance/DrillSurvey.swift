@@ -34,8 +34,7 @@ struct DrillSurvey {
             }
         }
         logged.sort { $0.entry < $1.entry }
-        return .read(
-            DrillEvidence(directory: archive.directory, records: records, logged: logged, complaints: complaints))
+        return .read((archive.directory, records, logged, complaints))
     }
 
     private static func logged(

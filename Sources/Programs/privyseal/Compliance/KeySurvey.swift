@@ -17,44 +17,38 @@ struct KeySurvey {
     /// - Parameter lives: by key ID.
     func accounts(_ lives: [String: KeyLifecycleRecord]) async -> [AccountFindings] {
         var findings: [String: KeyFindings] = [:]
-        for key in configuration.accounts.flatMap(\.keys) {
+        let keys = configuration.accounts.flatMap(\.keys)
+        for key in keys {
             findings[key.keyID] = KeyFindings(
                 keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
-                provenance: KeyProvenance(key.provenance), inspection: .unsupported,
-                proof: .unavailable("It was not inspected."), life: lives[key.keyID])
+                provenance: KeyProvenance(key.provenance), life: lives[key.keyID])
         }
-        await inspect(&findings)
+        // One backend after the other: some tokens fail if they are opened in parallel.
+        var inspected: Set<KeyLocator> = []
+        for place in keys.map(\.address.locator) where inspected.insert(place).inserted {
+            await inspect(keys.filter { $0.address.locator == place }, at: place, &findings)
+        }
         return configuration.accounts.map { account in
-            AccountFindings(
-                issuerID: account.issuerID, hasDualControl: account.hasDualControl,
-                keys: account.keys.compactMap { findings[$0.keyID] })
+            (account.issuerID, account.hasDualControl, account.keys.compactMap { findings[$0.keyID] })
         }
     }
 
-    private func inspect(_ findings: inout [String: KeyFindings]) async {
-        var byPlace: [KeyLocator: [GatewayConfiguration.Key]] = [:]
-        var places: [KeyLocator] = []
-        for key in configuration.accounts.flatMap(\.keys) {
-            if byPlace[key.address.locator] == nil { places.append(key.address.locator) }
-            byPlace[key.address.locator, default: []].append(key)
-        }
-        // One after the other: some tokens fail if they are opened in parallel.
-        for place in places {
-            let keys = byPlace[place] ?? []
-            do throws(KeyError) {
-                let backend = try await open(place)
-                for key in keys {
-                    let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
-                    findings[key.keyID]?.inspection = await inspect(key, provenance, in: backend)
-                    findings[key.keyID]?.proof = await prove(key, in: backend)
-                }
-                await backend.close()
-            } catch {
-                for key in keys {
-                    let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
-                    findings[key.keyID]?.inspection = unseen(error, provenance, Self.type(of: place))
-                    findings[key.keyID]?.proof = .unavailable("\(error)")
-                }
+    private func inspect(
+        _ keys: [GatewayConfiguration.Key], at place: KeyLocator, _ findings: inout [String: KeyFindings]
+    ) async {
+        do throws(KeyError) {
+            let backend = try await open(place)
+            for key in keys {
+                let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
+                findings[key.keyID]?.inspection = await inspect(key, provenance, in: backend)
+                findings[key.keyID]?.proof = await prove(key, in: backend)
+            }
+            await backend.close()
+        } catch {
+            for key in keys {
+                let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
+                findings[key.keyID]?.inspection = unseen(error, provenance, Self.type(of: place))
+                findings[key.keyID]?.proof = .unavailable("\(error)")
             }
         }
     }

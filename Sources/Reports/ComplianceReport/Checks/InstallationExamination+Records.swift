@@ -21,16 +21,17 @@ extension InstallationExamination {
     }
 
     private func intact(_ verified: AuditFindings.Verified) -> ComplianceCheck {
-        guard verified.faultCount == 0 else {
-            return intact(
-                "\(verified.faultCount) faults", .fail, verified.faults.joined(separator: " "), evidence(of: verified))
+        let evidence =
+            verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
+            ?? "verified; it has no entry yet"
+        if verified.faultCount > 0 {
+            return intact("\(verified.faultCount) faults", .fail, verified.faults.joined(separator: " "), evidence)
         }
-        guard verified.entries > 0 else {
-            return intact(
-                "no entry", .unavailable, "A log without entries may have replaced another log.",
-                "the log's database")
+        if verified.entries == 0 {
+            let reason = "A log without entries may have replaced another log."
+            return intact("no entry", .unavailable, reason, "the log's database")
         }
-        return intact("intact, \(verified.entries) entries", .pass, nil, evidence(of: verified))
+        return intact("intact, \(verified.entries) entries", .pass, nil, evidence)
     }
 
     private func intact(
@@ -41,25 +42,18 @@ extension InstallationExamination {
             expected: "intact", result, detail: detail, evidence: evidence)
     }
 
-    private func evidence(of verified: AuditFindings.Verified) -> String {
-        verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
-            ?? "verified; it has no entry yet"
-    }
-
     private static let apart =
         "Name a file on another disk in audit.checkpoints, or send checkpoints to another machine."
 
     /// An older copy of a whole log verifies. Only a checkpoint stored elsewhere shows that the copy is old.
     private func secondPlace(_ verified: AuditFindings.Verified) -> ComplianceCheck {
         let compared = "\(verified.externalChecked) compared"
+        let unseen =
+            "The file is on another file system. This report cannot see whether that is on another disk, or whether a "
+            + "person who can write the log can also write the file."
         let (value, result, detail): (String, ComplianceCheck.Result, String) =
             switch verified.secondPlace {
-            case .otherFileSystem where verified.externalChecked > 0:
-                (
-                    compared, .pass,
-                    "The file is on another file system. This report cannot see whether that is on another disk, or "
-                        + "whether a person who can write the log can also write the file."
-                )
+            case .otherFileSystem where verified.externalChecked > 0: (compared, .pass, unseen)
             case .otherFileSystem: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
             case .sameFileSystem:
                 (

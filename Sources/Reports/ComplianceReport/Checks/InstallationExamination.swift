@@ -8,34 +8,52 @@ struct InstallationExamination {
     let now: Timestamp
 
     var sections: [ComplianceReport.Section] {
-        [selfTests, accounts, registerSection, clients, listeners, audit, drills]
+        [
+            .init(id: "selfTests", title: "Self-tests", checks: [selfTest]),
+            .init(id: "accounts", title: "Accounts", checks: accounts), register,
+            .init(id: "clients", title: "Clients and their reach", checks: clients),
+            .init(id: "listeners", title: "Listeners", checks: listeners), audit,
+            .init(id: "drills", title: "Drills", checks: drills),
+        ]
     }
 
-    private var selfTests: ComplianceReport.Section {
-        let check = ComplianceCheck(
+    private var selfTest: ComplianceCheck {
+        ComplianceCheck(
             "selftest.knownAnswer", "Does signature verification pass its known-answer test?", [],
             value: findings.knowsAnswer ? "right" : "wrong", expected: "right", findings.knowsAnswer ? .pass : .fail,
             detail: "A published signature verifies, and two changed ones do not (RFC 6979, A.2.5). "
                 + "The test of each key is its pairwise consistency.",
             evidence: "run for this report")
-        return ComplianceReport.Section(id: "selfTests", title: "Self-tests", facts: [], checks: [check])
     }
 
-    private var accounts: ComplianceReport.Section {
-        let checks = findings.accounts.map { account in
-            ComplianceCheck(
+    /// A check that finds `expected`, or fails.
+    ///
+    /// - Parameters:
+    ///   - found: the other value; nil if the check passes.
+    ///   - detail: of a failure only.
+    private func check(
+        _ id: String, _ asks: String, _ requirements: [Requirement] = [], fails found: String?, expected: String,
+        detail: String, evidence: String = "the configuration"
+    ) -> ComplianceCheck {
+        ComplianceCheck(
+            id, asks, requirements, value: found ?? expected, expected: expected, found == nil ? .pass : .fail,
+            detail: found == nil ? nil : detail, evidence: evidence)
+    }
+
+    private var accounts: [ComplianceCheck] {
+        findings.accounts.map { account in
+            check(
                 "accounts.dualControl.\(account.issuerID)",
-                "Does the account \(account.issuerID) require two people for changes to a key's rights?", [],
+                "Does the account \(account.issuerID) require two people for changes to a key's rights?",
                 fails: account.hasDualControl ? nil : "one administrator is enough", expected: "two administrators",
-                detail: "Set dualControl: true for the account.", evidence: "the configuration")
+                detail: "Set dualControl: true for the account.")
         }
-        return ComplianceReport.Section(id: "accounts", title: "Accounts", facts: [], checks: checks)
     }
 
     // MARK: The register
 
-    private var registerSection: ComplianceReport.Section {
-        var section = ComplianceReport.Section(id: "register", title: "Register of key life", facts: [], checks: [])
+    private var register: ComplianceReport.Section {
+        var section = ComplianceReport.Section(id: "register", title: "Register of key life", checks: [])
         let evidence = "the register of key life"
         switch findings.register {
         case .unknown(let reason):
@@ -50,11 +68,11 @@ struct InstallationExamination {
             }
             let open = jobs.map { "\($0.action.rawValue) of \($0.keyID) by \($0.actor) since \($0.begun.text)" }
             section.checks = [
-                ComplianceCheck(
+                check(
                     "register.agrees", "Do configuration and register agree?", [.pci("3.7.7")],
                     fails: differences.isEmpty ? nil : "\(differences.count) differences", expected: "they agree",
                     detail: differences.joined(separator: " "), evidence: evidence),
-                ComplianceCheck(
+                check(
                     "register.ceremonies", "Is each import, generation and destruction finished?",
                     [.pci("3.7.1"), .pci("3.7.5")], fails: open.isEmpty ? nil : "\(open.count) open",
                     expected: "all of them",
@@ -68,44 +86,42 @@ struct InstallationExamination {
 
     // MARK: Clients and listeners
 
-    private var clients: ComplianceReport.Section {
-        let both = findings.clients.filter { $0.isAdministrator && !$0.reach.isEmpty }
+    private var clients: [ComplianceCheck] {
         let administrators = findings.clients.filter(\.isAdministrator)
-        let evidence = "the configuration"
+        let both = administrators.filter { !$0.reach.isEmpty }.map(\.name)
         var checks = [
-            ComplianceCheck(
-                "clients.authenticated", "Must every client that requests a signature authenticate?", [],
+            check(
+                "clients.authenticated", "Must every client that requests a signature authenticate?",
                 fails: findings.allowsAnonymous ? "anonymous callers may have everything" : nil,
-                expected: "all are named", detail: "Give each caller a client of its own, and set anonymous: false.",
-                evidence: evidence),
-            ComplianceCheck(
-                "clients.rolesApart", "Is no client both administrator and signer?", [],
-                fails: both.isEmpty ? nil : both.map(\.name).joined(separator: ", "), expected: "roles are apart",
-                detail: "Give each a second client for one of the two roles.", evidence: evidence),
+                expected: "all are named", detail: "Give each caller a client of its own, and set anonymous: false."),
+            check(
+                "clients.rolesApart", "Is no client both administrator and signer?",
+                fails: both.isEmpty ? nil : both.joined(separator: ", "), expected: "roles are apart",
+                detail: "Give each a second client for one of the two roles."),
         ]
         if findings.accounts.contains(where: \.hasDualControl) {
             checks.append(
                 ComplianceCheck(
                     "clients.administrators", "Are there two administrators for dual control?", [],
                     value: "\(administrators.count)", expected: "2 or more",
-                    administrators.count >= 2 ? .pass : .fail, evidence: evidence))
+                    administrators.count >= 2 ? .pass : .fail, evidence: "the configuration"))
         }
-        checks += findings.clients.map { client in
-            ComplianceCheck(
-                "clients.reach.\(client.name)", "Which signatures may \(client.name) request?", [],
-                value: client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; "),
-                expected: "what it needs; for people to judge", .notApplicable,
-                detail: (client.isAdministrator ? "Administrator. " : "")
-                    + (client.proofs.isEmpty
-                        ? "It has no credentials." : "Authenticates by " + client.proofs.joined(separator: ", ")),
-                evidence: evidence)
-        }
-        return ComplianceReport.Section(id: "clients", title: "Clients and their reach", facts: [], checks: checks)
+        return checks
+            + findings.clients.map { client in
+                ComplianceCheck(
+                    "clients.reach.\(client.name)", "Which signatures may \(client.name) request?", [],
+                    value: client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; "),
+                    expected: "what it needs; for people to judge", .notApplicable,
+                    detail: (client.isAdministrator ? "Administrator. " : "")
+                        + (client.proofs.isEmpty
+                            ? "It has no credentials." : "Authenticates by " + client.proofs.joined(separator: ", ")),
+                    evidence: "the configuration")
+            }
     }
 
-    private var listeners: ComplianceReport.Section {
-        let checks = findings.listeners.map { listener in
-            let (value, result, detail): (String, ComplianceCheck.Result, String?) =
+    private var listeners: [ComplianceCheck] {
+        findings.listeners.map { listener in
+            let (value, result, detail): (String, ComplianceCheck.Result, String) =
                 switch listener.protection {
                 case .tls(let version, let certificates):
                     ("TLS \(version) or later", .pass, "Client certificates: \(certificates).")
@@ -122,6 +138,5 @@ struct InstallationExamination {
                 [], value: value, expected: "TLS 1.2 or later", result, detail: detail,
                 evidence: "the configuration")
         }
-        return ComplianceReport.Section(id: "listeners", title: "Listeners", facts: [], checks: checks)
     }
 }

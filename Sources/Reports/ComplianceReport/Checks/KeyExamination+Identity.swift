@@ -29,16 +29,13 @@ extension KeyExamination {
             expected: "a token in hardware"
         ) { inspection in
             let protection = inspection.protection
-            switch protection.kind {
-            case .hardware: return (protection.text, .pass, protection.detail)
-            case .unknown: return (protection.text, .unavailable, protection.detail)
+            return switch protection.kind {
+            case .hardware: (protection.text, .pass, protection.detail)
+            case .unknown: (protection.text, .unavailable, protection.detail)
+            case .software where acceptsSoftware:
+                (protection.text, .notApplicable, "Accepted because of --accept-software.")
             case .software:
-                guard acceptsSoftware else {
-                    return (
-                        protection.text, .fail, "A person with this machine and the PIN or the file has the key."
-                    )
-                }
-                return (protection.text, .notApplicable, "Accepted because of --accept-software.")
+                (protection.text, .fail, "A person with this machine and the PIN or the file has the key.")
             }
         }
     }

@@ -16,17 +16,13 @@ extension KeyExamination {
 
     private func known(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (KeyLifecycleRecord) -> (value: String?, result: ComplianceCheck.Result, detail: String?)
+        _ judge: (KeyLifecycleRecord) -> Verdict
     ) -> ComplianceCheck {
-        guard let life = key.life else {
-            return ComplianceCheck(
-                id, asks, requirements, value: nil, expected: expected, .unavailable,
-                detail: "The register of key life has no record of this key, or could not be read.", evidence: "none")
-        }
-        let (value, result, detail) = judge(life)
+        let unknown = "The register of key life has no record of this key, or could not be read."
+        let (value, result, detail) = key.life.map(judge) ?? (nil, .unavailable, unknown)
         return ComplianceCheck(
             id, asks, requirements, value: value, expected: expected, result, detail: detail,
-            evidence: "the register of key life, as of its change at \(life.since.text)")
+            evidence: key.life.map { "the register of key life, as of its change at \($0.since.text)" } ?? "none")
     }
 
     private var state: ComplianceCheck {
@@ -34,24 +30,20 @@ extension KeyExamination {
             "life.state", "In which state is it?", [.nist57("7")],
             expected: "staged, active, retiring, retired or suspended"
         ) { life in
-            if let compromisedAt = life.compromisedAt, life.isCompromised {
+            let destroy = "Revoke it at Apple, destroy it, and remove it from the configuration."
+            let state = life.state.rawValue
+            let compromised = life.compromisedAt.map { "\(state), compromised at \($0.text)" }
+            if let compromised, life.isCompromised { return (compromised, .fail, destroy) }
+            if let compromised, let restoredAt = life.restoredAt, life.state != .destroyed {
                 return (
-                    "\(life.state.rawValue), compromised at \(compromisedAt.text)", .fail,
-                    "Revoke it at Apple, destroy it, and remove it from the configuration."
-                )
-            }
-            if let compromisedAt = life.compromisedAt, let restoredAt = life.restoredAt, life.state != .destroyed {
-                return (
-                    "\(life.state.rawValue), compromised at \(compromisedAt.text), restored at \(restoredAt.text)",
-                    .pass,
+                    "\(compromised), restored at \(restoredAt.text)", .pass,
                     "The compromise was undone as a false alarm. See why: privyseal keys history \(life.keyID)."
                 )
             }
             return switch life.state {
-            case .staged, .active, .retiring, .retired, .suspended: (life.state.rawValue, .pass, nil)
-            case .compromised:
-                (life.state.rawValue, .fail, "Revoke it at Apple, destroy it, and remove it from the configuration.")
-            case .destroyed: (life.state.rawValue, .fail, "Remove it from the configuration.")
+            case .staged, .active, .retiring, .retired, .suspended: (state, .pass, nil)
+            case .compromised: (state, .fail, destroy)
+            case .destroyed: (state, .fail, "Remove it from the configuration.")
             }
         }
     }
@@ -73,16 +65,13 @@ extension KeyExamination {
                     "That is after this report: a clock was changed. Check the key's history."
                 )
             }
-            let age = activation.time.days(until: now)
-            if age > key.cryptoperiod {
-                return ("\(age) days", .fail, "Import the next key, and rotate: privyseal keys activate.")
+            let age = "\(activation.time.days(until: now)) days"
+            if activation.time.days(until: now) > key.cryptoperiod {
+                return (age, .fail, "Import the next key, and rotate: privyseal keys activate.")
             }
-            return activation.action == .adopt
-                ? (
-                    "\(age) days or more", .unavailable,
-                    "It was active before the register began; its age is not known."
-                )
-                : ("\(age) days", .pass, nil)
+            guard activation.action == .adopt else { return (age, .pass, nil) }
+            let unknown = "It was active before the register began; its age is not known."
+            return ("\(age) or more", .unavailable, unknown)
         }
     }
 
@@ -133,28 +122,25 @@ extension KeyExamination {
                 )
             }
             // The prefix `reported.` marks what the provisioning command reported. Older registers lack it.
-            let method =
-                (arrival.evidence["reported.method"] ?? arrival.evidence["method"]).map { ", reported as \($0)" } ?? ""
+            let method = arrival.evidence["reported.method"] ?? arrival.evidence["method"]
+            let reported = method.map { ", reported as \($0)" } ?? ""
+            let evidence = arrival.evidence.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             return (
-                "\(arrival.action.rawValue)\(method), by \(arrival.actor) at \(arrival.time.text)", .pass,
-                arrival.evidence.isEmpty
-                    ? nil
-                    : arrival.evidence.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(
-                        separator: ", ")
+                "\(arrival.action.rawValue)\(reported), by \(arrival.actor) at \(arrival.time.text)", .pass,
+                evidence.isEmpty ? nil : evidence.joined(separator: ", ")
             )
         }
     }
 
     private var twoPeople: ComplianceCheck {
         let (id, asks) = ("ceremony.dualControl", "Did two people decide each change to its rights?")
-        let requirements: [Requirement] = []
-        guard account.hasDualControl else {
+        guard hasDualControl else {
             return ComplianceCheck(
-                id, asks, requirements, value: nil, expected: "two administrators", .notApplicable,
+                id, asks, [], value: nil, expected: "two administrators", .notApplicable,
                 detail: "The account lets one administrator decide; see accounts.dualControl.",
                 evidence: "the configuration")
         }
-        return known(id, asks, requirements, expected: "two administrators") { life in
+        return known(id, asks, [], expected: "two administrators") { life in
             let wanted = life.history.filter { $0.action.requiresDualControl }
             let alone = wanted.filter { $0.approver == nil || $0.approver == $0.actor }
             guard alone.isEmpty else {

@@ -3,7 +3,8 @@ import SigningKit
 
 struct KeyExamination {
     let key: KeyFindings
-    let account: AccountFindings
+    /// Whether the key's account requires two administrators.
+    let hasDualControl: Bool
     let acceptsSoftware: Bool
     let now: Timestamp
 
@@ -17,40 +18,44 @@ struct KeyExamination {
 
     /// The checks that the key's backend made.
     private var backendChecks: [ComplianceCheck] {
-        let (checks, evidence): ([ComplianceCheck], String) =
+        let checks =
             switch key.inspection {
-            case .seen(let inspection, let time):
-                (inspection.checks, "read from the \(inspection.holder) at \(time.text)")
-            case .unseen(_, let checks): (checks, "none: the key could not be reached")
-            case .unsupported: ([], "none")
+            case .seen(let inspection, _): inspection.checks
+            case .unseen(_, let checks): checks
+            case .unsupported: [ComplianceCheck]()
             }
         return checks.map { check in
             var check = check
-            if check.evidence.isEmpty { check.evidence = evidence }
+            if check.evidence.isEmpty { check.evidence = inspectionEvidence }
             return check
         }
     }
 
+    private var inspectionEvidence: String {
+        switch key.inspection {
+        case .seen(let inspection, let time): "read from the \(inspection.holder) at \(time.text)"
+        case .unseen: "none: the key could not be reached"
+        case .unsupported: "none"
+        }
+    }
+
+    /// A value, its result, and the reason and the remedy.
+    typealias Verdict = (value: String?, result: ComplianceCheck.Result, detail: String?)
+
     /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
     func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (KeyInspection) -> (value: String?, result: ComplianceCheck.Result, detail: String?)
+        _ judge: (KeyInspection) -> Verdict
     ) -> ComplianceCheck {
-        switch key.inspection {
-        case .seen(let inspection, let time):
-            let (value, result, detail) = judge(inspection)
-            return ComplianceCheck(
-                id, asks, requirements, value: value, expected: expected, result, detail: detail,
-                evidence: "read from the \(inspection.holder) at \(time.text)")
-        case .unseen(let error, _):
-            return ComplianceCheck(
-                id, asks, requirements, value: nil, expected: expected, .unavailable, detail: "\(error)",
-                evidence: "none: the key could not be reached")
-        case .unsupported:
-            return ComplianceCheck(
-                id, asks, requirements, value: nil, expected: expected, .unavailable,
-                detail: "This key's backend cannot examine its keys.", evidence: "none")
-        }
+        let (value, result, detail): Verdict =
+            switch key.inspection {
+            case .seen(let inspection, _): judge(inspection)
+            case .unseen(let error, _): (nil, .unavailable, "\(error)")
+            case .unsupported: (nil, .unavailable, "This key's backend cannot examine its keys.")
+            }
+        return ComplianceCheck(
+            id, asks, requirements, value: value, expected: expected, result, detail: detail,
+            evidence: inspectionEvidence)
     }
 }
 

@@ -1,33 +1,12 @@
 public import KeyLifecycle
 public import SigningKit
 
-/// The facts about an installation, before `ComplianceExaminer` judges them.
+/// The facts about an installation, before `ComplianceReport` judges them.
 public struct ComplianceFindings: Sendable {
-    public struct Installation: Sendable {
-        public var host: String
-        public var version: String
-        public var configuration: String
-        /// SHA-256 of the file, in hexadecimal digits.
-        public var configurationDigest: String
-        /// The user that made the report, such as `uid 0`.
-        public var actor: String
-        /// Whether the report accepts keys in software (`--accept-software`), as for a staging account.
-        public var acceptsSoftware: Bool
-
-        public init(
-            host: String, version: String, configuration: String, configurationDigest: String, actor: String,
-            acceptsSoftware: Bool
-        ) {
-            self.host = host
-            self.version = version
-            self.configuration = configuration
-            self.configurationDigest = configurationDigest
-            self.actor = actor
-            self.acceptsSoftware = acceptsSoftware
-        }
-    }
-
-    public var installation: Installation
+    /// The host, the version, the configuration, and the user that made the report.
+    public var installation: [ComplianceReport.Fact]
+    /// Whether the report accepts keys in software (`--accept-software`), as for a staging account.
+    public var acceptsSoftware: Bool
     public var accounts: [AccountFindings]
     public var register: RegisterFindings
     public var clients: [ClientFindings]
@@ -36,14 +15,15 @@ public struct ComplianceFindings: Sendable {
     public var listeners: [ListenerFindings]
     public var audit: AuditFindings
     public var drills: DrillFindings
-    public var knowsAnswer: Bool
+    public var knowsAnswer = KnownAnswer.holds
 
     public init(
-        installation: Installation, accounts: [AccountFindings], register: RegisterFindings,
-        clients: [ClientFindings] = [], allowsAnonymous: Bool = false, listeners: [ListenerFindings] = [],
-        audit: AuditFindings, drills: DrillFindings, knowsAnswer: Bool = KnownAnswer.holds
+        installation: [ComplianceReport.Fact], acceptsSoftware: Bool, accounts: [AccountFindings],
+        register: RegisterFindings, clients: [ClientFindings], allowsAnonymous: Bool, listeners: [ListenerFindings],
+        audit: AuditFindings, drills: DrillFindings
     ) {
         self.installation = installation
+        self.acceptsSoftware = acceptsSoftware
         self.accounts = accounts
         self.register = register
         self.clients = clients
@@ -51,20 +31,40 @@ public struct ComplianceFindings: Sendable {
         self.listeners = listeners
         self.audit = audit
         self.drills = drills
-        self.knowsAnswer = knowsAnswer
     }
 }
 
-public struct AccountFindings: Sendable {
-    public var issuerID: String
-    public var hasDualControl: Bool
-    public var keys: [KeyFindings]
+public typealias AccountFindings = (issuerID: String, hasDualControl: Bool, keys: [KeyFindings])
 
-    public init(issuerID: String, hasDualControl: Bool, keys: [KeyFindings]) {
-        self.issuerID = issuerID
-        self.hasDualControl = hasDualControl
-        self.keys = keys
-    }
+/// `proofs` are the client's credentials, such as `token 1a2b3c4d, until 2027-01-01T00:00:00.000Z`. `reach` has the
+/// signatures that the client may get, one line per rule; it is empty if the client may get none.
+public typealias ClientFindings = (name: String, isAdministrator: Bool, proofs: [String], reach: [String])
+
+/// The role is `public`, `admin` or `metrics`.
+public typealias ListenerFindings = (role: String, address: String, protection: ListenerProtection)
+
+public enum ListenerProtection: Sendable {
+    /// - Parameters:
+    ///   - version: The lowest accepted version, such as `1.2`.
+    ///   - clientCertificates: `none`, `optional` or `required`.
+    case tls(version: String, clientCertificates: String)
+    /// A proxy in front of the listener terminates TLS.
+    case proxy
+    /// Plain, and only processes of this machine can reach the listener.
+    case local
+    /// Plain, and other machines can reach the listener.
+    case none
+}
+
+/// What the register of key life contains besides the keys' records.
+public enum RegisterFindings: Sendable {
+    /// - Parameters:
+    ///   - differences: Differences from the configuration, one sentence each.
+    ///   - jobs: The jobs that began and did not end.
+    ///   - proposals: The proposals that wait for a second administrator.
+    case known(differences: [String], jobs: [ProvisioningJob], proposals: [KeyProposal])
+    /// There is no register, or it could not be read. The sentence says why.
+    case unknown(String)
 }
 
 public struct KeyFindings: Sendable {
@@ -95,22 +95,20 @@ public struct KeyFindings: Sendable {
     public var cryptoperiod: Int
     /// As configured; see `knownProvenance`.
     public var provenance: KeyProvenance
-    public var inspection: Inspection
-    public var proof: Proof
+    public var inspection = Inspection.unsupported
+    public var proof = Proof.unavailable("It was not inspected.")
     /// Nil if the register has no record of the key or could not be read.
     public var life: KeyLifecycleRecord?
 
     public init(
-        keyID: String, uri: String, pinned: PublicKeyFingerprint?, cryptoperiod: Int,
-        provenance: KeyProvenance, inspection: Inspection, proof: Proof, life: KeyLifecycleRecord?
+        keyID: String, uri: String, pinned: PublicKeyFingerprint?, cryptoperiod: Int, provenance: KeyProvenance,
+        life: KeyLifecycleRecord?
     ) {
         self.keyID = keyID
         self.uri = uri
         self.pinned = pinned
         self.cryptoperiod = cryptoperiod
         self.provenance = provenance
-        self.inspection = inspection
-        self.proof = proof
         self.life = life
     }
 

@@ -1,5 +1,6 @@
 import AuditKit
 public import SigningKit
+public import StrictJSON
 
 public enum DrillFindings: Sendable {
     /// The configuration names no directory for drill records.
@@ -9,22 +10,11 @@ public enum DrillFindings: Sendable {
     case read(DrillEvidence)
 }
 
-/// The drill records, and the entries about drills in the verified audit log.
-public struct DrillEvidence: Sendable {
-    public var directory: String
-    public var records: [DrillFinding]
-    /// In the order of the log.
-    public var logged: [LoggedDrill]
-    /// One sentence for each file that is not a drill record.
-    public var complaints: [String]
-
-    public init(directory: String, records: [DrillFinding], logged: [LoggedDrill], complaints: [String]) {
-        self.directory = directory
-        self.records = records
-        self.logged = logged
-        self.complaints = complaints
-    }
-}
+/// The drill records, and the entries about drills in the verified audit log, in the order of the log. There is a
+/// complaint, in one sentence, for each file that is not a drill record.
+public typealias DrillEvidence = (
+    directory: String, records: [DrillFinding], logged: [LoggedDrill], complaints: [String]
+)
 
 /// The members of a drill record that the report needs.
 public struct DrillFinding: Sendable {
@@ -33,43 +23,60 @@ public struct DrillFinding: Sendable {
         "restore-from-backup-token",
     ]
 
-    public var id: String
-    public var scenario: String
-    public var ended: Timestamp
-    public var isPassed: Bool
+    public let id: String
+    public let scenario: String
+    public let ended: Timestamp
+    public let isPassed: Bool
     /// Whether the drill made its own gateway, with keys in a software token.
-    public var isTemporary: Bool
+    public let isTemporary: Bool
     /// The signed note that covers the drill's entries in its gateway's log.
-    public var checkpoint: String?
-    public var file: String
+    public let checkpoint: String?
+    public let file: String
     /// SHA-256 of the file, in Base64url.
     public var digest: String
     /// A sentence that says why the evidence next to the record is not valid.
     public var fault: String?
 
-    public init(
-        id: String, scenario: String, ended: Timestamp, isPassed: Bool, isTemporary: Bool, checkpoint: String?,
-        file: String, digest: String, fault: String? = nil
-    ) {
-        self.id = id
-        self.scenario = scenario
-        self.ended = ended
-        self.isPassed = isPassed
-        self.isTemporary = isTemporary
-        self.checkpoint = checkpoint
+    /// Ignores the members that the report does not need.
+    public init(from value: JSONValue, file: String, digest: String) throws(JSONReadError) {
+        let record = try value.decode(Record.self)
+        guard record.version == 1 else {
+            throw JSONReadError(.invalid("is \(record.version); only version 1 is supported"))
+        }
+        id = record.id
+        scenario = record.scenario
+        ended = record.ended
+        isPassed = record.verdict == "passed"
+        isTemporary = record.gateway.throwAway
+        checkpoint = record.audit?.checkpoint
         self.file = file
         self.digest = digest
-        self.fault = fault
+    }
+
+    private struct Record: Decodable {
+        struct Gateway: Decodable {
+            let throwAway: Bool
+        }
+
+        struct Audit: Decodable {
+            let checkpoint: String
+        }
+
+        let version: Int
+        let id, scenario, verdict: String
+        let ended: Timestamp
+        let gateway: Gateway
+        let audit: Audit?
     }
 }
 
 /// An audit log entry about a drill.
 public struct LoggedDrill: Sendable, Equatable {
     /// The entry's index.
-    public var entry: Int
-    public var id: String
+    public let entry: Int
+    public let id: String
     /// SHA-256 of the record's file, in Base64url.
-    public var digest: String
+    public let digest: String
     public var isPassed: Bool
 
     public init(entry: Int, id: String, digest: String, isPassed: Bool) {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The known-answer test of signature verification. A published signature verifies; with a changed bit or message it
 /// does not (RFC 6979 §A.2.5, P-256 with SHA-256, message "sample").
@@ -19,14 +20,11 @@ public enum KnownAnswer {
     private static var changed: String { signature.dropLast() + "9" }
 
     private static func verifies(_ signature: String, of message: String = message) -> Bool {
-        guard let key = try? P256.Signing.PublicKey(rawRepresentation: bytes(publicKey)),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes(signature))
+        guard let point = Hexadecimal.decode(Array(publicKey.utf8)),
+            let key = try? P256.Signing.PublicKey(rawRepresentation: point),
+            let raw = Hexadecimal.decode(Array(signature.utf8)),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw)
         else { return false }
         return key.isValidSignature(signature, for: SHA256.hash(data: Array(message.utf8)))
-    }
-
-    private static func bytes(_ digits: String) -> [UInt8] {
-        let values = digits.utf8.map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0) }
-        return stride(from: 0, to: values.count - 1, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 }

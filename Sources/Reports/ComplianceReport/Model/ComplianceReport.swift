@@ -2,23 +2,14 @@ public import SigningKit
 
 /// The checks of every key and of the installation, with their results.
 public struct ComplianceReport: Sendable {
-    /// A name and a value that is reported without a verdict.
-    public struct Fact: Sendable, Equatable {
-        public var name: String
-        public var value: String
-
-        public init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
+    public typealias Fact = KeyInspection.Fact
 
     /// A group of checks.
     public struct Section: Sendable {
         /// An ID for programs, such as `clients`.
         public var id: String
         public var title: String
-        public var facts: [Fact]
+        public var facts: [Fact] = []
         public var checks: [ComplianceCheck]
     }
 

@@ -10,160 +10,154 @@ extension ComplianceReport {
     public func page(digest: String, isSigned: Bool) -> String {
         var facts = Facts(isWide: true)
         facts.add("Made", made.text)
-        for fact in installation {
-            facts.add(fact.name, Self.show(fact.value))
-        }
-        return ReportPage(
+        for fact in installation { facts.add(fact.name, Self.show(fact.value)) }
+        let signed =
+            isSigned
+            ? "Both are signed by the audit log's key; privyseal compliance verify checks them."
+            : "It is not signed: any person with access could have changed it."
+        return ReportPage.html(
             kind: "Compliance report", title: "How the signing keys are kept",
             subject:
-                "\(keys.count) key\(keys.count == 1 ? "" : "s"), \(checks.count) checks. A check that could not be made is "
-                + "reported as unavailable, and never counts as passed.",
+                "\(keys.count) key\(keys.count == 1 ? "" : "s"), \(checks.count) checks. A check that could not be "
+                + "made is reported as unavailable, and never counts as passed.",
             verdict: tally.verdict.mark, verdictText: tally.sentence, facts: facts, reference: "Report \(id)",
-            closing:
-                "Report \(id). SHA-256 of the member report in its JSON: \(digest). \(isSigned ? Self.signed : Self.unsigned)",
-            parts(digest)
-        ).html.text
+            closing: "Report \(id). SHA-256 of the member report in its JSON: \(digest). \(signed)",
+            [summary, failures] + sections.map(part) + keys.map(part) + [
+                Self.limits, anchorPart(digest), Self.signatures,
+            ]
+        ).text
     }
 
-    private static let signed =
-        "Both are signed by the audit log's key; privyseal compliance verify checks them."
-    private static let unsigned = "It is not signed: any person with access could have changed it."
+    /// The checks by subject.
+    private var subjects: [(name: String, checks: [ComplianceCheck])] {
+        keys.map { ("Key \($0.keyID)", $0.checks) } + sections.map { ($0.title, $0.checks) }
+    }
 
     // MARK: Parts
 
-    private func parts(_ digest: String) -> [PageSection] {
-        var parts = [summary] + failures
-        for section in sections { parts.append(part(section)) }
-        for key in keys { parts.append(part(key)) }
-        return parts + [Self.limits, anchorPart(digest: digest), signatures]
-    }
-
-    private var summary: PageSection {
+    private var summary: HTML {
         var table = PageTable([
             .init("Subject"), .init("Passed", .number), .init("Failed", .number), .init("Unavailable", .number),
             .init("Not applicable", .number), .init("Result", .mark),
         ])
-        for (name, checks) in keys.map({ ("Key \($0.keyID)", $0.checks) }) + sections.map({ ($0.title, $0.checks) }) {
+        for (name, checks) in subjects {
             let tally = ComplianceTally(checks)
-            table.add(
-                [
-                    "\(name)", "\(tally.passed)", "\(tally.failed)", "\(tally.unavailable)", "\(tally.notApplicable)",
-                    tally.verdict.mark.html,
-                ], isLoud: tally.failed > 0)
+            let counts = [tally.passed, tally.failed, tally.unavailable, tally.notApplicable].map { "\($0)" as HTML }
+            table.add(["\(name)"] + counts + [tally.verdict.mark.html], isLoud: tally.failed > 0)
         }
-        return PageSection("Summary", [table])
+        return .section("Summary", [table.html])
     }
 
     /// The failed checks. They need action, so they come before the other sections.
-    private var failures: [PageSection] {
-        let failed =
-            keys.flatMap { key in key.checks.filter { $0.result == .fail }.map { ("Key \(key.keyID)", $0) } }
-            + sections.flatMap { section in section.checks.filter { $0.result == .fail }.map { (section.title, $0) } }
-        guard !failed.isEmpty else { return [] }
+    private var failures: HTML {
+        guard tally.failed > 0 else { return "" }
         var table = PageTable([
             .init("Subject", width: 18), .init("Check", width: 30), .init("Found and expected", width: 26),
             .init("What to do", width: 26),
         ])
-        for (subject, check) in failed {
-            table.add(
-                [
-                    "\(subject)", "\(check.asks)\(HTML.small(check.id))",
+        for (name, checks) in subjects {
+            for check in checks where check.result == .fail {
+                table.add([
+                    "\(name)", "\(check.asks)\(HTML.small(check.id))",
                     "\(check.value ?? "nothing")\(HTML.small("expected: \(check.expected)"))", "\(check.detail ?? "")",
                 ])
+            }
         }
-        return [PageSection("What failed", [table])]
+        return .section("What failed", [table.html])
     }
 
-    private func part(_ section: Section) -> PageSection {
-        var parts: [any PagePart] = []
-        if !section.facts.isEmpty { parts.append(Self.list(section.facts)) }
-        parts.append(Self.table(section.checks))
-        return PageSection(section.title, aside: ComplianceTally(section.checks).verdict.mark.html, parts)
+    private func part(_ section: Section) -> HTML {
+        let mark = ComplianceTally(section.checks).verdict.mark.html
+        return .section(section.title, aside: mark, [Self.list(section.facts), Self.table(section.checks)])
     }
 
-    private func part(_ key: Key) -> PageSection {
-        var parts: [any PagePart] = [Self.list(key.facts + [.init("Account", key.issuerID)])]
-        parts.append(PageSection("Checks", level: 3, [Self.table(key.checks)]))
-        if !key.history.isEmpty { parts.append(PageSection("History", level: 3, [Self.table(key.history)])) }
-        return PageSection("Key \(key.keyID)", aside: key.tally.verdict.mark.html, startsNewPage: true, parts)
+    private func part(_ key: Key) -> HTML {
+        var parts = [
+            Self.list(key.facts + [.init("Account", key.issuerID)]),
+            .section("Checks", isSubsection: true, [Self.table(key.checks)]),
+        ]
+        if !key.history.isEmpty { parts.append(.section("History", isSubsection: true, [Self.table(key.history)])) }
+        return .section("Key \(key.keyID)", aside: key.tally.verdict.mark.html, startsNewPage: true, parts)
     }
 
-    private func anchorPart(digest: String) -> PageSection {
+    private func anchorPart(_ digest: String) -> HTML {
         var facts = Facts()
         facts.add("Report", id)
         facts.add("SHA-256 of the member report in its JSON", code: digest)
-        guard let anchor else {
-            return PageSection(
-                "Where this report is anchored",
-                [
-                    facts,
-                    Note("Not anchored.", "There is no checkpoint of an audit log: nothing shows when it was made."),
-                ])
+        var parts: [HTML] = []
+        if let anchor {
+            facts.add("Log", anchor.origin)
+            facts.add("Entries", "\(anchor.size)")
+            facts.add("Root", code: anchor.root)
+            let note: HTML = "<pre>\(anchor.note)</pre>"
+            facts.add("Signed checkpoint", note)
+        } else {
+            parts = [
+                .note("Not anchored.", "There is no checkpoint of an audit log: nothing shows when it was made.")
+            ]
         }
-        facts.add("Log", anchor.origin)
-        facts.add("Entries", "\(anchor.size)")
-        facts.add("Root", code: anchor.root)
-        let note: HTML = "<pre>\(anchor.note)</pre>"
-        facts.add("Signed checkpoint", note)
-        return PageSection("Where this report is anchored", [facts])
+        return .section("Where this report is anchored", [facts.html] + parts)
     }
 
     /// docs/compliance.md has the full text.
-    private static let limits = PageSection(
+    private static let limits = HTML.section(
         "What this report does not prove",
         [
-            PageList([
+            .list([
                 "That the token tells the truth: attributes are its claims, and the probes show what it refuses today.",
                 "That no copy of an imported key exists: it was once outside the token.",
                 "What a copy of a key elsewhere did: only this installation was examined.",
                 "That its machine is secure: an attacker who controls it has the key that signs the report.",
                 "When it was made, only that it was after its checkpoint.",
                 "That two names are two people.",
-                "That a standard applies: PCI DSS 3.6 and 3.7 apply to keys that protect stored account data, and FIPS 140-3 "
-                    + "to cryptographic modules. A reference names the rule that a check follows.",
+                "That a standard applies: PCI DSS 3.6 and 3.7 apply to keys that protect stored account data, and FIPS "
+                    + "140-3 to cryptographic modules. A reference names the rule that a check follows.",
             ])
         ])
 
-    private var signatures: PageSection {
-        PageSection(
-            "Signatures",
-            [
-                SignatureBoxes(
-                    statement: "We have read this report, and what it does not prove.",
-                    [.init(role: "Key custodian"), .init(role: "Auditor")])
-            ])
-    }
+    private static let signatures = HTML.section(
+        "Signatures",
+        [
+            .signatureBoxes(
+                "We have read this report, and what it does not prove.", [("Key custodian", nil), ("Auditor", nil)])
+        ])
 
     // MARK: Helpers
 
-    private static func show(_ text: String) -> HTML { text.isDigest ? .code(text) : HTML(escaping: text) }
-
-    private static func list(_ facts: [Fact]) -> Facts {
-        var list = Facts()
-        for fact in facts { list.add(fact.name, show(fact.value)) }
-        return list
+    /// Digests and key URIs are shown as code.
+    private static func show(_ text: String) -> HTML {
+        let isCode =
+            ["sha256:", "pkcs11:", "file:"].contains { text.hasPrefix($0) }
+            || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit))
+        return isCode ? .code(text) : HTML(escaping: text)
     }
 
-    private static func table(_ checks: [ComplianceCheck]) -> PageTable {
+    private static func list(_ facts: [Fact]) -> HTML {
+        var list = Facts()
+        for fact in facts { list.add(fact.name, show(fact.value)) }
+        return list.html
+    }
+
+    private static func table(_ checks: [ComplianceCheck]) -> HTML {
         var table = PageTable([
             .init("Check", width: 24), .init("Found", width: 28), .init("Expected", width: 17),
-            .init("Follows", width: 17),
-            .init("Result", .mark),
+            .init("Follows", width: 17), .init("Result", .mark),
         ])
         for check in checks {
-            let question: HTML = "\(check.asks)\(HTML.small(check.id))"
-            var found = show(check.value ?? "—")
-            if let detail = check.detail { found += .small(detail) }
-            found += .small("Evidence: \(check.evidence)")
+            let detail = check.detail.map(HTML.small) ?? ""
             let follows: HTML =
                 check.requirements.isEmpty ? "—" : HTML(check.requirements.map { "<div>\($0.description)</div>" })
             table.add(
-                [question, found, show(check.expected), follows, check.result.mark.html], isLoud: check.result == .fail)
+                [
+                    "\(check.asks)\(HTML.small(check.id))",
+                    show(check.value ?? "—") + detail + .small("Evidence: \(check.evidence)"), show(check.expected),
+                    follows, check.result.mark.html,
+                ], isLoud: check.result == .fail)
         }
-        return table
+        return table.html
     }
 
-    private static func table(_ history: [HistoryLine]) -> PageTable {
+    private static func table(_ history: [HistoryLine]) -> HTML {
         var table = PageTable([
             .init("Time", width: 24), .init("Change", width: 24), .init("By", width: 22), .init("Reason", width: 30),
         ])
@@ -173,7 +167,7 @@ extension ComplianceReport {
                 "\(line.actor)\(HTML.small(line.approver.map { "approved by \($0)" } ?? "alone"))", "\(line.reason)",
             ])
         }
-        return table
+        return table.html
     }
 }
 
@@ -185,13 +179,5 @@ extension ComplianceCheck.Result {
         case .unavailable: .unavailable
         case .notApplicable: .notApplicable
         }
-    }
-}
-
-extension String {
-    /// Whether to show the text as code: a digest or a key URI.
-    fileprivate var isDigest: Bool {
-        hasPrefix("sha256:") || (utf8.count == 64 && allSatisfy(\.isHexDigit)) || hasPrefix("pkcs11:")
-            || hasPrefix("file:")
     }
 }

@@ -17,17 +17,13 @@ public struct DrillPage {
     }
 
     public var html: String {
-        var parts: [any PagePart] = [outcome, course]
-        parts += [steps, load, evidence]
-        if let comparison { parts.append(comparison) }
-        parts.append(signatures)
-        return ReportPage(
+        ReportPage.html(
             kind: "Drill record", title: record.scenario.title, subject: record.scenario.summary,
             verdict: Self.mark(record.verdict), verdictText: record.verdict.rawValue, facts: facts,
             reference: record.id,
             closing: "Drill \(record.id). This page was made from \(record.id).json, whose SHA-256 is \(digest).",
-            parts
-        ).html.text
+            [outcome, course, steps, load, evidence, comparison, signatures]
+        ).text
     }
 
     private static func mark(_ verdict: DrillVerdict) -> Mark { verdict == .passed ? .pass : .fail }
@@ -51,9 +47,9 @@ public struct DrillPage {
         return facts
     }
 
-    private var outcome: PageSection {
-        var parts: [any PagePart] = []
-        if !record.complaints.isEmpty { parts.append(Note("Failed.", record.complaints.joined(separator: " "))) }
+    private var outcome: HTML {
+        var parts: [HTML] = []
+        if !record.complaints.isEmpty { parts.append(.note("Failed.", record.complaints.joined(separator: " "))) }
         var table = PageTable([
             .init("Measurement", width: 24), .init("Interval"), .init("Time", .number),
         ])
@@ -61,18 +57,18 @@ public struct DrillPage {
             guard let milliseconds = record.timings[timing] else { continue }
             table.add(["\(timing.title)", "\(timing.meaning)", "\(Self.span(milliseconds))"])
         }
-        if !table.rows.isEmpty { parts.append(table) }
+        if !table.isEmpty { parts.append(table.html) }
         if record.deviations.isEmpty {
-            parts.append(Paragraph("There were no deviations."))
+            parts.append(.paragraph("There were no deviations."))
         } else {
-            parts.append(PageSection("Deviations", level: 3, [PageList(record.deviations)]))
+            parts.append(.section("Deviations", isSubsection: true, [.list(record.deviations)]))
         }
-        return PageSection("Outcome", parts)
+        return .section("Outcome", parts)
     }
 
     // MARK: Timeline
 
-    private var course: PageSection {
+    private var course: HTML {
         let load = record.load
         let keys = load.byKey.keys.sorted { first(of: $0) < first(of: $1) }
         let end = seconds(record.ended)
@@ -80,18 +76,19 @@ public struct DrillPage {
             caption: "Requests per second by signing key, the state of each key, and the steps by number.",
             duration: end, interval: Double(load.intervalLength) / 1000,
             series: keys.map { key in
-                Timeline.Series(key, counts: load.intervals.map { Double($0.byKey[key] ?? 0) })
+                (key, load.intervals.map { Double($0.byKey[key] ?? 0) })
             },
             failures: load.intervals.map { Double($0.failed) },
             bands: record.keySpans.map { span in
-                Timeline.Band(
-                    span.keyID, span.state, from: max(0, seconds(span.begin)), to: min(end, seconds(span.end)),
-                    isHollow: span.state == DrillRecord.KeyStateSpan.down)
+                (
+                    span.keyID, span.state, max(0, seconds(span.begin)), min(end, seconds(span.end)),
+                    isHollow: span.state == DrillRecord.KeyStateSpan.down
+                )
             },
             events: record.steps.enumerated().map { number, step in
-                Timeline.Event(at: max(0, seconds(step.begun)), "\(number + 1)")
+                (max(0, seconds(step.begun)), "\(number + 1)")
             })
-        return PageSection("Throughput and key over time", [timeline])
+        return .section("Throughput and key over time", [timeline.html])
     }
 
     private func first(of key: String) -> Int {
@@ -104,7 +101,7 @@ public struct DrillPage {
 
     // MARK: Steps
 
-    private var steps: PageSection {
+    private var steps: HTML {
         var table = PageTable([
             .init("Step", .number, width: 5), .init("What was done, and what was expected", width: 37),
             .init("What happened"), .init("After", .number, width: 9), .init("Took", .number, width: 9),
@@ -120,7 +117,7 @@ public struct DrillPage {
                 ], isLoud: step.verdict == .failed)
         }
         let passed = record.steps.count { $0.verdict == .passed }
-        return PageSection("Steps", aside: "\(passed) of \(record.steps.count) as expected", [table])
+        return .section("Steps", aside: "\(passed) of \(record.steps.count) as expected", [table.html])
     }
 
     private static func text(_ seconds: Double) -> String {
@@ -134,7 +131,7 @@ public struct DrillPage {
 
     // MARK: Load and evidence
 
-    private var load: PageSection {
+    private var load: HTML {
         let load = record.load
         var table = PageTable([.init("Requests", width: 40), .init("Count", .number, width: 15), .init("Remark")])
         table.add(["Served, each signature verified", "\(load.served)", ""])
@@ -145,15 +142,15 @@ public struct DrillPage {
         table.add(
             ["Failed outside an outage of the drill", "\(load.unexcused)", "must be none"], isLoud: load.unexcused > 0)
         table.add(["Wrongly signed", "\(load.wronglySigned)", "must be none"], isLoud: load.wronglySigned > 0)
-        return PageSection("Load", [table])
+        return .section("Load", [table.html])
     }
 
     private var reasons: String {
         record.load.byReason.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     }
 
-    private var evidence: PageSection {
-        var parts: [any PagePart] = []
+    private var evidence: HTML {
+        var parts: [HTML] = []
         if !record.proofs.isEmpty {
             var table = PageTable([.init("Proof", width: 22), .init("Of", width: 18), .init("What"), .init("When")])
             for proof in record.proofs {
@@ -161,27 +158,29 @@ public struct DrillPage {
                     "\(proof.kind)", .code(proof.subject), .code(proof.detail), "\(DrillText.moment(proof.time))",
                 ])
             }
-            parts.append(table)
+            parts.append(table.html)
         }
-        var file = Facts([("Record", "\(record.id).json")])
+        var file = Facts()
+        file.add("Record", "\(record.id).json")
         file.add("Its SHA-256", code: digest)
-        parts.append(file)
+        parts.append(file.html)
         if let audit = record.audit {
-            var facts = Facts([("Audit log", "entries \(audit.first) to \(audit.last)")])
+            var facts = Facts()
+            facts.add("Audit log", "entries \(audit.first) to \(audit.last)")
             let lines = audit.checkpoint.split(separator: "\n").map { HTML.code(String($0)) + "<br>" }
             facts.add("Checkpoint", HTML(lines))
-            parts.append(facts)
+            parts.append(facts.html)
         } else {
             parts.append(
-                Note("No audit log.", "The gateway keeps none, so this record cannot be checked against it."))
+                .note("No audit log.", "The gateway keeps none, so this record cannot be checked against it."))
         }
-        return PageSection("Proofs and the audit log", parts)
+        return .section("Proofs and the audit log", parts)
     }
 
     // MARK: Comparison and signatures
 
-    private var comparison: PageSection? {
-        guard let predecessor else { return nil }
+    private var comparison: HTML {
+        guard let predecessor else { return "" }
         let comparison = DrillComparison(earlier: predecessor, later: record)
         var table = PageTable([
             .init("", width: 34), .init(predecessor.id, .number), .init("This drill", .number), .init(""),
@@ -193,27 +192,22 @@ public struct DrillPage {
                 "\(line.isWorse.map { $0 ? "worse" : "better" } ?? "")",
             ])
         }
-        return PageSection("Comparison with the previous drill", [table])
+        return .section("Comparison with the previous drill", [table.html])
     }
 
     private static func text(_ number: Int?, _ unit: String) -> String {
         number.map { unit == "ms" ? "\($0) ms" : "\($0)" } ?? "–"
     }
 
-    private var signatures: PageSection {
-        let people = record.participants
-        return PageSection(
+    private var signatures: HTML {
+        let leader = record.participants.first
+        let observer = record.participants.dropFirst().first
+        return .section(
             "Signatures",
             [
-                SignatureBoxes(
-                    statement: "We were present, and this record describes what happened.",
-                    [
-                        SignatureBoxes.Signatory(
-                            role: people.first?.role ?? "Drill leader", name: people.first?.name),
-                        SignatureBoxes.Signatory(
-                            role: people.dropFirst().first?.role ?? "Observer",
-                            name: people.dropFirst().first?.name),
-                    ])
+                .signatureBoxes(
+                    "We were present, and this record describes what happened.",
+                    [(leader?.role ?? "Drill leader", leader?.name), (observer?.role ?? "Observer", observer?.name)])
             ])
     }
 }

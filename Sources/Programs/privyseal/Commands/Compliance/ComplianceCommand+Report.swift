@@ -65,7 +65,7 @@ extension ComplianceCommand {
                 try await KeyLifecycleClientOption.lifecycleClient(configuration, lifecycleClient.admin).overview()
             }
             let now = ClockMonitor.systemTime()
-            let report = ComplianceExaminer(findings, at: now).report(id: Self.id(at: now.rfc3339))
+            let report = findings.report(id: Self.id(at: now.rfc3339), at: now)
             let (sealed, page) = try SignedReport.make(report, signer: signer)
             let files = out.map { ComplianceFiles(id: report.id, in: $0) }
             try files?.write(sealed.bytes, page: page)
@@ -89,9 +89,8 @@ extension ComplianceCommand {
         private func show(
             _ report: ComplianceReport, _ sealed: SignedReport, _ page: String, _ files: ComplianceFiles?
         ) {
-            if format == .text { print(files.map { "\(report.text)\n\($0.json)\n\($0.html)" } ?? report.text) }
             switch format {
-            case .text: break
+            case .text: print(files.map { "\(report.text)\n\($0.json)\n\($0.html)" } ?? report.text)
             case .json: print(String(decoding: sealed.bytes, as: UTF8.self), terminator: "")
             case .html: print(page, terminator: "")
             }

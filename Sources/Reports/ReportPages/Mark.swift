@@ -9,7 +9,9 @@ public enum Mark: String, CaseIterable, Sendable {
 
     /// The sign with another word, such as `passed`.
     public func badge(_ word: String) -> HTML {
-        "<span class=\"mark \(rawValue)\"><svg aria-hidden=\"true\"><use href=\"#mark-\(rawValue)\"/></svg>\(word)</span>"
+        """
+        <span class="mark \(rawValue)"><svg aria-hidden="true"><use href="#mark-\(rawValue)"/></svg>\(word)</span>
+        """
     }
 
     /// A page contains these once: the SVG symbols of the signs, 16 units wide.

@@ -5,8 +5,8 @@ public struct Timeline {
     /// The number of requests that a key answered in each interval, from the start. The name is the key ID.
     public typealias Series = (name: String, counts: [Double])
 
-    /// The state of a key between two times, in seconds from the start. The text, such as `active`, is shown if it fits.
-    /// A hollow band lacks the key's pattern.
+    /// The state of a key between two times, in seconds from the start. The text, such as `active`, is shown if it
+    /// fits. A hollow band lacks the key's pattern.
     public typealias Band = (name: String, text: String, from: Double, to: Double, isHollow: Bool)
 
     /// A step, with its time in seconds from the start.

@@ -203,8 +203,8 @@ struct TimelineDrawing {
             labels.map { label -> HTML in
                 let y = Double(label.row) * Self.labelHeight + 13
                 return """
-                    <path d="M\(label.x) \(y + 4)V\(rowsBottom)" stroke="#16191d" \
-                    stroke-width="1.1" stroke-dasharray="5 3"/><circle cx="\(label.x)" cy="\(y)" r="3.2" fill="#16191d"/>\
+                    <path d="M\(label.x) \(y + 4)V\(rowsBottom)" stroke="#16191d" stroke-width="1.1" \
+                    stroke-dasharray="5 3"/><circle cx="\(label.x)" cy="\(y)" r="3.2" fill="#16191d"/>\
                     <text x="\(label.isLeft ? label.x - 8 : label.x + 8)" y="\(y + 4)" \
                     text-anchor="\(label.isLeft ? "end" : "start")">\(label.text)</text>
 

@@ -8,17 +8,16 @@ struct DigestForm: Sendable {
     let finding: Finding?
     let apply: @Sendable ([UInt8]) -> RawDigest
 
+    private init(_ finding: Finding?, apply: @escaping @Sendable ([UInt8]) -> RawDigest) {
+        self.finding = finding
+        self.apply = apply
+    }
+
     private init(_ code: FindingCode, _ message: String, apply: @escaping @Sendable ([UInt8]) -> RawDigest) {
-        finding = Finding(code, message)
-        self.apply = apply
+        self.init(Finding(code, message), apply: apply)
     }
 
-    private init(correct apply: @escaping @Sendable ([UInt8]) -> RawDigest) {
-        finding = nil
-        self.apply = apply
-    }
-
-    static let sha256 = DigestForm { RawDigest(SHA256.hash(data: $0)) }
+    static let sha256 = DigestForm(nil) { RawDigest(SHA256.hash(data: $0)) }
 
     /// The first two are common.
     static let wrong = [

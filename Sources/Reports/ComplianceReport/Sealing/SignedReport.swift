@@ -118,28 +118,21 @@ public struct VerifiedReport: Sendable {
     }
 }
 
-/// Why the verification of a report failed.
-public enum SignedReportError: Error, Equatable, Sendable {
-    case notReport(String)
-    case unsigned
-    case wrongSignature(String)
-    /// The signature is valid, but not of a compliance report.
-    case notSeal
-    case changed
-    case otherPage
-    case wrongAnchor(String)
-}
+/// Why the verification of a report failed: a sentence.
+public struct SignedReportError: Error, Equatable, Sendable, CustomStringConvertible {
+    public let description: String
 
-extension SignedReportError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .notReport(let reason): "It is not a compliance report. \(reason)"
-        case .unsigned: "The report is not signed: its installation has no audit log."
-        case .wrongSignature(let reason): "The report's signature is not valid. \(reason)"
-        case .notSeal: "The signature is not for a compliance report."
-        case .changed: "The report was changed after it was signed."
-        case .otherPage: "The page does not belong to this report, or it was changed."
-        case .wrongAnchor(let reason): "The checkpoint in the report is not valid. \(reason)"
-        }
+    private init(_ description: String) { self.description = description }
+
+    public static let unsigned = Self("The report is not signed: its installation has no audit log.")
+    /// The signature is valid, but not of a compliance report.
+    public static let notSeal = Self("The signature is not for a compliance report.")
+    public static let changed = Self("The report was changed after it was signed.")
+    public static let otherPage = Self("The page does not belong to this report, or it was changed.")
+
+    static func notReport(_ reason: String) -> Self { Self("It is not a compliance report. \(reason)") }
+    static func wrongSignature(_ reason: String) -> Self { Self("The report's signature is not valid. \(reason)") }
+    public static func wrongAnchor(_ reason: String) -> Self {
+        Self("The checkpoint in the report is not valid. \(reason)")
     }
 }

@@ -33,36 +33,29 @@ extension CandidateKey: Encodable {
 }
 
 /// Why a file has no usable public key: a sentence with the remedy, without any of the file's contents.
-public enum CandidateKeyError: Error, Equatable, Sendable {
-    case empty
-    /// The file has a private key, which verification does not need.
-    case privateKey
-    case certificate
-    /// A key of another algorithm or curve.
-    case notP256(String)
-    /// Neither PEM, nor JWKS, nor DER.
-    case unknownFormat
-    /// The JWKS cannot be read. The sentence says why.
-    case keySet(String)
-    /// A PEM block cannot be read. The sentence says why.
-    case pem(String)
-}
+public struct CandidateKeyError: Error, Equatable, Sendable, CustomStringConvertible {
+    public let description: String
 
-extension CandidateKeyError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .empty: "It is empty; a public key in PEM or a JWKS is expected."
-        case .privateKey:
-            "It holds a private key, and verifying needs none. Make the public one with "
-                + "\"openssl pkey -in AuthKey.p8 -pubout -out public.pem\" where the key is, and keep the key there."
-        case .certificate:
-            "It holds a certificate; extract its key with \"openssl x509 -in FILE -noout -pubkey\"."
-        case .notP256(let what): "It holds \(what); App Store signatures are made with P-256 (prime256v1)."
-        case .unknownFormat:
-            "It is neither PEM (\"-----BEGIN PUBLIC KEY-----\"), nor a JWKS ({\"keys\": […]}), nor a "
-                + "SubjectPublicKeyInfo in DER."
-        case .keySet(let sentence): "Its JWKS cannot be used: \(sentence)"
-        case .pem(let sentence): "Its PEM cannot be read: \(sentence)"
-        }
+    private init(_ description: String) { self.description = description }
+
+    public static let empty = Self("It is empty; a public key in PEM or a JWKS is expected.")
+    public static let privateKey = Self(
+        "It holds a private key, and verifying needs none. Make the public one with "
+            + "\"openssl pkey -in AuthKey.p8 -pubout -out public.pem\" where the key is, and keep the key there.")
+    public static let certificate = Self(
+        "It holds a certificate; extract its key with \"openssl x509 -in FILE -noout -pubkey\".")
+    public static let unknownFormat = Self(
+        "It is neither PEM (\"-----BEGIN PUBLIC KEY-----\"), nor a JWKS ({\"keys\": […]}), nor a SubjectPublicKeyInfo "
+            + "in DER.")
+
+    /// A key of another algorithm or curve.
+    public static func notP256(_ kind: String) -> Self {
+        Self("It holds \(kind); App Store signatures are made with P-256 (prime256v1).")
     }
+
+    /// - Parameter sentence: Why the JWKS cannot be read.
+    static func keySet(_ sentence: String) -> Self { Self("Its JWKS cannot be used: \(sentence)") }
+
+    /// - Parameter sentence: Why a PEM block cannot be read.
+    static func pem(_ sentence: String) -> Self { Self("Its PEM cannot be read: \(sentence)") }
 }

@@ -37,15 +37,11 @@ extension LegacyMistakes {
     // MARK: Separators
 
     func separators() -> [KnownMistake] {
+        let trailing = Finding(.separatorTrailing, "A separator was also signed after the last field.")
+        let leading = Finding(.separatorLeading, "A separator was also signed before the first field.")
         let around = [
-            KnownMistake(
-                Finding(.separatorTrailing, "A separator was also signed after the last field."), .plausible,
-                .separator
-            ) { $0.hasTrailingSeparator = true },
-            KnownMistake(
-                Finding(.separatorLeading, "A separator was also signed before the first field."), .plausible,
-                .separator
-            ) { $0.hasLeadingSeparator = true },
+            KnownMistake(trailing, .plausible, .separator) { $0.hasTrailingSeparator = true },
+            KnownMistake(leading, .plausible, .separator) { $0.hasLeadingSeparator = true },
         ]
         let missing = LegacyField.allCases.dropLast().map { field in
             let finding = Finding(
@@ -94,51 +90,49 @@ extension LegacyMistakes {
     // MARK: The whole text
 
     func whole() -> [KnownMistake] {
-        let changes: [(FindingCode, KnownMistake.Rank, String, @Sendable ([UInt8]) -> [UInt8])] = [
-            (.textNewline, .common, "A line feed was signed after the text.", { $0 + [0x0A] }),
-            (.textNewline, .rare, "A line break (CR LF) was signed after the text.", { $0 + [0x0D, 0x0A] }),
-            (.textZeroByte, .plausible, "A zero byte was signed after the text.", { $0 + [0] }),
-            (
-                .textByteOrderMark, .rare, "A byte order mark was signed in front of the text.",
-                { [0xEF, 0xBB, 0xBF] + $0 }
-            ),
-            (
-                .textUTF8Twice, .plausible,
-                "The text was encoded as UTF-8 twice: its bytes were taken for Latin-1.",
-                { TextEncoding.utf8(ofLatin1: $0) }
-            ),
-            (
+        [
+            whole(.textNewline, .common, "A line feed was signed after the text.") { $0 + [0x0A] },
+            whole(.textNewline, .rare, "A line break (CR LF) was signed after the text.") { $0 + [0x0D, 0x0A] },
+            whole(.textZeroByte, .plausible, "A zero byte was signed after the text.") { $0 + [0] },
+            whole(.textByteOrderMark, .rare, "A byte order mark was signed in front of the text.") {
+                [0xEF, 0xBB, 0xBF] + $0
+            },
+            whole(
+                .textUTF8Twice, .plausible, "The text was encoded as UTF-8 twice: its bytes were taken for Latin-1.",
+                TextEncoding.utf8(ofLatin1:)),
+            whole(
                 .textLatin1, .plausible,
                 "The text was signed in Latin-1, which has no U+2063: a \"?\" was signed for it.",
-                { TextEncoding.latin1($0) }
-            ),
-            (
-                .textCase, .plausible, "The whole text was signed in lower case.",
-                { TextEncoding.map($0) { $0.lowercased() } }
-            ),
-            (
-                .textCase, .rare, "The whole text was signed in upper case.",
-                { TextEncoding.map($0) { $0.uppercased() } }
-            ),
-            (.textBase64, .plausible, "The text was signed in Base64.", { Base64.standard.encode($0) }),
-            (.textBase64, .rare, "The text was signed in Base64url.", { Base64.url.encode($0) }),
-            (.textHexadecimal, .rare, "The text was signed in hexadecimal.", { Array(Hexadecimal.encode($0).utf8) }),
-            (
-                .textQuoted, .plausible, "The text was signed in quotation marks, as a JSON string.",
-                { [UInt8(ascii: "\"")] + $0 + [UInt8(ascii: "\"")] }
-            ),
-        ]
-        return changes.map { code, rank, message, change in
-            KnownMistake(Finding(code, message), rank, .whole) { $0.finish = change }
-        } + utf16() + urlEncodings()
+                TextEncoding.latin1),
+            whole(.textCase, .plausible, "The whole text was signed in lower case.") {
+                TextEncoding.map($0) { $0.lowercased() }
+            },
+            whole(.textCase, .rare, "The whole text was signed in upper case.") {
+                TextEncoding.map($0) { $0.uppercased() }
+            },
+            whole(.textBase64, .plausible, "The text was signed in Base64.") { Base64.standard.encode($0) },
+            whole(.textBase64, .rare, "The text was signed in Base64url.") { Base64.url.encode($0) },
+            whole(.textHexadecimal, .rare, "The text was signed in hexadecimal.") {
+                Array(Hexadecimal.encode($0).utf8)
+            },
+            whole(.textQuoted, .plausible, "The text was signed in quotation marks, as a JSON string.") {
+                [UInt8(ascii: "\"")] + $0 + [UInt8(ascii: "\"")]
+            },
+        ] + utf16() + urlEncodings()
+    }
+
+    private func whole(
+        _ code: FindingCode, _ rank: KnownMistake.Rank, _ message: String,
+        _ change: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) -> KnownMistake {
+        KnownMistake(Finding(code, message), rank, .whole) { $0.finish = change }
     }
 
     private func utf16() -> [KnownMistake] {
         [("little", false, [0xFF, 0xFE] as [UInt8]), ("big", true, [0xFE, 0xFF])].flatMap { end, isBig, mark in
             [([], ""), (mark, ", with a byte order mark")].map { prefix, remark in
-                let finding = Finding(.textUTF16, "The text was signed in UTF-16 (\(end)-endian\(remark)).")
-                return KnownMistake(finding, .plausible, .whole) {
-                    $0.finish = { prefix + TextEncoding.utf16($0, bigEndian: isBig) }
+                whole(.textUTF16, .plausible, "The text was signed in UTF-16 (\(end)-endian\(remark)).") {
+                    prefix + TextEncoding.utf16($0, bigEndian: isBig)
                 }
             }
         }
@@ -148,9 +142,8 @@ extension LegacyMistakes {
         let encodings = PercentEncoding.Form.all.map { form in
             { @Sendable (bytes: [UInt8]) in TextEncoding.map(bytes) { PercentEncoding.encode($0, form) } }
         }
-        return encodings.uniqued { $0(text.bytes) }.map { encode in
-            let finding = Finding(.textURLEncoded, "The whole text was signed in URL encoding.")
-            return KnownMistake(finding, .plausible, .whole) { $0.finish = encode }
+        return encodings.uniqued { $0(text.bytes) }.map {
+            whole(.textURLEncoded, .plausible, "The whole text was signed in URL encoding.", $0)
         }
     }
 

@@ -183,8 +183,8 @@ struct TokenClaims {
         findings.add(
             .issuedAtFraction, in: "iat",
             "The claim \"iat\" is \(text), with a fraction or an exponent. Apple's page \"Generating JWS to sign App "
-                + "Store requests\" shows whole seconds and demands none; Apple's Swift library (JWSSignatureCreator.swift) "
-                + "writes a fraction.", severity: .warning)
+                + "Store requests\" shows whole seconds and demands none; Apple's Swift library "
+                + "(JWSSignatureCreator.swift) writes a fraction.", severity: .warning)
     }
 
     private mutating func checkIssuedAt(_ seconds: Int64, now: Timestamp) {

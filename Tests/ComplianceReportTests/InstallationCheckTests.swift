@@ -12,9 +12,10 @@ struct InstallationCheckTests {
         #expect(
             Sample.report(Sample.findings { $0.audit = .unverified(anchor: nil) }).result("audit.intact")
                 == .unavailable)
-        let changed = AuditFindings.Verified(
+        let changed: AuditFindings.Verified = (
             anchor: nil, entries: 7, faultCount: 1, faults: ["Entry 3 was changed."], externalChecked: 0,
-            secondPlace: .otherFileSystem)
+            secondPlace: .otherFileSystem
+        )
         let report = Sample.report(Sample.findings { $0.audit = .verified(changed) })
         #expect(report.result("audit.intact") == .fail)
         #expect(report.check("audit.intact")?.detail == "Entry 3 was changed.")
@@ -23,16 +24,18 @@ struct InstallationCheckTests {
 
     @Test("an audit log without entries is unavailable")
     func emptyLog() {
-        let empty = AuditFindings.Verified(
-            anchor: nil, entries: 0, faultCount: 0, faults: [], externalChecked: 0, secondPlace: .otherFileSystem)
+        let empty: AuditFindings.Verified = (
+            anchor: nil, entries: 0, faultCount: 0, faults: [], externalChecked: 0, secondPlace: .otherFileSystem
+        )
         #expect(Sample.report(Sample.findings { $0.audit = .verified(empty) }).result("audit.intact") == .unavailable)
     }
 
     @Test("checkpoints on the disk of the log fail, and sent ones are unavailable")
     func secondPlace() {
         let result = { (place: AuditFindings.CheckpointLocation, compared: Int) in
-            let verified = AuditFindings.Verified(
-                anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: compared, secondPlace: place)
+            let verified: AuditFindings.Verified = (
+                anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: compared, secondPlace: place
+            )
             return Sample.report(Sample.findings { $0.audit = .verified(verified) }).result("audit.secondPlace")
         }
         #expect(result(.otherFileSystem, 2) == .pass)

@@ -36,9 +36,10 @@ enum Sample {
                 )
             ],
             audit: .verified(
-                .init(
+                (
                     anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2,
-                    secondPlace: .otherFileSystem)),
+                    secondPlace: .otherFileSystem
+                )),
             drills: .read(drills(DrillFinding.scenarios.compactMap { drill($0) })))
         change(&findings)
         return findings

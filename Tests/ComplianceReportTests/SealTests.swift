@@ -30,7 +30,7 @@ struct SealTests {
         #expect(verified.id == "20261121T120000Z-00000000")
         #expect(verified.made == Sample.now)
         #expect(verified.anchor?.size == 7)
-        #expect(verified.result == .pass && verified.failed == 0)
+        #expect(verified.verdict.result == .pass && verified.verdict.failed == 0)
         #expect(verified.signers == ["example.com/log"])
     }
 
@@ -128,9 +128,10 @@ struct SealTests {
     private static func findings(_ anchor: ComplianceReport.Anchor?) -> ComplianceFindings {
         Sample.findings { findings in
             findings.audit = .verified(
-                .init(
+                (
                     anchor: anchor, entries: 7, faultCount: 0, faults: [], externalChecked: 2,
-                    secondPlace: .otherFileSystem))
+                    secondPlace: .otherFileSystem
+                ))
         }
     }
 

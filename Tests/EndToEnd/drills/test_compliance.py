@@ -121,6 +121,15 @@ def test_a_handmade_drill_record_does_not_count(beside, drills):
     (drills / f"{name}.json").unlink()
 
 
+def test_the_report_names_a_directory_of_drills_that_cannot_be_read(beside, drills):
+    kept = drills.rename(drills.with_name("drills-kept"))
+    drills.write_text("")
+    check = report_now(beside)["drills.readable"]
+    drills.unlink()
+    kept.rename(drills)
+    assert check["result"] == "unavailable" and f"{drills} cannot be read" in check["detail"], check
+
+
 def test_a_drill_counts_only_while_its_record_matches_the_digest_in_the_log(beside, drills):
     command = [BINARY, "drill", "run", "compromise", "--throw-away", "--config", beside.service.configuration]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -33,10 +33,11 @@ struct AuditSurvey {
             }
             let file = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
             let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 20).verify(reader)
-            let verified = AuditFindings.Verified(
+            let verified: AuditFindings.Verified = (
                 anchor: anchor, entries: report.size, faultCount: report.faultCount,
                 faults: report.faults.map { "\($0)" }, externalChecked: report.externalChecked,
-                secondPlace: Self.secondPlace(of: audit))
+                secondPlace: Self.secondPlace(of: audit)
+            )
             guard report.faultCount == 0 else {
                 return (.verified(verified), unverified("The audit log, which proves records, is not intact."))
             }

@@ -49,10 +49,15 @@ struct DrillSurvey {
     }
 
     private func read() -> (records: [DrillFinding], complaints: [String]) {
-        // The directory does not exist before the first drill.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: archive.directory)) ?? []
+        var names: [String] = []
         var records: [DrillFinding] = []
         var complaints: [String] = []
+        do { names = try FileManager.default.contentsOfDirectory(atPath: archive.directory) } catch {
+            // The directory does not exist before the first drill.
+            if FileFacts(archive.directory) != nil {
+                complaints.append("\(archive.directory) cannot be read: \(error.localizedDescription)")
+            }
+        }
         for name in names.sorted() where name.hasSuffix(".json") {
             let path = "\(archive.directory)/\(name)"
             do {

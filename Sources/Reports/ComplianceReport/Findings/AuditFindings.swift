@@ -7,29 +7,13 @@ public enum AuditFindings: Sendable {
     case unverified(anchor: ComplianceReport.Anchor?)
     case verified(Verified)
 
-    public struct Verified: Sendable {
-        /// The checkpoint up to which the log was verified.
-        public var anchor: ComplianceReport.Anchor?
-        public var entries: Int
-        public var faultCount: Int
-        /// Only the first ones.
-        public var faults: [String]
-        /// The number of compared checkpoints from the file of `audit.checkpoints`.
-        public var externalChecked: Int
-        public var secondPlace: CheckpointLocation
-
-        public init(
-            anchor: ComplianceReport.Anchor?, entries: Int, faultCount: Int, faults: [String], externalChecked: Int,
-            secondPlace: CheckpointLocation
-        ) {
-            self.anchor = anchor
-            self.entries = entries
-            self.faultCount = faultCount
-            self.faults = faults
-            self.externalChecked = externalChecked
-            self.secondPlace = secondPlace
-        }
-    }
+    /// - `anchor`: The checkpoint up to which the log was verified.
+    /// - `faults`: Only the first ones.
+    /// - `externalChecked`: The number of compared checkpoints from the file of `audit.checkpoints`.
+    public typealias Verified = (
+        anchor: ComplianceReport.Anchor?, entries: Int, faultCount: Int, faults: [String], externalChecked: Int,
+        secondPlace: CheckpointLocation
+    )
 
     /// The location of the log's checkpoints.
     public enum CheckpointLocation: Sendable, Equatable {

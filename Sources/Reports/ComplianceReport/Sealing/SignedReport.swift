@@ -63,10 +63,9 @@ public struct SignedReport: Sendable {
         do throws(NoteError) { signers = try note.verify(with: verifiers) } catch { throw .wrongSignature("\(error)") }
         guard let seal = ReportSignatureText(parsing: note.text) else { throw .notSeal }
         guard seal.json == ReportSignatureText.digest(of: report) else { throw .changed }
-        let verified: VerifiedReport
-        do throws(JSONReadError) { verified = try VerifiedReport(report, signers: signers) } catch {
-            throw .notReport("\(error)")
-        }
+        var verified: VerifiedReport
+        do { verified = try JSONDocument(parsing: report).root.decode() } catch { throw .notReport("\(error)") }
+        verified.signers = signers.map(\.name)
         guard verified.id == seal.id else { throw .changed }
         if let page, ReportSignatureText.digest(of: page) != seal.html { throw .otherPage }
         if let anchor = verified.anchor { try Self.check(anchor, signedBy: verifiers) }
@@ -91,30 +90,22 @@ public struct SignedReport: Sendable {
 }
 
 /// The contents of a report with a verified signature.
-public struct VerifiedReport: Sendable {
+public struct VerifiedReport: Decodable, Sendable {
+    public struct Verdict: Decodable, Sendable {
+        public let result: ComplianceCheck.Result
+        public let failed: Int
+        public let unavailable: Int
+    }
+
     public let id: String
     public let made: Timestamp
-    public let result: ComplianceCheck.Result
-    public let failed: Int
-    public let unavailable: Int
+    public let verdict: Verdict
     public let anchor: ComplianceReport.Anchor?
     /// The names of the keys that signed the report.
-    public let signers: [String]
+    public internal(set) var signers: [String] = []
 
-    init(_ report: [UInt8], signers: [NoteVerifier]) throws(JSONReadError) {
-        self.signers = signers.map(\.name)
-        let document: JSONDocument
-        do throws(JSONSyntaxError) { document = try JSONDocument(parsing: report) } catch {
-            throw JSONReadError(.invalid("\(error)"))
-        }
-        let object = try document.root.anyObject()
-        id = try object.decode("id")
-        made = try object.decode("made")
-        let verdict = try object.required("verdict") { value throws(JSONReadError) in try value.anyObject() }
-        result = try verdict.decode("result")
-        failed = try verdict.decode("failed")
-        unavailable = try verdict.decode("unavailable")
-        anchor = try object.decode("anchor")
+    private enum CodingKeys: String, CodingKey {
+        case id, made, verdict, anchor
     }
 }
 

@@ -30,17 +30,12 @@ extension TokenReading {
         let standard = Base64.standard.encode(header) + dot + Base64.standard.encode(payload)
         let over = "The signature is over"
         let withoutPadding = "\(over) the parts in Base64url without padding, but the token carries them otherwise"
+        let withPadding = "\(over) the parts with their padding, but the token carries them without"
+        let inStandardBase64 = "\(over) the parts in standard Base64, but the token carries them in Base64url"
         let behindHeader = "\(over) the payload's JSON behind the header's part (\"b64\": false of RFC 7797)"
         return [
             (proper, .signedOtherEncoding, withoutPadding),
-            (
-                padded, .signedOtherEncoding,
-                "\(over) the parts with their padding, but the token carries them without"
-            ),
-            (
-                standard, .signedOtherEncoding,
-                "\(over) the parts in standard Base64, but the token carries them in Base64url"
-            ),
+            (padded, .signedOtherEncoding, withPadding), (standard, .signedOtherEncoding, inStandardBase64),
             (second, .signedPayloadOnly, "\(over) the payload's part alone, without the header"),
             (payload, .signedPayloadOnly, "\(over) the JSON of the payload alone, without the header"),
             (header + dot + payload, .signedUnencoded, "\(over) the JSON texts, before they were encoded"),

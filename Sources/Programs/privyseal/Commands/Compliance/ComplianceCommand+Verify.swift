@@ -82,7 +82,8 @@ extension ComplianceCommand {
             var lines = [
                 "valid: report \(report.id) of \(report.made.text), signed by "
                     + report.signers.joined(separator: ", ") + ".",
-                "Its verdict: \(report.result.rawValue), \(report.failed) failed, \(report.unavailable) unavailable.",
+                "Its verdict: \(report.verdict.result.rawValue), \(report.verdict.failed) failed, "
+                    + "\(report.verdict.unavailable) unavailable.",
             ]
             if let anchor = report.anchor {
                 lines.append(
@@ -97,8 +98,9 @@ extension ComplianceCommand {
 
         private func document(_ report: VerifiedReport) -> JSONMembers {
             [
-                "valid": true, "id": report.id, "made": report.made, "result": report.result, "failed": report.failed,
-                "unavailable": report.unavailable, "signers": report.signers, "origin": report.anchor?.origin,
+                "valid": true, "id": report.id, "made": report.made, "result": report.verdict.result,
+                "failed": report.verdict.failed,
+                "unavailable": report.verdict.unavailable, "signers": report.signers, "origin": report.anchor?.origin,
                 "size": report.anchor?.size, "comparedWithLog": report.anchor.map { _ in database != nil },
             ]
         }

@@ -81,6 +81,15 @@ struct RobustnessTests {
         #expect(Set(explanation.findings.map(\.code)) == [.nonceUpperCase, .fieldCase, .keyOther])
     }
 
+    @Test("a search over a long text has fewer verifications")
+    func longText() throws {
+        let fixture = LegacyFixture(user: .applicationUsername(String(repeating: "x", count: 1 << 15)))
+        let answer = try fixture.answer(signing: ["other"])
+        let explanation = LegacyFixture.examine(answer, maximumVerifications: 100)
+        #expect((1...12).contains(explanation.verifications))
+        #expect(explanation.report.contains("The search was cut at its bound of 12 verifications"))
+    }
+
     @Test("without a key, no signature is valid and no error occurs")
     func noKeys() throws {
         let explanation = LegacyFixture.examine(try LegacyFixture().answer(signing: LegacyFixture().fields), keys: [])

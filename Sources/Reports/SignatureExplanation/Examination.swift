@@ -8,6 +8,9 @@ struct Examination {
         let key: Int
     }
 
+    /// The length of a signing input, in bytes, up to which the search has all its verifications.
+    private static let usualLength = 4096
+
     let keys: [CandidateKey]
     let maximumVerifications: Int
     /// The feature's ID, or `jws`.
@@ -41,6 +44,8 @@ struct Examination {
             return explanation(hasError ? .explained : .verified, proven + form, key: key)
         }
         guard let search else { return explanation(.unverified, form + reading.findings) }
+        // Each verification of the search hashes a text again, so a long text gets fewer of them.
+        verifier.maximum /= max(1, signingInput.count / Self.usualLength)
         for candidate in reading.candidates {
             guard let hit = search(candidate, verifier) else { continue }
             let proven = (hit.findings + reading.findings).map(\.proven) + keyFindings(hit.key)

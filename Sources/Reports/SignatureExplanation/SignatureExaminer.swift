@@ -17,7 +17,8 @@ public struct SignatureExaminer: Sendable {
     ///   - keys: The keys that may have made the signature.
     ///   - features: The features whose tokens can be checked. Features without a JWS have no effect.
     ///   - now: The current time, for the findings about a signature's age.
-    ///   - maximumVerifications: The limit of the search.
+    ///   - maximumVerifications: The limit of the search for a signing input of up to 4 KiB. It is lower in proportion
+    ///     for a longer one.
     public init(
         keys: [CandidateKey], features: [FeatureDescriptor], now: Timestamp,
         maximumVerifications: Int = defaultMaximumVerifications

@@ -4,7 +4,7 @@ import SigningKit
 /// Verifies signatures with several keys, up to a maximum number. A verification takes about 50 µs in a release build.
 final class Verifier {
     private let keys: [P256.Signing.PublicKey]
-    private let maximum: Int
+    var maximum: Int
     /// The indices of the keys with the named ID. If there are none, of the keys without an ID; else of all keys.
     private let named: [Int]
     /// The indices of all keys, the named ones first.

@@ -170,6 +170,11 @@ struct AuditTests {
                 "{database: /d, checkpoints: {file: /d}}",
                 "audit.checkpoints.file: is also the path of audit.database; give each file its own path."
             ),
+            (
+                "{database: /v/d, checkpoints: {file: /v//./d}}",
+                "audit.checkpoints.file: is also the path of audit.database; give each file its own path."
+            ),
+            ("{database: /v/d, checkpoints: {file: /v/./d-wal}}", "audit.checkpoints.file: " + keptByLog),
             ("{database: /d, checkpoints: {file: /d-wal}}", "audit.checkpoints.file: " + keptByLog),
             ("{database: /d, checkpoints: {file: /d.index.db}}", "audit.checkpoints.file: " + keptByLog),
             ("{database: /a.db, checkpoints: {file: /a.index.db}}", "audit.checkpoints.file: " + keptByLog),

@@ -180,6 +180,11 @@ struct ListenerTests {
                 "gateway.yaml:2: listeners.public.owner: must be a user, or a user and a group, such as privyseal:www-data."
             ),
             (
+                "public: {address: \"unix:/a\", owner: \"4294967295\"}",
+                "gateway.yaml:2: listeners.public.owner: has the number 4294967295, which is no user and no group; give "
+                    + "another one."
+            ),
+            (
                 "public: {behindProxy: yes}",
                 "gateway.yaml:2: listeners.public.behindProxy: must be true or false, but is text; write true or false, "
                     + "without quotes."

@@ -10,7 +10,8 @@ struct SecretTests {
         "the reader refuses a misplaced PIN in a URI and does not repeat it",
         arguments: [
             "pkcs11:token=a;object=b?pin-value=sesame4711", "pkcs11:token=a;object=b;pin-value=sesame4711",
-            "pkcs11:token=a;object=b&pin-value=sesame4711", "pkcs11:pin-value=sesame4711",
+            "pkcs11:token=a;object=b&pin-value=sesame4711", "pkcs11:token=a,pin-value=sesame4711",
+            "pkcs11:pin-value=sesame4711",
             "pkcs11:token=a?module-path=/m&PIN-Value=sesame4711", "pkcs11:token=a?p%69n-v%61lue=sesame4711",
             "pkcs11:token=a?pin=sesame4711", "pkcs11:token=a?user-pin=sesame4711",
             "file:/etc/key.p8?passphrase=sesame4711", "file:/etc/key.p8?password=sesame4711",
@@ -48,7 +49,7 @@ struct SecretTests {
     @Test("a URI may name a secret's source, and a label may contain such words")
     func allowed() throws {
         for uri in [
-            "pkcs11:token=pin;object=secret?pin-source=file:/run/pin",
+            "pkcs11:token=pin;object=secret?pin-source=file:/run/pin", "PKCS11:token=a;object=b",
             "file:/etc/passwords/pin=1/key.p8?passphrase-source=file:/p",
         ] {
             _ = try configuration(Examples.least("file:/etc/privyseal/AuthKey.p8", "\"\(uri)\""))

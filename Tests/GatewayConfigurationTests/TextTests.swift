@@ -81,10 +81,10 @@ struct TextTests {
     @Test("digests are 64 hexadecimal digits of either case")
     func digests() {
         let digits = String(repeating: "0123456789abcdef", count: 4)
-        #expect(CredentialReader.sha256(digits).map { Hexadecimal.encode($0) } == digits)
-        #expect(CredentialReader.sha256(digits.uppercased()) == CredentialReader.sha256(digits))
+        #expect(SettingKind<[UInt8]>.sha256(digits).map { Hexadecimal.encode($0) } == digits)
+        #expect(SettingKind<[UInt8]>.sha256(digits.uppercased()) == SettingKind<[UInt8]>.sha256(digits))
         for text in ["", String(digits.dropLast()), digits + "0", digits.replacing("f", with: "g")] {
-            #expect(CredentialReader.sha256(text) == nil)
+            #expect(SettingKind<[UInt8]>.sha256(text) == nil)
         }
     }
 }

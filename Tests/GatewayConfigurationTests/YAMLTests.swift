@@ -157,6 +157,13 @@ struct YAMLTests {
                 == "gateway.yaml:40001: logging.level: is given twice, first on line 2; keep one of them.")
     }
 
+    @Test("the reader reports 130,000 unknown keys within a minute", .timeLimit(.minutes(1)))
+    func endlessUnknownKeys() throws {
+        let text = (0..<130_000).map { String($0 + 1000, radix: 36) + ":\n" }.joined()
+        let error = try #require(throws: ConfigurationError.self) { try configuration(text) }
+        #expect(error.faults.count >= 130_000)
+    }
+
     @Test("the reader reports each repeated key and the other faults")
     func manyDuplicates() {
         let text = (1...20).map { "k\($0): 1\nk\($0): 2\n" }.joined() + "listen: {}\n" + Examples.least

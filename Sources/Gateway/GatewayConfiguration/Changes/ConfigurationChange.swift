@@ -29,3 +29,38 @@ extension ConfigurationChange: CustomStringConvertible {
         }
     }
 }
+
+/// A client that differs between two configurations.
+public struct ClientChange: Hashable, Sendable {
+    public let name: String
+    public let kind: ConfigurationChange.Kind
+}
+
+extension GatewayConfiguration {
+    /// The differences from `old`, sorted by path. A setting that only moved within the file is no difference.
+    public func changes(from old: GatewayConfiguration) -> [ConfigurationChange] {
+        let found = SettingTree.changes(from: .members(old.outline), to: .members(outline), at: "")
+        // A rule has no name. One removed and one added at the same index are a changed rule.
+        let paths = Dictionary(grouping: found, by: \.path)
+        return paths.keys.sorted().flatMap { path -> [ConfigurationChange] in
+            let changes = paths[path] ?? []
+            guard changes.count == 2, let removed = changes.first(where: { $0.kind == .removed }),
+                let added = changes.first(where: { $0.kind == .added })
+            else { return changes }
+            return [
+                ConfigurationChange(
+                    path: path, kind: .changed, old: removed.old, new: added.new,
+                    needsRestart: removed.needsRestart || added.needsRestart)
+            ]
+        }
+    }
+
+    /// The clients that differ from `old`, sorted by name, with one element for each client.
+    public func clientChanges(from old: GatewayConfiguration) -> [ClientChange] {
+        let changes = changes(from: old).compactMap { change -> ClientChange? in
+            guard let path = change.path.wholeMatch(of: /clients\[([^\]]*)\](.*)/) else { return nil }
+            return ClientChange(name: String(path.1), kind: path.2.isEmpty ? change.kind : .changed)
+        }
+        return Set(changes).sorted { $0.name < $1.name }
+    }
+}

@@ -9,6 +9,9 @@ public struct ConfigurationOrigin: Hashable, Sendable {
     /// Keys and indices from the root, as in `accounts[0].keys[1].uri`; empty for the root and for a variable.
     public let path: String
 
+    /// Of a value that is not read yet.
+    static let unknown = ConfigurationOrigin(source: "")
+
     init(source: String, line: Int? = nil, column: Int? = nil, path: String = "") {
         self.source = source
         self.line = line

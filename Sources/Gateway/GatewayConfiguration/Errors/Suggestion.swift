@@ -10,6 +10,9 @@ enum Suggestion {
         return distance <= max(1, name.count / 3) ? name : nil
     }
 
+    /// The beginning of a sentence that lists the known words.
+    static func question(_ nearest: String?) -> String { nearest.map { "did you mean \($0)? The" } ?? "the" }
+
     static func list(_ known: [String]) -> String {
         let listed = known.prefix(20).joined(separator: ", ")
         return known.count > 20 ? "\(listed) and \(known.count - 20) more" : listed

@@ -21,7 +21,7 @@ struct EnvironmentReader {
 
     /// Not a fault: service managers and containers pass on variables that are meant for other programs or versions.
     private func warn(_ name: String, known: [String]) {
-        let suggestion = Suggestion.nearest(to: name, among: known).map { "did you mean \($0)? The" } ?? "the"
+        let suggestion = Suggestion.question(Suggestion.nearest(to: name, among: known))
         findings.warn(
             "is not a known variable; \(suggestion) variables are \(known.joined(separator: ", "))",
             at: ConfigurationOrigin(source: Excerpt.name(name)))

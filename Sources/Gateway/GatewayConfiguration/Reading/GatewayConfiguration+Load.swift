@@ -26,7 +26,7 @@ extension GatewayConfiguration {
             bytes = try BoundedFile.read(path, limit: maximumSize, mayBePipe: mayBePipe)
         } catch {
             let origin = ConfigurationOrigin(source: path)
-            throw ConfigurationError([ConfigurationFault(origin: origin, reason: .unreadable(error.sentence))])
+            throw ConfigurationError([ConfigurationFinding(origin: origin, sentence: error.sentence)])
         }
         do throws(ConfigurationError) {
             return try read(
@@ -53,15 +53,13 @@ extension GatewayConfiguration {
             if let root = yaml.read(source), !root.isNull {
                 _ = configuration.readSection(MisplacedSecrets(findings: findings).remove(from: root), findings)
             } else if findings.faults.isEmpty {
-                findings.fault(.syntax("holds no settings; it must have at least the key accounts"), at: file)
+                findings.fault("holds no settings; it must have at least the key accounts", at: file)
             }
         }
         EnvironmentReader(findings: findings).read(environment, into: &configuration)
         ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
         AccessWarnings(configuration: configuration, now: now ?? systemTime(), findings: findings).look()
-        CosignerWarning.look(configuration, findings)
-        DualControlRules(findings: findings).look(configuration)
         configuration.warnings = findings.listedWarnings
         return configuration
     }

@@ -20,23 +20,23 @@ struct ListenerRules {
         if listener.origin != nil || listener.role == .public { return !listener.isAddressFaulty }
         if let given = listener.given, !given.isMisspelt("address") {
             let what = "the address that it listens on, such as unix:/run/privyseal/\(listener.role.rawValue).sock"
-            findings.fault(.missing(what), at: given.origin.child("address"))
+            findings.fault("is missing; give \(what)", at: given.origin.child("address"))
         }
         return false
     }
 
     private func checkSocket(_ listener: Listener) {
         guard let origin = listener.given?.origin(of: "tls") else { return }
-        findings.fault(.notAllowed("is for TCP, but this listener is a Unix socket; remove it"), at: origin)
+        findings.fault("is for TCP, but this listener is a Unix socket; remove it", at: origin)
     }
 
     private func checkTCP(_ listener: Listener) {
         for origin in ["mode", "owner"].compactMap({ listener.given?.origin(of: $0) }) {
-            findings.fault(.notAllowed("is for a Unix socket, but this listener is not one; remove it"), at: origin)
+            findings.fault("is for a Unix socket, but this listener is not one; remove it", at: origin)
         }
         if listener.tls != nil, listener.isBehindProxy, let origin = listener.given?.origin(of: "behindProxy") {
             let sentence = "says that a proxy terminates TLS, but tls is also given; keep one of them"
-            findings.fault(.notAllowed(sentence), at: origin)
+            findings.fault(sentence, at: origin)
         }
     }
 
@@ -50,7 +50,7 @@ struct ListenerRules {
             let sentence =
                 "can be reached from other machines, so administrators must show a certificate; give \(name).tls "
                 + "with clientCertificates: required, or listen on a Unix socket or 127.0.0.1"
-            findings.fault(.notAllowed(sentence), at: origin)
+            findings.fault(sentence, at: origin)
         } else if listener.tls == nil, !listener.isBehindProxy,
             listener.given?.faulty.contains("behindProxy") != true
         {
@@ -58,7 +58,7 @@ struct ListenerRules {
                 "can be reached from other machines without TLS, so others could read the traffic; give "
                 + "\(name).tls with a certificate and a key, or set \(name).behindProxy: true if a proxy "
                 + "in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket"
-            findings.fault(.notAllowed(sentence), at: origin)
+            findings.fault(sentence, at: origin)
         }
     }
 
@@ -69,7 +69,7 @@ struct ListenerRules {
                 let origin = listener.origin ?? other.origin
             else { continue }
             let sentence = "is also the address of listeners.\(other.role.rawValue); give each listener its own"
-            findings.fault(.notAllowed(sentence), at: origin)
+            findings.fault(sentence, at: origin)
         }
     }
 
@@ -82,12 +82,12 @@ struct ListenerRules {
             let sentence =
                 "allows every caller everything, and other machines can reach the public listener (\(origin)); "
                 + "remove it and give clients, or listen on 127.0.0.1, [::1] or a Unix socket"
-            findings.fault(.notAllowed(sentence), at: anonymous)
+            findings.fault(sentence, at: anonymous)
         } else if listener.isBehindProxy, let origin = listener.given?.origin(of: "behindProxy") {
             let sentence =
                 "allows every caller everything, including callers through the proxy (\(origin)); remove it and "
                 + "give clients, or remove behindProxy"
-            findings.fault(.notAllowed(sentence), at: anonymous)
+            findings.fault(sentence, at: anonymous)
         }
     }
 }

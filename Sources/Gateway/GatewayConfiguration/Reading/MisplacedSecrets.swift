@@ -9,14 +9,14 @@ struct MisplacedSecrets {
         switch node.content {
         case .scalar(let text, _):
             guard let sentence = Self.fault(of: text) else { return node }
-            findings.fault(.notAllowed(sentence), at: node.origin)
+            findings.fault(sentence, at: node.origin)
             return SettingNode(content: .faulty, origin: node.origin)
         case .list(let elements):
             return SettingNode(content: .list(elements.map(remove)), origin: node.origin)
         case .mapping(let entries):
             let cleaned: [SettingNode.Entry] = entries.compactMap { entry in
                 if let sentence = Self.fault(of: entry.name) {
-                    findings.fault(.notAllowed(sentence), at: entry.origin)
+                    findings.fault(sentence, at: entry.origin)
                     return nil
                 }
                 return SettingNode.Entry(name: entry.name, origin: entry.origin, value: remove(from: entry.value))

@@ -1,3 +1,6 @@
+import Encodings
+import SigningKit
+
 extension GatewayConfiguration {
     /// An account in App Store Connect: one issuer ID, its apps, and the keys that sign for them.
     public struct Account: SettingSection {
@@ -25,14 +28,15 @@ extension GatewayConfiguration {
                 missing: "the account's issuer ID in App Store Connect, such as 57246542-96fe-1a63-e053-0824d011072a",
                 "the account's issuer ID in App Store Connect; signed as it is written"
             ).shown { _ in nil },
-            .key(
-                "apps", "a list", missing: "a list with the bundleId and features of each app",
-                "the apps that the gateway signs for, at least one", members: App.reference,
-                outline: { .group("apps", $0.apps.map { .element($0.bundleID, $0.outline) }) }),
-            .key(
-                "keys", "a list", missing: "a list with the keyId and uri of each key",
-                "the keys that may sign for them, at least one", members: Key.reference,
-                outline: { .group("keys", $0.keys.map { .element($0.keyID, $0.outline) }) }),
+            .list(
+                "apps", \.apps, of: "app", .section { App(origin: $0) },
+                missing: "a list with the bundleId and features of each app",
+                "the apps that the gateway signs for, at least one", members: App.reference(of: App(origin: .unknown)),
+                outline: { .group("apps", $0.map { .element($0.bundleID, $0.outline) }) }),
+            .list(
+                "keys", \.keys, of: "key", .key, missing: "a list with the keyId and uri of each key",
+                "the keys that may sign for them, at least one", members: Key.Settings.reference(of: Key.Settings()),
+                outline: { .group("keys", $0.map { .element($0.keyID, $0.settings.outline) }) }),
             .value(
                 "activeKey", \.activeKeyID, .assignedIdentifier, missing: "the keyId of the key that signs",
                 "the `keyId` of the key that signs, one of `keys`. With an audit log, it applies only until the register "
@@ -47,7 +51,25 @@ extension GatewayConfiguration {
                 "seconds that a proposal waits for the second administrator"),
         ]
 
-        static var reference: [SettingReference] { reference(of: Account(origin: ConfigurationOrigin(source: ""))) }
+        func finish(_ given: GivenSettings, _ findings: Findings) {
+            if let origin = given.valid("issuerId") {
+                if !UUIDText.isUUID(issuerID) {
+                    findings.warn("is not a UUID, but issuer IDs in App Store Connect are; check it", at: origin)
+                }
+                if let first = findings.earlier("issuer ID", issuerID, at: origin) {
+                    findings.warn(
+                        "is also the issuer ID of another account (\(first)), maybe by mistake; check it", at: origin)
+                }
+            }
+            let known = keys.map(\.keyID)
+            guard let origin = given.valid("activeKey"), given.valid("keys") != nil,
+                !known.containsExactly(activeKeyID)
+            else { return }
+            findings.fault(
+                "is \(Excerpt.quoted(activeKeyID)), which is not the keyId of any key of this account; "
+                    + Suggestion.question(Suggestion.nearest(to: activeKeyID, among: known)) + " keys are "
+                    + Suggestion.list(known.map { Excerpt.quoted($0) }), at: origin)
+        }
     }
 
     public struct App: SettingSection {
@@ -58,16 +80,22 @@ extension GatewayConfiguration {
 
         static let settings: [Setting<Self>] = [
             .value(
-                "bundleId", \.bundleID, .identifier, missing: "the app's bundle ID, such as com.example.app",
+                "bundleId", \.bundleID, .identifier.once("the bundle ID"),
+                missing: "the app's bundle ID, such as com.example.app",
                 "the app's bundle ID; unique in the whole file"
             ).shown { _ in nil },
-            .key(
-                "features", "a list", standard: "required",
+            .list(
+                "features", \.features, of: "feature", .feature.once("the feature", inList: true),
+                missing: "a list of features, of FEATURES",
                 "the features that may be requested, at least one, without duplicates",
-                outline: { .set("features", $0.features) }),
+                outline: { .set("features", $0) }),
         ]
 
-        static var reference: [SettingReference] { reference(of: App(origin: ConfigurationOrigin(source: ""))) }
+        /// Warns about characters that no bundle ID has (CFBundleIdentifier).
+        func finish(_ given: GivenSettings, _ findings: Findings) {
+            guard let origin = given.valid("bundleId"), !bundleID.hasOnlyLetters(or: "-.") else { return }
+            findings.warn("has characters other than letters, digits, hyphens and periods; check it", at: origin)
+        }
     }
 
     struct DualControl: Sendable {
@@ -79,16 +107,17 @@ extension GatewayConfiguration {
 extension SettingKind<GatewayConfiguration.DualControl> {
     /// `true`, `false`, or a mapping for two administrators that says whether `operator` may be one of them.
     fileprivate static var dualControl: Self {
-        Self(
+        let boolean = SettingKind<Bool>.boolean
+        return Self(
             values: "`true`, `false`, `{operator: false}`",
             read: { node, findings in
                 guard case .mapping = node.content else {
-                    return node.boolean(findings).map { .init(isWanted: $0, countsOperator: true) }
+                    return boolean.read(node, findings).map { .init(isWanted: $0, countsOperator: true) }
                 }
-                var mapping = MappingReader(node, keys: ["operator"], findings)
-                return mapping?.required(
-                    "operator", "true or false: are root and the gateway's own user an administrator")?
-                    .boolean(findings).map { .init(isWanted: true, countsOperator: $0) }
+                var given = GivenSettings(node, keys: ["operator"], findings)
+                let what = "true or false: are root and the gateway's own user an administrator"
+                return given?.required("operator", what, findings)
+                    .flatMap { boolean.read($0, findings) }.map { .init(isWanted: true, countsOperator: $0) }
             },
             text: { $0.isWanted && !$0.countsOperator ? "true without operator" : $0.isWanted.description })
     }

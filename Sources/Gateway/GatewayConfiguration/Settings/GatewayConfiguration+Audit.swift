@@ -28,7 +28,10 @@ extension GatewayConfiguration {
         /// Every setting needs a restart, because the gateway opens the log once.
         static let settings: [Setting<Self>] = [
             .value(
-                "database", \.database, .auditDatabase,
+                "database", \.database,
+                .absolutePath(
+                    "absolute path, with or without `sqlite:` in front", of: "file", such: example,
+                    optionalPrefix: "sqlite:"),
                 missing: "the absolute path of the log's database, such as \(example)", needsRestart: true,
                 "an SQLite database; created if it is missing, in a directory that the gateway may write to"),
             .value(
@@ -59,25 +62,28 @@ extension GatewayConfiguration {
             let others = [key, checkpoints.file, checkpoints.tokenFile].compactMap(\.self).filter { !$0.path.isEmpty }
             checkDistinct([database] + others, findings)
             let companions = companions
-            for file in others where companions.contains(file.path) {
-                findings.fault(.notAllowed("is a file of the audit log itself; give another path"), at: file.origin)
+            for file in others where companions.contains(where: file.isSame) {
+                findings.fault("is a file of the audit log itself; give another path", at: file.origin)
             }
         }
 
         /// The files that the gateway itself keeps next to the database and the key.
-        private var companions: [String] {
-            let (database, key) = (database.path, key.path)
-            guard !database.isEmpty else { return key.isEmpty ? [] : [key + ".pub"] }
-            let index = (database.hasSuffix(".db") ? String(database.dropLast(3)) : database) + ".index.db"
-            return ["-wal", "-shm", "-journal"].map { database + $0 } + [index] + (key.isEmpty ? [] : [key + ".pub"])
+        private var companions: [File] {
+            let publicKey = key.path.isEmpty ? [] : [key.beside(".pub", key.origin)]
+            let path = database.path
+            guard !path.isEmpty else { return publicKey }
+            let index = (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
+            return publicKey
+                + (["-wal", "-shm", "-journal"].map { path + $0 } + [index])
+                .map { File(path: $0, origin: database.origin) }
         }
 
         /// Refuses one file for two settings: the gateway would overwrite its contents.
         private func checkDistinct(_ files: [File], _ findings: Findings) {
             for (index, file) in files.enumerated() {
-                guard let other = files[..<index].first(where: { $0.path == file.path }) else { continue }
-                let sentence = "is also the path of \(other.origin.path); give each file its own path"
-                findings.fault(.notAllowed(sentence), at: file.origin)
+                guard let other = files[..<index].first(where: file.isSame) else { continue }
+                findings.fault(
+                    "is also the path of \(other.origin.path); give each file its own path", at: file.origin)
             }
         }
     }
@@ -117,28 +123,16 @@ extension GatewayConfiguration {
                 "tokenFile", \.tokenFile, .file(such: "/etc/privyseal/witness.token"), needsRestart: true,
                 standard: "no token", "a file with the bearer token for `url`"),
             .optional(
-                "cosigner", \.cosigner, .keyLocation, needsRestart: true, standard: "only the log's key signs",
+                "cosigner", \.cosigner, .keyLocation("a URI, see [keys](#accountskeys)"), needsRestart: true,
+                standard: "only the log's key signs",
                 "a P-256 key that also signs each checkpoint; a separate key, not one that signs offers"),
         ]
 
         func finish(_ given: GivenSettings, _ findings: Findings) {
             guard let origin = given.origin(of: "tokenFile"), !given.isPresentOrMisspelt("url") else { return }
             let sentence = "has no effect, because checkpoints are not posted to a URL; give url, or remove it"
-            findings.fault(.notAllowed(sentence), at: origin)
+            findings.fault(sentence, at: origin)
         }
-    }
-}
-
-extension SettingKind<GatewayConfiguration.File> {
-    /// A path, with the scheme of its store (`sqlite:`) or without.
-    fileprivate static var auditDatabase: Self {
-        Self(
-            values: "absolute path, with or without `sqlite:` in front",
-            read: { node, findings in
-                node.file(findings, such: GatewayConfiguration.Audit.example) {
-                    $0.hasPrefix("sqlite:") ? String($0.dropFirst(7)) : $0
-                }
-            }, text: { $0.path })
     }
 }
 
@@ -159,9 +153,26 @@ extension SettingKind<String> {
     }
 }
 
-extension GatewayConfiguration.File {
-    /// The default file next to this one.
-    fileprivate func beside(_ suffix: String, _ origin: ConfigurationOrigin) -> Self {
-        Self(path: path + suffix, origin: origin)
+extension GatewayConfiguration {
+    /// The settings of the drills, which rehearse key incidents and rotations.
+    public struct Drills: SettingSection {
+        public internal(set) var directory = File.none
+
+        private static let example = "/var/lib/privyseal/drills"
+
+        static let settings: [Setting<Self>] = [
+            .value(
+                "directory", \.directory, .directory(such: example),
+                missing: "the absolute path of a directory for the records of drills, such as \(example)",
+                standard: "`drills` next to `audit.database`",
+                "a directory for the records of drills; created if it is missing")
+        ]
+    }
+
+    /// The configured directory, or `drills` next to the audit log's database. Nil if neither is configured.
+    public var drillDirectory: String? {
+        if let drills { return drills.directory.path }
+        guard let path = audit?.database.path, let slash = path.lastIndex(of: "/") else { return nil }
+        return "\(path[...slash])drills"
     }
 }

@@ -9,10 +9,12 @@ extension GatewayConfiguration {
             case imported, generated
         }
 
-        /// The settings of a key, except its location.
+        /// The settings of a key.
         public struct Settings: SettingSection {
             /// The ID in App Store Connect: `keyIdentifier`, or `kid` in a JWS header.
             public internal(set) var keyID = ""
+            /// Nil until it is read.
+            var location: KeyLocation?
             /// The gateway refuses a key with another public key.
             public internal(set) var fingerprint: PublicKeyFingerprint?
             /// From `publicKeyFile`, for a token that has neither a public key nor a certificate.
@@ -24,11 +26,13 @@ extension GatewayConfiguration {
 
             static let settings: [Setting<Self>] = [
                 .value(
-                    "keyId", \.keyID, .assignedIdentifier,
+                    "keyId", \.keyID, .assignedIdentifier.once("the key ID"),
                     missing: "the key's ID in App Store Connect, such as 2X9R4HXF34",
                     "the key's ID in App Store Connect; unique in the whole file"
                 ).shown { _ in nil },
-                .key("uri", "a URI, see below", standard: "required", "the location of the key"),
+                .optional(
+                    "uri", \.location, .keyLocation("a URI, see below"),
+                    missing: "the location of the key: a URI with the scheme SCHEMES", "the location of the key"),
                 .optional(
                     "publicKey", \.fingerprint, .fingerprint,
                     "the expected public key: the SHA-256 of its SubjectPublicKeyInfo in DER"),
@@ -44,6 +48,30 @@ extension GatewayConfiguration {
                     "how the key came into its token, if its import or generation is not on record. A key from App Store "
                         + "Connect is imported"),
             ]
+
+            func finish(_ given: GivenSettings, _ findings: Findings) {
+                if let origin = given.valid("keyId"), !Self.isUsual(keyID) {
+                    let shape =
+                        "is not ten upper-case letters and digits, but key IDs in App Store Connect are; check it"
+                    findings.warn(shape, at: origin)
+                }
+                // Apple gives each key one ID, and refuses signatures that name another.
+                if let location, let first = findings.earlier("address", location.address, at: location.origin) {
+                    findings.warn(
+                        "is also the location of another key (\(first)); each key has one key ID", at: location.origin)
+                }
+                guard let publicKey, let origin = given.valid("publicKey") else { return }
+                let found = PublicKeyFingerprint(of: publicKey)
+                guard fingerprint != found else { return }
+                findings.fault(
+                    "is not the fingerprint of the key in publicKeyFile, which is \(found); correct or remove one of them",
+                    at: origin)
+            }
+
+            /// Apple publishes no rule for key IDs.
+            private static func isUsual(_ keyID: String) -> Bool {
+                keyID.utf8.count == 10 && keyID.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
+            }
         }
 
         public let location: KeyLocation
@@ -52,7 +80,7 @@ extension GatewayConfiguration {
         let settings: Settings
         public let origin: ConfigurationOrigin
 
-        init(_ location: KeyLocation, _ settings: Settings, origin: ConfigurationOrigin) {
+        fileprivate init(_ location: KeyLocation, _ settings: Settings, origin: ConfigurationOrigin) {
             self.location = location
             self.settings = settings
             self.origin = origin
@@ -64,18 +92,25 @@ extension GatewayConfiguration {
         public var uri: KeyURI { location.uri }
 
         public subscript<Value>(dynamicMember field: KeyPath<Settings, Value>) -> Value { settings[keyPath: field] }
-
-        var outline: [SettingTree.Member] {
-            [.setting("uri", uri.description, compared: uri.text)] + settings.outline
-        }
-
-        static var reference: [SettingReference] { Settings.reference(of: Settings()) }
     }
 }
 
 extension GatewayConfiguration.Key: CustomStringConvertible {
     /// For logs and tables, without the attributes that lead to a secret.
     public var description: String { "\(settings.keyID) at \(uri)" }
+}
+
+extension SettingKind<GatewayConfiguration.Key> {
+    static var key: Self {
+        Self(
+            values: "a mapping",
+            read: { node, findings in
+                var settings = GatewayConfiguration.Key.Settings()
+                _ = settings.readSection(node, findings)
+                guard let location = settings.location, !settings.keyID.isEmpty else { return nil }
+                return GatewayConfiguration.Key(location, settings, origin: node.origin)
+            })
+    }
 }
 
 extension SettingKind<PublicKeyFingerprint> {

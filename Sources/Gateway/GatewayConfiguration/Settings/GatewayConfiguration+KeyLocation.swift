@@ -16,9 +16,75 @@ extension GatewayConfiguration.KeyLocation: CustomStringConvertible {
 }
 
 extension SettingKind<GatewayConfiguration.KeyLocation> {
-    static var keyLocation: Self {
+    static func keyLocation(_ values: String) -> Self {
         Self(
-            values: "a URI, see [keys](#accountskeys)", read: { KeyURIReader(findings: $1).read($0) },
+            values: values,
+            read: { node, findings in
+                node.parsed(findings) { text throws(InvalidValue) in
+                    try GatewayConfiguration.KeyLocation(text, node.origin, findings.plugins)
+                }
+            },
             text: { $0.description }, compared: { $0.uri.text })
+    }
+}
+
+extension GatewayConfiguration.KeyLocation {
+    /// Reads a key's URI. No message repeats it, because an invalid URI may contain a secret.
+    fileprivate init(_ text: String, _ origin: ConfigurationOrigin, _ plugins: Plugins) throws(InvalidValue) {
+        // RFC 3986 §2: only visible ASCII; other characters are percent-encoded.
+        if let position = text.unicodeScalars.enumerated().first(where: { !(0x21...0x7E).contains($0.element.value) }) {
+            throw InvalidValue(
+                "holds a character invalid in URIs, at position \(position.offset + 1); percent-encode it")
+        }
+        try Self.checkSecrets(text)
+        do throws(KeyError) {
+            uri = try KeyURI(text)
+            let scheme = uri.scheme
+            guard let backend = plugins.backends.first(where: { $0.scheme == scheme }) else {
+                let schemes = plugins.schemes.joined(separator: ", ")
+                throw .invalidURI("no backend serves its scheme; the schemes are \(schemes)")
+            }
+            address = try backend.address(of: uri)
+        } catch {
+            let sentence = if case .invalidURI(let sentence) = error { sentence } else { error.description }
+            // The finding adds the full stop.
+            throw InvalidValue("cannot be used: \(sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)")
+        }
+        self.origin = origin
+    }
+
+    /// Refuses a secret such as a PIN, which would be in all backups and copies of the file. Finds attributes by their
+    /// decoded names, even if percent-encoded or after a wrong `;`, `?`, `&` or `,` (RFC 7512 §2.3).
+    private static func checkSecrets(_ text: String) throws(InvalidValue) {
+        // In a PKCS #11 URI, `token` is the label of the token.
+        let words: Set = text.lowercased().hasPrefix("pkcs11:") ? ["pw", "key"] : ["pw", "key", "token"]
+        for attribute in [text, Self.decoded(text[...])].flatMap({ $0.split { ":;?&,".contains($0) } }) {
+            guard let equals = attribute.firstIndex(of: "=") else { continue }
+            let name = Self.decoded(attribute[..<equals])
+            let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            let isSecret =
+                (words.contains(name) || ["pin", "pass", "pwd", "secret"].contains { name.contains($0) })
+                && !name.hasSuffix("-source")
+            guard isWord, isSecret else { continue }
+            throw InvalidValue(
+                "holds a PIN or a passphrase; put it into a file that only the gateway reads, and name the file with "
+                    + "pin-source=file:/path or passphrase-source=file:/path")
+        }
+    }
+
+    /// Percent-decoded (RFC 3986 §2.1) and in lower case.
+    private static func decoded(_ name: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(name.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), let value = UInt8(digits, radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 }

@@ -34,8 +34,8 @@ extension GatewayConfiguration {
         /// Address, TLS, mode and owner need a restart: the gateway creates its sockets once, and clients are connected.
         static let settings: [Setting<Self>] = [
             .key(
-                "address", "a host and a port, or `unix:` and a path", standard: "only the public listener has one",
-                needsRestart: true,
+                "address", values: "a host and a port, or `unix:` and a path",
+                standard: "only the public listener has one", needsRestart: true,
                 "where it listens; different for each listener",
                 read: { $1.readAddress($0, replaces: false, $2) },
                 outline: { .setting("address", $0.address.description, needsRestart: true) }),
@@ -47,11 +47,11 @@ extension GatewayConfiguration {
             },
             .value("behindProxy", \.isBehindProxy, .boolean, "`true` if a proxy in front of it terminates TLS"),
             .optional(
-                "mode", \.mode, .text("four octal digits, such as `\"0660\"`"), needsRestart: true,
+                "mode", \.mode, .socketMode, needsRestart: true,
                 standard: "`\"0600\"`: the owner, and root",
                 "which users may connect to a Unix socket; to connect, a user needs the right to write"),
             .optional(
-                "owner", \.owner, .text("`USER` or `USER:GROUP`"), needsRestart: true,
+                "owner", \.owner, .socketOwner, needsRestart: true,
                 standard: "the gateway's user and group",
                 "the owner of a Unix socket, by name"),
         ]
@@ -64,7 +64,7 @@ extension GatewayConfiguration {
             if !replaces, let origin {
                 let sentence =
                     "is the same setting as \(origin.path), which is also given (\(origin)); keep one of them"
-                findings.fault(.notAllowed(sentence), at: node.origin)
+                findings.fault(sentence, at: node.origin)
                 return false
             }
             origin = node.origin

@@ -43,13 +43,13 @@ extension GatewayConfiguration {
                 let sentence =
                     "has no effect, because client certificates are not requested; set clientCertificates to optional "
                     + "or required, or remove it"
-                findings.fault(.notAllowed(sentence), at: origin)
+                findings.fault(sentence, at: origin)
             case (.optional, nil) where !given.isMisspelt("trustRoots"),
                 (.required, nil) where !given.isMisspelt("trustRoots"):
                 let what =
                     "the CA certificates in PEM that verify client certificates, such as "
                     + "/etc/privyseal/tls/clients-ca.pem"
-                findings.fault(.missing(what), at: given.origin.child("trustRoots"))
+                findings.fault("is missing; give \(what)", at: given.origin.child("trustRoots"))
             default: break
             }
         }
@@ -62,15 +62,5 @@ extension GatewayConfiguration {
         case optional
         /// A connection requires a certificate.
         case required
-    }
-
-    /// A file that the program opens later.
-    public struct File: Sendable {
-        /// Absolute.
-        public let path: String
-        public let origin: ConfigurationOrigin
-
-        /// Not read yet.
-        static let none = File(path: "", origin: ConfigurationOrigin(source: ""))
     }
 }

@@ -52,23 +52,17 @@ extension SettingKind<GatewayConfiguration.Verification> {
         Self(
             values: "`always`, `off`, `{sampled: N}`",
             read: { node, findings in
-                if case .mapping = node.content { return sampling(node, findings) }
-                return node.parsed(findings) { text throws(InvalidValue) in
-                    try GatewayConfiguration.Verification(text)
+                guard case .mapping = node.content else {
+                    return node.parsed(findings) { text throws(InvalidValue) in
+                        try GatewayConfiguration.Verification(text)
+                    }
                 }
+                var given = GivenSettings(node, keys: ["sampled"], findings)
+                let what = "N, to verify one of N signatures, such as 100"
+                return given?.required("sampled", what, findings)?
+                    .parsed(findings, as: .wholeNumber) { text throws(InvalidValue) in
+                        try GatewayConfiguration.Verification(interval: SettingNode.wholeNumber(text))
+                    }
             }, text: { $0.description })
-    }
-
-    private static func sampling(_ node: SettingNode, _ findings: Findings) -> GatewayConfiguration.Verification? {
-        guard var mapping = MappingReader(node, keys: ["sampled"], findings),
-            let interval = mapping.required("sampled", "N, to verify one of N signatures, such as 100"),
-            let number = interval.wholeNumber(findings)
-        else { return nil }
-        do {
-            return try GatewayConfiguration.Verification(interval: number)
-        } catch {
-            findings.fault(.notAllowed(error.sentence), at: interval.origin)
-            return nil
-        }
     }
 }

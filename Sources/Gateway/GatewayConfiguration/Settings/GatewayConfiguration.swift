@@ -32,7 +32,7 @@ public struct GatewayConfiguration: Sendable {
     /// At least one. Bundle IDs and key IDs are unique.
     public internal(set) var accounts: [Account] = []
     /// Warnings about valid settings that may be mistakes; to be shown once at start.
-    public internal(set) var warnings: [ConfigurationWarning] = []
+    public internal(set) var warnings: [ConfigurationFinding] = []
     /// The SHA-256 of the file as read, 32 bytes. The variables are not included.
     public let digest: [UInt8]
     let file: ConfigurationOrigin
@@ -51,7 +51,8 @@ public struct GatewayConfiguration: Sendable {
 extension GatewayConfiguration: SettingSection {
     static let settings: [Setting<Self>] = [
         .key(
-            "listen", "a host and a port, or `unix:` and a path", standard: "`127.0.0.1:8080`", needsRestart: true,
+            "listen", values: "a host and a port, or `unix:` and a path", standard: "`127.0.0.1:8080`",
+            needsRestart: true,
             "the short form of `listeners.public.address`",
             read: { $1.namedListeners.byRole[.public, default: Listener(.public)].readAddress($0, replaces: false, $2) }
         ),
@@ -59,12 +60,13 @@ extension GatewayConfiguration: SettingSection {
         .value(
             "anonymous", \.allowsAnonymous, .boolean,
             "whether every caller that reaches the public listener may have every signature"),
-        .key(
-            "clients", "a list", standard: "none", "the clients that may request signatures", members: Client.reference,
-            read: { $1.readClients($0, $2) },
-            outline: { .group("clients", $0.clients.map { .element($0.name, $0.outline) }) }),
+        .list(
+            "clients", \.clients, of: "client", .section { Client(origin: $0) },
+            "the clients that may request signatures",
+            members: Client.reference(of: Client(origin: .unknown)),
+            outline: { .group("clients", $0.map { .element($0.name, $0.outline) }) }),
         .section("limits", \.limits),
-        .section("tracing", optional: \.tracing) { Tracing(origin: $0) },
+        .section("tracing", optional: \.tracing) { _ in Tracing() },
         .section("audit", optional: \.audit, Audit.init).read { $1.readAudit($0, $2) },
         .section("drills", optional: \.drills) { _ in Drills() },
         .value(
@@ -96,11 +98,12 @@ extension GatewayConfiguration: SettingSection {
                     settings.reference.map { $0.below("\(scheme).") }
                 }
             }),
-        .key(
-            "accounts", "a list", missing: "a list with the issuerId, apps, keys and activeKey of each account",
-            "the accounts in App Store Connect, at least one", members: Account.reference,
-            read: { $1.readAccounts($0, $2) },
-            outline: { .group("accounts", $0.accounts.map { .element($0.issuerID, $0.outline) }) }),
+        .list(
+            "accounts", \.accounts, of: "account", .section { Account(origin: $0) },
+            missing: "a list with the issuerId, apps, keys and activeKey of each account",
+            "the accounts in App Store Connect, at least one",
+            members: Account.reference(of: Account(origin: .unknown)),
+            outline: { .group("accounts", $0.map { .element($0.issuerID, $0.outline) }) }),
     ]
 
     mutating func finish(_ given: GivenSettings, _ findings: Findings) {
@@ -113,25 +116,18 @@ extension GatewayConfiguration: SettingSection {
             findings.warn(sentence, at: given.origin.child("audit"))
         }
         // An invalid `audit` already has its own fault.
-        if isAuditOff || !hasAudit { DualControlRules(findings: findings).requireLog(for: accounts) }
-    }
-
-    private mutating func readClients(_ node: SettingNode, _ findings: Findings) -> Bool {
-        var reader = ClientReader(findings)
-        clients = node.list(of: "client", findings)?.compactMap { reader.read($0) } ?? []
-        return !clients.isEmpty
-    }
-
-    private mutating func readAccounts(_ node: SettingNode, _ findings: Findings) -> Bool {
-        var reader = AccountReader(findings)
-        accounts = node.list(of: "account", findings)?.compactMap { reader.read($0) } ?? []
-        return !accounts.isEmpty
+        guard isAuditOff || !hasAudit else { return }
+        for account in accounts where account.hasDualControl {
+            findings.fault(
+                "needs the audit log, which stores proposals and approvals; give audit.database, or remove it",
+                at: account.origin.child("dualControl"))
+        }
     }
 
     private mutating func readBackends(_ node: SettingNode, _ findings: Findings) -> Bool {
-        guard let mapping = MappingReader(node, keys: findings.plugins.schemes, findings) else { return false }
+        guard let given = GivenSettings(node, keys: findings.plugins.schemes, findings) else { return false }
         for scheme in findings.plugins.schemes {
-            if let node = mapping.optional(scheme) { _ = backends[scheme]?.readSection(node, findings) }
+            if let node = given.value(of: scheme) { _ = backends[scheme]?.readSection(node, findings) }
         }
         return true
     }
@@ -148,7 +144,7 @@ extension GatewayConfiguration: SettingSection {
         guard !isAuditOff else { return true }
         // Do not repeat the text: it may be the address of a database, with a password.
         let sentence = "must be off, or a mapping with the database, as in {database: \(Audit.example)}"
-        findings.fault(.notAllowed(sentence), at: node.origin)
+        findings.fault(sentence, at: node.origin)
         return false
     }
 }
@@ -163,6 +159,8 @@ extension GatewayConfiguration {
             "at least one client, because without one the gateway would serve no caller: privyseal clients mint NAME "
             + "makes a token and shows the lines to put here (anonymous: true instead allows every caller on this "
             + "machine everything)"
-        throw ConfigurationError([ConfigurationFault(origin: file.child("clients"), reason: .missing(what))])
+        throw ConfigurationError([
+            ConfigurationFinding(origin: file.child("clients"), sentence: "is missing; give \(what)")
+        ])
     }
 }

@@ -12,9 +12,9 @@ extension PluginSettings {
 
     mutating func readSection(_ node: SettingNode, _ findings: Findings) -> Bool {
         let settings = settings
-        guard var mapping = MappingReader(node, settings, findings) else { return false }
-        mapping.read(settings, into: &self)
-        return mapping.given.faulty.isEmpty
+        guard var given = GivenSettings(node, keys: settings.map(\.name), findings) else { return false }
+        given.read(settings, into: &self, findings)
+        return given.faulty.isEmpty
     }
 
     var outline: [SettingTree.Member] { settings.compactMap { $0.outline(self) } }
@@ -45,14 +45,14 @@ extension SettingKind<PluginSettings.Value?> {
             read: { node, findings in
                 guard let value = read(node, findings).map(value) else { return nil }
                 guard let fault = kind.fault(of: value) else { return .some(value) }
-                findings.fault(.notAllowed(fault), at: node.origin)
+                findings.fault(fault, at: node.origin)
                 return nil
             },
             text: { value in
                 switch value {
                 case .boolean(let value): value.description
                 case .integer(let value): value.description
-                case .number(let value): Decimal.text(value)
+                case .number(let value): SettingKind<Double>.decimal(value)
                 case .text(let value): value.isEmpty ? nil : value
                 case nil: nil
                 }

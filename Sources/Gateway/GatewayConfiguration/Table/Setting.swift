@@ -11,7 +11,7 @@ struct Setting<Section>: Sendable {
     var isKey = true
     /// What to give, with an example, if the key is missing; nil if it may be missing.
     var missing: String?
-    /// Nil if the reader of the section reads the value itself.
+    /// Nil for a row that is not a key.
     var read: Read?
     /// The value in the differences of a reload; nil if there is none.
     var outline: Outline = { _ in nil }
@@ -24,6 +24,48 @@ struct Setting<Section>: Sendable {
 struct SettingVariable<Section>: Sendable {
     let name: String
     let read: Setting<Section>.Read
+}
+
+/// The description of a setting, for the reference pages.
+struct SettingReference: Sendable {
+    /// From the root, as in `limits.connections` or `accounts[].keys[].uri`.
+    private(set) var path: String
+    let values: String
+    let standard: String
+    let summary: String
+    var variable: String?
+    var needsRestart = false
+
+    func below(_ prefix: String) -> Self {
+        var copy = self
+        copy.path = prefix + path
+        return copy
+    }
+}
+
+/// A mapping of the file whose keys are a table.
+protocol SettingSection: Sendable {
+    static var settings: [Setting<Self>] { get }
+
+    /// Sets defaults that depend on other settings, and checks combinations. Called after all settings are read.
+    mutating func finish(_ given: GivenSettings, _ findings: Findings)
+}
+
+extension SettingSection {
+    func finish(_ given: GivenSettings, _ findings: Findings) {}
+
+    /// Reads every given setting. False, with a fault in `findings`, if one of them is invalid.
+    mutating func readSection(_ node: SettingNode, _ findings: Findings) -> Bool {
+        let keys = Self.settings.filter(\.isKey).map(\.name)
+        guard var given = GivenSettings(node, keys: keys, findings) else { return false }
+        given.read(Self.settings, into: &self, findings)
+        finish(given.withoutValues, findings)
+        return given.faulty.isEmpty
+    }
+
+    var outline: [SettingTree.Member] { Self.settings.compactMap { $0.outline(self) } }
+
+    static func reference(of section: Self) -> [SettingReference] { settings.flatMap { $0.reference(section) } }
 }
 
 extension Setting {
@@ -57,10 +99,10 @@ extension Setting {
 
     /// A value that may be absent.
     static func optional<Value>(
-        _ name: String, _ field: Field<Value?>, _ kind: SettingKind<Value>, needsRestart: Bool = false,
-        standard: String = "none", _ summary: String
+        _ name: String, _ field: Field<Value?>, _ kind: SettingKind<Value>, missing: String? = nil,
+        needsRestart: Bool = false, standard: String? = nil, _ summary: String
     ) -> Self {
-        value(name, field, kind.optional, needsRestart: needsRestart, standard: standard, summary)
+        value(name, field, kind.optional, missing: missing, needsRestart: needsRestart, standard: standard, summary)
     }
 
     /// A mapping that always has a value.
@@ -94,22 +136,42 @@ extension Setting {
                 let own = summary.map {
                     SettingReference(path: name, values: "a mapping", standard: "none", summary: $0)
                 }
-                let members = Member.reference(of: make(ConfigurationOrigin(source: "")))
+                let members = Member.reference(of: make(.unknown))
                 return (own.map { [$0] } ?? []) + members.map { $0.below("\(name).") }
             })
     }
 
-    /// A key with a reader of its own, such as a list. `members` are the rows of its elements.
+    /// A key with a reader of its own.
     static func key(
-        _ name: String, _ values: String, missing: String? = nil, standard: String? = nil, needsRestart: Bool = false,
-        _ summary: String,
-        members: [SettingReference] = [], read: Read? = nil, outline: @escaping Outline = { _ in nil }
+        _ name: String, values: String, standard: String, needsRestart: Bool = false, _ summary: String,
+        read: @escaping Read, outline: @escaping Outline = { _ in nil }
+    ) -> Self {
+        let reference = SettingReference(
+            path: name, values: values, standard: standard, summary: summary, needsRestart: needsRestart)
+        return Setting(name: name, read: read, outline: outline, reference: { _ in [reference] })
+    }
+
+    /// A list of values or mappings.
+    ///
+    /// - Parameters:
+    ///   - what: An element, for messages.
+    ///   - members: The rows of the reference pages for the keys of an element.
+    ///   - outline: Shows the list in the differences.
+    static func list<Element>(
+        _ name: String, _ field: Field<[Element]>, of what: String, _ kind: SettingKind<Element>,
+        values: String = "a list", missing: String? = nil, standard: String = "none", _ summary: String,
+        members: [SettingReference] = [], outline: @escaping @Sendable ([Element]) -> SettingTree.Member
     ) -> Self {
         let own = SettingReference(
-            path: name, values: values, standard: standard ?? (missing == nil ? "none" : "required"), summary: summary,
-            needsRestart: needsRestart)
+            path: name, values: values, standard: missing == nil ? standard : "required", summary: summary)
         return Setting(
-            name: name, missing: missing, read: read, outline: outline,
+            name: name, missing: missing,
+            read: { node, section, findings in
+                guard let nodes = node.list(of: what, findings) else { return false }
+                section[keyPath: field] = nodes.compactMap { kind.read($0, findings) }
+                return section[keyPath: field].count == nodes.count
+            },
+            outline: { outline($0[keyPath: field]) },
             reference: { _ in [own] + members.map { $0.below("\(name)[].") } })
     }
 

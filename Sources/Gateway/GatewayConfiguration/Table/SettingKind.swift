@@ -1,4 +1,5 @@
 import SigningKit
+import StrictJSON
 
 /// How a kind of value is read, compared and described.
 struct SettingKind<Value>: Sendable {
@@ -6,9 +7,9 @@ struct SettingKind<Value>: Sendable {
     let values: String
     /// Follows the value in differences, such as `s`.
     var unit = ""
-    let read: @Sendable (SettingNode, Findings) -> Value?
+    var read: @Sendable (SettingNode, Findings) -> Value?
     /// The value as in the file; nil if there is none.
-    let text: @Sendable (Value) -> String?
+    var text: @Sendable (Value) -> String? = { _ in nil }
     /// Compared in place of the text, if the text does not show everything.
     var compared: (@Sendable (Value) -> String?)?
 
@@ -26,57 +27,97 @@ struct SettingKind<Value>: Sendable {
             compared: { $0.flatMap(compared) })
     }
 
-    static func parsed(
-        _ values: String, _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value,
-        text: @escaping @Sendable (Value) -> String
+    /// Refuses a value that an earlier setting has: in the whole file, or in the same list.
+    ///
+    /// - Parameter what: the name of the kind, for the message; `shown` is the form of the value in it.
+    func once(
+        _ what: String, inList: Bool = false, shown: @escaping @Sendable (String) -> String = Excerpt.quoted
     ) -> Self {
-        Self(values: values, read: { $0.parsed($1, parse) }, text: text)
+        let (read, text) = (read, compared ?? text)
+        var kind = self
+        kind.read = { node, findings in
+            guard let value = read(node, findings), let text = text(value) else { return nil }
+            let path = node.origin.path
+            let list = inList ? path[..<(path.lastIndex(of: "[") ?? path.endIndex)] : ""
+            guard let first = findings.earlier(what, list, ExactText(text), at: node.origin) else { return value }
+            findings.fault(
+                "gives \(what) \(shown(text)) that is already given at \(first); give it only once", at: node.origin)
+            return nil
+        }
+        return kind
+    }
+
+    static func parsed(
+        _ values: String, unit: String = "", as kind: SettingNode.Kind = .text,
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value, text: @escaping @Sendable (Value) -> String
+    ) -> Self {
+        Self(values: values, unit: unit, read: { $0.parsed($1, as: kind, parse) }, text: text)
     }
 }
 
-/// A value that has a form as text, which `description` returns.
-protocol ConfiguredText: CustomStringConvertible, Sendable {
-    /// - Throws: What is wrong with the text, and the remedy.
-    init(_ text: String) throws(InvalidValue)
+extension SettingKind where Value: SettingSection {
+    /// A mapping. `make` makes a section with the default values.
+    static func section(_ make: @escaping @Sendable (ConfigurationOrigin) -> Value) -> Self {
+        Self(
+            values: "a mapping",
+            read: { node, findings in
+                var section = make(node.origin)
+                _ = section.readSection(node, findings)
+                return section
+            })
+    }
 }
 
-extension SettingKind where Value: ConfiguredText {
-    static func text(_ values: String) -> Self {
-        .parsed(values) { text throws(InvalidValue) in
-            try Value(text)
+extension SettingKind<Bool> {
+    static var boolean: Self {
+        .parsed("`true` or `false`", as: .boolean) {
+            $0 == "true"
         } text: {
             $0.description
         }
     }
 }
 
-extension SettingKind<Bool> {
-    static var boolean: Self {
-        Self(values: "`true` or `false`", read: { $0.boolean($1) }, text: { $0.description })
-    }
-}
-
 extension SettingKind<Int> {
-    static func integer(_ allowed: ClosedRange<Int>, unit: String = "") -> Self {
-        Self(
-            values: "\(allowed.lowerBound) to \(allowed.upperBound)", unit: unit,
-            read: { $0.wholeNumber(in: allowed, $1) }, text: { $0.description })
+    static func integer(_ allowed: ClosedRange<Int>, unit: String = "", unitInFault: String = "") -> Self {
+        let (least, most) = (allowed.lowerBound, allowed.upperBound)
+        return .parsed("\(least) to \(most)", unit: unit, as: .wholeNumber) { text throws(InvalidValue) in
+            guard let number = SettingNode.wholeNumber(text), allowed.contains(number) else {
+                throw InvalidValue("is \(text); it must be from \(least) to \(most)\(unitInFault)")
+            }
+            return number
+        } text: {
+            $0.description
+        }
     }
 }
 
 extension SettingKind<Double> {
     static func number(_ allowed: ClosedRange<Double>) -> Self {
-        Self(
-            values: "\(Decimal.text(allowed.lowerBound)) to \(Decimal.text(allowed.upperBound))",
-            read: { $0.number(in: allowed, $1) }, text: { Decimal.text($0) })
+        let (least, most) = (decimal(allowed.lowerBound), decimal(allowed.upperBound))
+        return .parsed("\(least) to \(most)", as: .number) { text throws(InvalidValue) in
+            guard let number = SettingNode.number(text), allowed.contains(number) else {
+                throw InvalidValue("is \(text.prefix(20)); it must be from \(least) to \(most)")
+            }
+            return number
+        } text: {
+            decimal($0)
+        }
+    }
+
+    /// `50` for 50.0, and `0.5`.
+    static func decimal(_ number: Double) -> String {
+        let text = number.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }
 
 extension SettingKind<Duration> {
     static func seconds(_ allowed: ClosedRange<Int>) -> Self {
-        Self(
-            values: "\(allowed.lowerBound) to \(allowed.upperBound)", unit: "s",
-            read: { $0.seconds(in: allowed, $1) }, text: { $0.components.seconds.description })
+        let seconds = SettingKind<Int>.integer(allowed, unitInFault: " seconds")
+        return Self(
+            values: seconds.values, unit: "s", read: { seconds.read($0, $1).map { .seconds($0) } },
+            text: { $0.components.seconds.description })
     }
 }
 
@@ -91,25 +132,62 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable & Sen
 extension SettingKind<String> {
     static func choice(of words: [String]) -> Self {
         Self(
-            values: words.map { "`\($0)`" }.joined(separator: ", "), read: { $0.choice(of: words, $1) }, text: { $0 })
+            values: words.map { "`\($0)`" }.joined(separator: ", "), read: { choose($0, among: words, $1) },
+            text: { $0 })
     }
 
+    /// The ID of a feature of the program.
+    static var feature: Self {
+        Self(values: "a feature", read: { choose($0, among: $1.plugins.features, $1) }, text: { $0 })
+    }
+
+    private static func choose(_ node: SettingNode, among words: [String], _ findings: Findings) -> String? {
+        node.parsed(findings) { text throws(InvalidValue) in
+            if words.containsExactly(text) { return text }
+            throw Self.unknown(text, among: words, findings)
+        }
+    }
+
+    static func unknown(_ text: String, among words: [String], _ findings: Findings) -> InvalidValue {
+        let nearest = findings.hasManyFaults ? nil : Suggestion.nearest(to: text, among: words)
+        return InvalidValue(
+            "is \(Excerpt.quoted(text)), which is not known; \(Suggestion.question(nearest)) choices are "
+                + Suggestion.list(words))
+    }
+
+    /// A text that is signed, or that selects what is signed: visible characters, no white space.
     static var identifier: Self {
-        Self(values: "text without white space", read: { $0.identifier($1) }, text: { $0 })
+        .parsed("text without white space") { text throws(InvalidValue) in
+            try checkIdentifier(text)
+            return text
+        } text: {
+            $0
+        }
     }
 
     /// An identifier from App Store Connect: ASCII only.
     static var assignedIdentifier: Self {
-        Self(values: "text without white space, ASCII", read: { $0.assignedIdentifier($1) }, text: { $0 })
+        .parsed("text without white space, ASCII") { text throws(InvalidValue) in
+            try checkIdentifier(text)
+            guard let position = text.unicodeScalars.enumerated().first(where: { !$0.element.isASCII })?.offset else {
+                return text
+            }
+            throw InvalidValue(
+                "holds a character at position \(position + 1) that is not ASCII; copy it from App Store Connect")
+        } text: {
+            $0
+        }
     }
-}
 
-extension SettingKind<GatewayConfiguration.File> {
-    static func file(such example: String = "/etc/privyseal/tls/cert.pem") -> Self {
-        Self(values: "absolute path", read: { $0.file($1, such: example) }, text: { $0.path.isEmpty ? nil : $0.path })
-    }
-
-    static func directory(such example: String) -> Self {
-        Self(values: "absolute path", read: { $0.directory($1, such: example) }, text: { $0.path })
+    private static func checkIdentifier(_ text: String) throws(InvalidValue) {
+        guard !text.unicodeScalars.contains(where: \.properties.isWhitespace) else {
+            throw InvalidValue("holds white space; remove it")
+        }
+        do {
+            try TextRule.identifier.check(text)
+        } catch {
+            guard case .invalid(let sentence) = error.reason else { throw InvalidValue("is not an identifier") }
+            throw InvalidValue(sentence)
+        }
     }
 }

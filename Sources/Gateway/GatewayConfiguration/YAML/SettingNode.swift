@@ -1,6 +1,6 @@
 /// A value of the configuration, with its origin.
-struct SettingNode {
-    enum Content {
+struct SettingNode: Sendable {
+    enum Content: Sendable {
         /// `isPlain`: written without quotes, so it may also be a number, a Boolean or null.
         case scalar(String, isPlain: Bool)
         case list([SettingNode])
@@ -10,15 +10,26 @@ struct SettingNode {
         case faulty
     }
 
-    struct Entry {
+    struct Entry: Sendable {
         let name: String
         /// The origin of the key, not of its value.
         let origin: ConfigurationOrigin
         let value: SettingNode
     }
 
+    enum Kind: String {
+        case text
+        case boolean = "true or false"
+        case wholeNumber = "a whole number"
+        case number = "a number"
+        case list = "a list"
+        case mapping = "a mapping"
+    }
+
     let content: Content
     let origin: ConfigurationOrigin
+
+    static let longestList = 10_000
 
     /// Nothing, `~` or `null`, without quotes (YAML 1.2.2 §10.3.2).
     var isNull: Bool {
@@ -26,23 +37,75 @@ struct SettingNode {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    var isFaulty: Bool {
-        if case .faulty = content { true } else { false }
-    }
-
-    var kind: ConfigurationKind {
+    private var kind: Kind {
         switch content {
-        case .scalar(let text, let isPlain):
-            isPlain ? Self.kind(ofPlain: text) : .text
+        case .scalar(let text, isPlain: true):
+            if ["true", "false"].contains(text) {
+                .boolean
+            } else {
+                Self.wholeNumber(text) != nil ? .wholeNumber : Self.number(text) != nil ? .number : .text
+            }
+        case .scalar, .faulty: .text
         case .list: .list
         case .mapping: .mapping
-        case .faulty: .text  // Never shown, because there is no second fault.
+        }
+    }
+}
+
+/// The methods return nil, with a fault in `findings`, if the node does not have such a value.
+extension SettingNode {
+    /// The value of a scalar. Text is any scalar as written, also one that looks like a number.
+    func parsed<Value>(
+        _ findings: Findings, as expected: Kind = .text, _ parse: (String) throws(InvalidValue) -> Value
+    ) -> Value? {
+        let isExpected = expected == .text || kind == expected || (expected == .number && kind == .wholeNumber)
+        guard case .scalar(let text, _) = content, !isNull, isExpected else {
+            refuse(as: expected, findings)
+            return nil
+        }
+        do {
+            return try parse(text)
+        } catch {
+            findings.fault(error.sentence, at: origin)
+            return nil
         }
     }
 
-    private static func kind(ofPlain text: String) -> ConfigurationKind {
-        if ["true", "false"].contains(text) { return .boolean }
-        return wholeNumber(text) != nil ? .wholeNumber : number(text) != nil ? .number : .text
+    /// - Parameter what: The kind of the elements, for the fault about an empty list.
+    func list(of what: String, _ findings: Findings) -> [SettingNode]? {
+        guard case .list(let elements) = content else {
+            refuse(as: .list, findings)
+            return nil
+        }
+        switch elements.count {
+        case 0: findings.fault("is an empty list; give at least one \(what)", at: origin)
+        case 1...Self.longestList: return elements
+        case let count:
+            findings.fault("is a list of \(count) elements; at most \(Self.longestList) are allowed", at: origin)
+        }
+        return nil
+    }
+
+    /// Records that the value is missing or of the wrong kind.
+    func refuse(as expected: Kind, _ findings: Findings) {
+        if case .faulty = content { return }
+        let sentence =
+            isNull
+            ? "has no value; give \(expected.rawValue), or leave it out"
+            : "must be \(expected.rawValue), but is \(kind.rawValue)\(Self.hint(expected))"
+        findings.fault(sentence, at: origin)
+    }
+
+    /// The remedies for values that older YAML parsers accept.
+    private static func hint(_ expected: Kind) -> String {
+        switch expected {
+        case .boolean: "; write true or false, without quotes"
+        case .wholeNumber: "; write it in decimal digits, without quotes or a unit"
+        case .number: "; write it in decimal digits, such as 0.5, without quotes or a unit"
+        case .list: "; begin each element with \"- \", or write [a, b]"
+        case .mapping: "; write each key on a line of its own, as in \"key: value\""
+        case .text: ""
+        }
     }
 
     /// A whole number, or digits on both sides of a point: not `.5`, `5.`, `1e3`, nor `inf`.

@@ -30,7 +30,7 @@ struct YAMLReader {
             } catch .duplicatedKeysInMapping(let keys, let context) {
                 guard let marked = repeatedKeys.mark(text) else {
                     let key = Self.subject(keys.first.map { repeatedKeys.original(of: $0) })
-                    findings.fault(.syntax("gives \(key) twice; keep one of them"), at: path(context.mark, ""))
+                    findings.fault("gives \(key) twice; keep one of them", at: path(context.mark, ""))
                     return nil
                 }
                 text = marked
@@ -55,7 +55,7 @@ struct YAMLReader {
                 guard let root = try parser.nextRoot() else { return nil }
                 if let second = try parser.nextRoot() {
                     findings.fault(
-                        .syntax("begins a second document; give only one, so remove the line \"---\""),
+                        "begins a second document; give only one, so remove the line \"---\"",
                         at: path(second.mark, ""))
                     return nil
                 }
@@ -101,17 +101,17 @@ struct YAMLReader {
         return mapping.compactMap { key, value in
             guard let written = key.scalar?.string, key.anchor == nil else {
                 let path = path(key.mark, origin.path)
-                findings.fault(.syntax("has a key that is not a name; write each key as one word"), at: path)
+                findings.fault("has a key that is not a name; write each key as one word", at: path)
                 return nil
             }
             let name = repeatedKeys.original(of: written)
             let keyOrigin = path(key.mark, origin.child(Excerpt.name(name)).path)
             guard !hasTag(key) else {
-                findings.fault(.syntax(Self.tagFault), at: keyOrigin)
+                findings.fault(Self.tagFault, at: keyOrigin)
                 return nil
             }
             if let first = lines[name] {
-                findings.fault(.duplicateKey(firstLine: first), at: keyOrigin)
+                findings.fault("is given twice, first on line \(first); keep one of them", at: keyOrigin)
                 return nil
             }
             lines[name] = keyOrigin.line ?? 0
@@ -121,7 +121,7 @@ struct YAMLReader {
     }
 
     private func refuse(_ sentence: String, at origin: ConfigurationOrigin) -> SettingNode.Content {
-        findings.fault(.syntax(sentence), at: origin)
+        findings.fault(sentence, at: origin)
         return .faulty
     }
 
@@ -172,12 +172,12 @@ struct YAMLReader {
             let isStar = problem.contains("alias") || context?.text.contains("alias") == true
             let cure =
                 isStar ? "put what begins with * in quotes, as in \"*\"" : "look at the indentation and the quotes here"
-            findings.fault(.syntax("is not YAML: \(problem)\(within); \(cure)"), at: path(mark, ""))
+            findings.fault("is not YAML: \(problem)\(within); \(cure)", at: path(mark, ""))
         case .reader(let problem, let offset, _, _):
             let line = text.prefix(offset ?? 0).count { $0 == "\n" } + 1
-            findings.fault(.syntax("is not YAML: \(problem)"), at: file.at(line: line, column: 1))
+            findings.fault("is not YAML: \(problem)", at: file.at(line: line, column: 1))
         case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded, .duplicatedKeysInMapping:
-            findings.fault(.syntax("is not YAML"), at: file)
+            findings.fault("is not YAML", at: file)
         }
     }
 }

@@ -20,7 +20,7 @@ struct YAMLSource {
             _ = try UTF8Span(validating: bytes.span)
         } catch {
             let line = bytes[..<error.byteOffsets.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
-            findings.fault(.syntax("is not UTF-8; save the file in that encoding"), at: file.at(line: line, column: 1))
+            findings.fault("is not UTF-8; save the file in that encoding", at: file.at(line: line, column: 1))
             return nil
         }
         let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
@@ -41,7 +41,7 @@ struct YAMLSource {
     {
         let indentation = line.prefix { $0 == " " || $0 == "\t" }
         if indentation.contains("\t"), let first = line.dropFirst(indentation.count).first, first != "#" {
-            findings.fault(.syntax("is indented with a tab; YAML allows only spaces"), at: origin)
+            findings.fault("is indented with a tab; YAML allows only spaces", at: origin)
         }
         for (index, scalar) in line.enumerated() {
             // Invisible, or a line break in YAML 1.1 only (U+0085, U+2028, U+2029).
@@ -52,7 +52,7 @@ struct YAMLSource {
             let code = String(scalar.value, radix: 16, uppercase: true)
             let name = "U+" + String(repeating: "0", count: max(0, 4 - code.count)) + code
             findings.fault(
-                .syntax("holds the character \(name) in column \(index + 1); remove it"),
+                "holds the character \(name) in column \(index + 1); remove it",
                 at: origin.at(line: origin.line ?? 1, column: index + 1))
             return
         }
@@ -67,7 +67,7 @@ struct YAMLSource {
         for (index, line) in lines.enumerated() {
             for word in Self.words(in: line, after: "*") where anchors.contains(word) {
                 findings.fault(
-                    .syntax("uses an alias; aliases are not supported, so write the value out"),
+                    "uses an alias; aliases are not supported, so write the value out",
                     at: file.at(line: index + 1, column: 1))
                 return
             }

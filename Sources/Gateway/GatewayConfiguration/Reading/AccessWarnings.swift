@@ -1,6 +1,7 @@
 import SigningKit
 
-/// Warns about client settings without effect or with an unexpected one. The configuration must have no faults.
+/// Warns about settings of clients, keys and administrators without effect or with an unexpected one. The configuration
+/// must have no faults.
 struct AccessWarnings {
     typealias Pattern = GatewayConfiguration.Pattern
 
@@ -17,10 +18,11 @@ struct AccessWarnings {
         if let anonymous = configuration.given?.origin(of: "anonymous"), configuration.allowsAnonymous,
             !configuration.clients.isEmpty
         {
-            let sentence =
-                "allows every caller everything, so the rules of clients have no effect; check it"
-            findings.warn(sentence, at: anonymous)
+            findings.warn(
+                "allows every caller everything, so the rules of clients have no effect; check it", at: anonymous)
         }
+        checkCosigner()
+        for account in configuration.accounts where account.hasDualControl { checkAdministrators(of: account) }
     }
 
     private func checkExpiry(_ token: GatewayConfiguration.ClientToken) {
@@ -87,10 +89,46 @@ struct AccessWarnings {
 
     private func warn(_ pattern: Pattern, _ what: String, among known: [String]) {
         // A comparison with a thousand apps is slow, and so many warnings have another cause.
-        let isMistake = !pattern.hasWildcard && findings.warningCount < ConfigurationError.listed
+        let isMistake = !pattern.hasWildcard && !findings.hasManyWarnings
         let nearest = isMistake ? Suggestion.nearest(to: pattern.text, among: known) : nil
         let cure = nearest.map { "perhaps \($0) is meant" } ?? "check it"
         findings.warn("matches no \(what); \(cure)", at: pattern.origin)
+    }
+}
+
+extension AccessWarnings {
+    /// A key for offers should sign nothing else, because one kind of signature could be presented as the other.
+    private func checkCosigner() {
+        guard let cosigner = configuration.audit?.checkpoints.cosigner else { return }
+        let same = configuration.accounts.flatMap(\.keys).first { key in
+            key.address.locator == cosigner.address.locator
+                && key.address.selector.uri == cosigner.address.selector.uri
+        }
+        guard let same else { return }
+        findings.warn(
+            "is also the location of a key for offers (\(same.origin)); give another key", at: cosigner.origin)
+    }
+
+    private func checkAdministrators(of account: GatewayConfiguration.Account) {
+        let administrators = administrators(countsOperator: account.countsOperator)
+        guard administrators.count < 2 else { return }
+        let found = administrators.first.map { "there is only \($0)" } ?? "there is none"
+        let listener = configuration.adminListener == nil ? "listeners.admin, and " : ""
+        findings.warn(
+            "requires two administrators, but \(found), so no proposal could be approved; give \(listener)another client "
+                + "administrator: true", at: account.origin.child("dualControl"))
+    }
+
+    /// The names of the administrators. On a Unix socket, root and the gateway's own user are both `operator`. A client
+    /// with root's uid is the same person as `operator`.
+    private func administrators(countsOperator: Bool) -> [String] {
+        // Without an admin listener, only `operator` can act: on the command line, while the gateway does not run.
+        guard let listener = configuration.adminListener else { return countsOperator ? ["operator"] : [] }
+        let clients = configuration.clients.filter(\.isAdministrator)
+        let hasOperator =
+            countsOperator && listener.address.isUnixSocket
+            && !clients.contains { client in client.uids.contains { $0.number == 0 } }
+        return clients.map(\.name) + (hasOperator ? ["operator"] : [])
     }
 }
 

@@ -69,6 +69,24 @@ struct ReadingTests {
         #expect(object["abc"] == nil)
     }
 
+    @Test("an error repeats at most 100 characters of a name or a number")
+    func excerpts() throws {
+        let long = String(repeating: "1", count: 5000)
+        for text in [
+            #"{"a\#(long)":0}"#, #"{"a":0,"a":1}"#.replacing("\"a\"", with: "\"\(long)\""), "{\"n\":\(long).5}",
+        ] {
+            let message: String
+            do {
+                let object = try root(text).object(members: ["n"])
+                _ = try object.required("n") { value throws(JSONReadError) in try value.integer() }
+                message = ""
+            } catch {
+                message = "\(error)"
+            }
+            #expect(message.contains("…") && message.count < 300)
+        }
+    }
+
     @Test("an error gives the path from the root")
     func paths() throws {
         let value = try root(#"{"request":{"items":[{"SKU":"a"},{"SKU":7}]},"m":[[1,"x"]]}"#)

@@ -4,37 +4,36 @@ enum JSONEscape {
     static func resolve(_ content: ArraySlice<UInt8>) -> [UInt8] {
         var resolved: [UInt8] = []
         resolved.reserveCapacity(content.count)
-        var index = content.startIndex
-        while index < content.endIndex {
-            guard content[index] == UInt8(ascii: "\\") else {
-                resolved.append(content[index])
-                index += 1
+        var rest = content
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let letter = rest.popFirst() else {
+                resolved.append(byte)
                 continue
             }
-            let letter = content[index + 1]
-            index += 2
-            guard letter == UInt8(ascii: "u") else {
-                resolved.append(character(for: letter))
+            if let character = character(for: letter) {
+                resolved.append(character)
                 continue
             }
-            var scalar = codeUnit(content, at: index)
-            index += 4
+            var scalar = codeUnit(&rest)
             if (0xD800...0xDBFF).contains(scalar) {
-                scalar = 0x10000 + (scalar - 0xD800) << 10 + (codeUnit(content, at: index + 2) - 0xDC00)
-                index += 6
+                rest = rest.dropFirst(2)
+                scalar = 0x10000 + (scalar & 0x3FF) << 10 + codeUnit(&rest) & 0x3FF
             }
-            append(scalar, to: &resolved)
+            if let scalar = Unicode.Scalar(scalar) { resolved.append(contentsOf: scalar.utf8) }
         }
         return resolved
     }
 
-    /// Whether `letter` is a one-letter escape after a backslash.
-    static func isShort(_ letter: UInt8) -> Bool {
+    /// The character of a one-letter escape, after its backslash; nil for any other letter.
+    static func character(for letter: UInt8) -> UInt8? {
         switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            true
-        default: false
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
         }
     }
 
@@ -47,27 +46,9 @@ enum JSONEscape {
         }
     }
 
-    private static func character(for letter: UInt8) -> UInt8 {
-        switch letter {
-        case UInt8(ascii: "b"): 0x08
-        case UInt8(ascii: "f"): 0x0C
-        case UInt8(ascii: "n"): 0x0A
-        case UInt8(ascii: "r"): 0x0D
-        case UInt8(ascii: "t"): 0x09
-        default: letter
-        }
-    }
-
-    private static func codeUnit(_ content: ArraySlice<UInt8>, at index: Int) -> UInt32 {
-        var unit: UInt32 = 0
-        for offset in 0..<4 {
-            unit = unit << 4 | (digit(content[index + offset]) ?? 0)
-        }
-        return unit
-    }
-
-    private static func append(_ scalar: UInt32, to bytes: inout [UInt8]) {
-        guard let scalar = Unicode.Scalar(scalar) else { return }  // Unreachable: the parser refuses lone surrogates.
-        bytes.append(contentsOf: scalar.utf8)
+    /// Removes four digits.
+    private static func codeUnit(_ rest: inout ArraySlice<UInt8>) -> UInt32 {
+        defer { rest = rest.dropFirst(4) }
+        return rest.prefix(4).reduce(0) { $0 << 4 | (digit($1) ?? 0) }
     }
 }

@@ -1,15 +1,15 @@
 /// The members of an object. Every error names the member.
 public struct JSONObject: Sendable {
-    let tape: JSONTape
+    let document: JSONDocument
     let index: Int
 
     /// The value of a member, of any kind; nil if the member is absent.
     public subscript(name: String) -> JSONValue? {
         var member = index + 1
-        let end = Int(tape.nodes[index].next)
+        let end = Int(document.nodes[index].next)
         while member < end {
-            if isName(member, name) { return JSONValue(tape: tape, index: member + 1) }
-            member = Int(tape.nodes[member + 1].next)
+            if isName(member, name) { return JSONValue(document: document, index: member + 1) }
+            member = Int(document.nodes[member + 1].next)
         }
         return nil
     }
@@ -20,9 +20,9 @@ public struct JSONObject: Sendable {
     public var members: [(name: String, value: JSONValue)] {
         var members: [(name: String, value: JSONValue)] = []
         var member = index + 1
-        while member < Int(tape.nodes[index].next) {
-            let value = JSONValue(tape: tape, index: member + 1)
-            members.append((tape.string(of: tape.nodes[member]), value))
+        while member < Int(document.nodes[index].next) {
+            let value = JSONValue(document: document, index: member + 1)
+            members.append((document.string(of: document.nodes[member]), value))
             member = Int(value.node.next)
         }
         return members
@@ -45,22 +45,22 @@ public struct JSONObject: Sendable {
 
     func refuseUnknown(besides known: [String]) throws(JSONReadError) {
         var member = index + 1
-        while member < Int(tape.nodes[index].next) {
+        while member < Int(document.nodes[index].next) {
             if !known.contains(where: { isName(member, $0) }) {
-                throw JSONReadError(.unknown(known: known), at: tape.string(of: tape.nodes[member]))
+                throw JSONReadError(.unknown(known: known), at: document.string(of: document.nodes[member]).excerpt)
             }
-            member = Int(tape.nodes[member + 1].next)
+            member = Int(document.nodes[member + 1].next)
         }
     }
 
     private func isName(_ member: Int, _ name: String) -> Bool {
-        let node = tape.nodes[member]
-        guard !node.isEscaped else { return tape.characters(of: node).elementsEqual(name.utf8) }
+        let node = document.nodes[member]
+        guard !node.isEscaped else { return document.characters(of: node).elementsEqual(name.utf8) }
         guard Int(node.end - node.start) - 2 == name.utf8.count else { return false }
         var name = name
         return name.withUTF8 { name in
             let start = Int(node.start) + 1
-            return name.indices.allSatisfy { name[$0] == tape.bytes[start + $0] }
+            return name.indices.allSatisfy { name[$0] == document.bytes[start + $0] }
         }
     }
 }

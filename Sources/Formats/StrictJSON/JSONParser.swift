@@ -19,6 +19,9 @@ struct JSONParser {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw JSONSyntaxError(.byteOrderMark, at: 0)
         }
+        do { _ = try UTF8Span(validating: bytes.span) } catch {
+            throw JSONSyntaxError(.notUTF8, at: error.byteOffsets.lowerBound)
+        }
         skipWhiteSpace()
         guard position < bytes.count else { throw JSONSyntaxError(.empty, at: position) }
         try parseValue(depth: 0)
@@ -118,19 +121,16 @@ struct JSONParser {
             case UInt8(ascii: "\\"):
                 isEscaped = true
                 try parseEscape()
-            case 0x00...0x1F:
-                throw JSONSyntaxError(.controlCharacter(byte: byte), at: position)
             default:
-                try parseMultibyteCharacter(leading: byte)
+                throw JSONSyntaxError(.controlCharacter(byte: byte), at: position)
             }
         }
     }
 
-    /// Skips ASCII that needs no escape, which is most of most strings.
+    /// Skips characters that need no escape. The whole text is UTF-8, as `parse` has checked.
     private mutating func skipPlainCharacters() {
         var end = position
-        while end < bytes.count, (0x20...0x7F).contains(bytes[end]), bytes[end] != UInt8(ascii: "\""),
-            bytes[end] != UInt8(ascii: "\\")
+        while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""), bytes[end] != UInt8(ascii: "\\")
         {
             end += 1
         }
@@ -141,7 +141,7 @@ struct JSONParser {
         let start = position
         position += 1
         let letter = try peek(expecting: "an escape")
-        if JSONEscape.isShort(letter) {
+        if JSONEscape.character(for: letter) != nil {
             position += 1
             return
         }
@@ -175,29 +175,6 @@ struct JSONParser {
             position += 1
         }
         return unit
-    }
-
-    /// The well-formed byte sequences of RFC 3629 §4 with two to four bytes.
-    private mutating func parseMultibyteCharacter(leading: UInt8) throws(JSONSyntaxError) {
-        let second: ClosedRange<UInt8>
-        let count: Int
-        switch leading {
-        case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
-        case 0xE0: (second, count) = (0xA0...0xBF, 3)
-        case 0xED: (second, count) = (0x80...0x9F, 3)
-        case 0xE1...0xEF: (second, count) = (0x80...0xBF, 3)
-        case 0xF0: (second, count) = (0x90...0xBF, 4)
-        case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
-        case 0xF4: (second, count) = (0x80...0x8F, 4)
-        default: throw JSONSyntaxError(.notUTF8, at: position)
-        }
-        for index in 1..<count {
-            guard position + index < bytes.count else { throw truncated() }
-            guard (index == 1 ? second : 0x80...0xBF).contains(bytes[position + index]) else {
-                throw JSONSyntaxError(.notUTF8, at: position)
-            }
-        }
-        position += count
     }
 
     // MARK: Numbers and literals
@@ -320,6 +297,6 @@ extension JSONParser {
 
     private func duplicate(_ name: Int) -> JSONSyntaxError {
         JSONSyntaxError(
-            .duplicateMember(String(decoding: characters(of: name), as: UTF8.self)), at: Int(nodes[name].start))
+            .duplicateMember(String(decoding: characters(of: name), as: UTF8.self).excerpt), at: Int(nodes[name].start))
     }
 }

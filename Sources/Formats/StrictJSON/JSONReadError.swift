@@ -20,7 +20,8 @@ public struct JSONReadError: Error, Equatable, Sendable {
 
     /// The same error, relative to the object that holds the value under `name`.
     public func inside(_ name: String) -> JSONReadError {
-        JSONReadError(reason, at: path.isEmpty ? name : path.first == "[" ? name + path : "\(name).\(path)")
+        let name = name.excerpt
+        return JSONReadError(reason, at: path.isEmpty ? name : path.first == "[" ? name + path : "\(name).\(path)")
     }
 
     /// The same error, relative to the array that holds the value at `index`.
@@ -42,4 +43,9 @@ extension JSONReadError: CustomStringConvertible {
         case .invalid(let sentence): return "\(subject) \(sentence)."
         }
     }
+}
+
+extension String {
+    /// At most the first 100 characters, for messages: a sender chooses names and numbers, and their length.
+    var excerpt: String { unicodeScalars.count > 100 ? String(unicodeScalars.prefix(100)) + "…" : self }
 }

@@ -103,7 +103,9 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder { JSONValueDecoder(value: JSONValue(tape: object.tape, index: object.index)) }
+    func superDecoder() -> any Decoder {
+        JSONValueDecoder(value: JSONValue(document: object.document, index: object.index))
+    }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: Key) throws -> JSONValueDecoder {

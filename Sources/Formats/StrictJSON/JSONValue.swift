@@ -1,18 +1,18 @@
 /// A value of a `JSONDocument`. A reader gets exactly the kind that it asks for: nothing is converted.
 public struct JSONValue: Sendable {
-    let tape: JSONTape
+    let document: JSONDocument
     let index: Int
 
-    var node: JSONNode { tape.nodes[index] }
+    var node: JSONNode { document.nodes[index] }
 
     public var kind: JSONKind { node.kind }
 
     /// The value's original bytes, without surrounding white space.
-    public var rawBytes: ArraySlice<UInt8> { tape.bytes[Int(node.start)..<Int(node.end)] }
+    public var rawBytes: ArraySlice<UInt8> { document.bytes[Int(node.start)..<Int(node.end)] }
 
     public func string() throws(JSONReadError) -> String {
         try require(.string)
-        return tape.string(of: node)
+        return document.string(of: node)
     }
 
     /// An integer without fraction or exponent: `1.0` and `1e3` are refused.
@@ -20,7 +20,7 @@ public struct JSONValue: Sendable {
         try require(.number)
         let digits = String(decoding: rawBytes, as: UTF8.self)
         guard digits.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) else {
-            throw JSONReadError(.invalid("is \(digits); it must be an integer, without fraction or exponent"))
+            throw JSONReadError(.invalid("is \(digits.excerpt); it must be an integer, without fraction or exponent"))
         }
         guard let integer = Int64(digits) else {
             throw JSONReadError(.invalid("does not fit into 64 bits"))
@@ -30,7 +30,7 @@ public struct JSONValue: Sendable {
 
     public func boolean() throws(JSONReadError) -> Bool {
         try require(.boolean)
-        return tape.bytes[Int(node.start)] == UInt8(ascii: "t")
+        return document.bytes[Int(node.start)] == UInt8(ascii: "t")
     }
 
     /// The value as an object. It refuses members that are not in `members`.
@@ -42,7 +42,7 @@ public struct JSONValue: Sendable {
 
     public func anyObject() throws(JSONReadError) -> JSONObject {
         try require(.object)
-        return JSONObject(tape: tape, index: index)
+        return JSONObject(document: document, index: index)
     }
 
     public func elements() throws(JSONReadError) -> [JSONValue] {
@@ -50,8 +50,8 @@ public struct JSONValue: Sendable {
         var elements: [JSONValue] = []
         var child = index + 1
         while child < Int(node.next) {
-            elements.append(JSONValue(tape: tape, index: child))
-            child = Int(tape.nodes[child].next)
+            elements.append(JSONValue(document: document, index: child))
+            child = Int(document.nodes[child].next)
         }
         return elements
     }
@@ -70,4 +70,26 @@ public struct JSONValue: Sendable {
     private func require(_ expected: JSONKind) throws(JSONReadError) {
         guard kind == expected else { throw JSONReadError(.wrongKind(expected: expected, found: kind)) }
     }
+}
+
+/// The kinds of value in RFC 8259 §3.
+public enum JSONKind: UInt8, Sendable {
+    case object, array, string, number, boolean, null
+
+    var withArticle: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .boolean: "a Boolean"
+        case .null: "null"
+        }
+    }
+}
+
+/// A type that reads itself from a JSON value, and refuses all unknown members. Off the signing path, types are
+/// `Decodable`; see `JSONValue.decode`.
+public protocol JSONReadable {
+    init(from value: JSONValue) throws(JSONReadError)
 }

@@ -1,8 +1,0 @@
-extension Shape {
-    /// `SubscriptionReactivateInAppRequest`
-    static let reactivateSubscription = operation(
-        .required("transactionId", .identifier()),
-        .optional("items", .list(.namedItem)),
-        .optional("storefront", .storefront)
-    )
-}

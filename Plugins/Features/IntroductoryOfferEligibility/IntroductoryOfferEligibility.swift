@@ -1,6 +1,6 @@
 public import AppStoreJWS
 public import SigningKit
-import StrictJSON
+public import StrictJSON
 
 /// The JWS that tells whether a customer may have an introductory offer, for
 /// `introductoryOfferEligibility(compactJWS:)` (Apple: "Generating JWS to sign App Store requests").
@@ -38,5 +38,21 @@ public struct IntroductoryOfferEligibility: SigningFeature {
             claims.member("transactionId", input.transactionID)
         }
         return Draft(signingInput: signingInput) { JWSAnswer(signingInput, $0, grant) }
+    }
+}
+
+/// The request of the app's server about a customer.
+public struct IntroductoryOfferEligibilityRequest: JSONReadable, Sendable {
+    public let productID: String
+    public let allowIntroductoryOffer: Bool
+    public let transactionID: String
+
+    public init(from value: JSONValue) throws(JSONReadError) {
+        let object = try value.object(members: IntroductoryOfferEligibility.descriptor.fields.map(\.name))
+        productID = try object.required("productId") { value throws(JSONReadError) in try value.identifier() }
+        allowIntroductoryOffer = try object.required("allowIntroductoryOffer") { value throws(JSONReadError) in
+            try value.boolean()
+        }
+        transactionID = try object.required("transactionId") { value throws(JSONReadError) in try value.identifier() }
     }
 }

@@ -1,4 +1,6 @@
+import Encodings
 public import SigningKit
+public import StrictJSON
 
 /// The promotional-offer signature for StoreKit 1 and `promotionalOffer(offerID:keyID:nonce:signature:timestamp:)`.
 ///
@@ -50,14 +52,14 @@ public struct LegacyPromotionalOffer: SigningFeature {
     public init() {}
 
     public func subject(of input: LegacyPromotionalOfferRequest) -> OfferSubject {
-        OfferSubject(products: [input.productID], offers: [input.offerIdentifier], user: input.user.identifier)
+        OfferSubject(products: [input.productID], offers: [input.offerIdentifier], user: input.user)
     }
 
     public func compose(
         _ input: LegacyPromotionalOfferRequest, for grant: Grant
     ) throws(FeatureError) -> Draft<LegacyPromotionalOfferAnswer> {
         let fields = [
-            grant.app.bundleID, grant.app.keyID, input.productID, input.offerIdentifier, input.user.signedText,
+            grant.app.bundleID, grant.app.keyID, input.productID, input.offerIdentifier, input.user ?? "",
         ]
         var signingInput: [UInt8] = []
         signingInput.reserveCapacity(fields.reduce(96) { $0 + $1.utf8.count + Self.separator.count })
@@ -73,4 +75,20 @@ public struct LegacyPromotionalOffer: SigningFeature {
 
     /// U+2063 in UTF-8.
     private static let separator: [UInt8] = [0xE2, 0x81, 0xA3]
+}
+
+/// The values that the app passes to StoreKit: `keyIdentifier`, `nonce`, `timestamp` (milliseconds, a number),
+/// `signature` (DER in padded Base64).
+public struct LegacyPromotionalOfferAnswer: JSONWritable, Sendable {
+    public let signature: P256Signature
+    public let grant: Grant
+
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("keyIdentifier", grant.app.keyID)
+            writer.member("nonce", unescaped: grant.nonce.text)
+            writer.member("timestamp", grant.issuedAt.milliseconds)
+            writer.member("signature", unescaped: Base64.standard.encode(signature.derRepresentation))
+        }
+    }
 }

@@ -1,6 +1,6 @@
 public import AppStoreJWS
 public import SigningKit
-import StrictJSON
+public import StrictJSON
 
 /// The JWS of a promotional offer, for `promotionalOffer(_:compactJWS:)`
 /// (Apple: "Generating JWS to sign App Store requests").
@@ -36,5 +36,21 @@ public struct PromotionalOffer: SigningFeature {
             if let transactionID = input.transactionID { claims.member("transactionId", transactionID) }
         }
         return Draft(signingInput: signingInput) { JWSAnswer(signingInput, $0, grant) }
+    }
+}
+
+/// The app's request for the JWS of a promotional offer.
+public struct PromotionalOfferRequest: JSONReadable, Sendable {
+    public let productID: String
+    public let offerIdentifier: String
+    public let transactionID: String?
+
+    public init(from value: JSONValue) throws(JSONReadError) {
+        let object = try value.object(members: PromotionalOffer.descriptor.fields.map(\.name))
+        productID = try object.required("productId") { value throws(JSONReadError) in try value.identifier() }
+        offerIdentifier = try object.required("offerIdentifier") { value throws(JSONReadError) in
+            try value.identifier()
+        }
+        transactionID = try object.optional("transactionId") { value throws(JSONReadError) in try value.identifier() }
     }
 }

@@ -232,7 +232,8 @@ let package = Package(
                 "AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings", crypto, logging, metrics,
                 lifecycle,
             ]),
-        library("Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings", "Yams", crypto]),
+        library(
+            "Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "StrictJSON", "Encodings", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [

@@ -65,7 +65,7 @@ enum ImportRules {
         Target(
             "Sources/Gateway", "KeyLifecycle",
             ["AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
-        Target("Sources/Gateway", "GatewayConfiguration", ["SigningKit", "StrictJSON", "Encodings"]),
+        Target("Sources/Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
             [

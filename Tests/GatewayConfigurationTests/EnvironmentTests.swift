@@ -1,4 +1,5 @@
 import GatewayConfiguration
+import Signing
 import Testing
 
 @Suite("Environment variables")
@@ -17,7 +18,7 @@ struct EnvironmentTests {
         #expect(configuration.publicListener.origin?.description == "PRIVYSEAL_LISTEN")
         #expect(configuration.adminListener?.address == .unixSocket(path: "/run/admin.sock"))
         #expect(configuration.metricsListener?.address == .tcp(host: "127.0.0.1", port: 9464))
-        #expect(configuration.verification == .sampled(interval: 7))
+        #expect(configuration.verification == .sampled(every: 7))
         #expect(configuration.logging.level == .critical)
         #expect(configuration.logging.format == .text)
         #expect(configuration.drainDelay == .zero)

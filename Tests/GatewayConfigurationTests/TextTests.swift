@@ -1,10 +1,9 @@
-import Encodings
 import SigningKit
 import Testing
 
 @testable import GatewayConfiguration
 
-@Suite("Timestamps, patterns, numbers and digests")
+@Suite("Timestamps and numbers")
 struct TextTests {
     @Test(
         "the reader reads RFC 3339 timestamps",
@@ -46,28 +45,6 @@ struct TextTests {
     }
 
     @Test(
-        "an asterisk in a pattern matches any run of characters",
-        arguments: [
-            ("*", "", true), ("*", "a", true), ("a", "a", true), ("a", "A", false), ("a", "", false), ("a*", "a", true),
-            ("a*", "ab", true), ("a*", "ba", false), ("*a", "ba", true), ("*a", "ab", false), ("a*b", "ab", true),
-            ("a*b", "axxb", true), ("a*b", "axxbc", false), ("a*b*c", "abbbc", true), ("**", "", true),
-            ("*.*", "com.example", true), ("com.*.app", "com.example.app", true), ("com.*.app", "com..app", true),
-            ("com.*.app", "com.app", false), ("*ab", "aab", true), ("*aab", "aaaab", true), ("?", "a", false),
-            ("com.example", "com.example.app", false), ("é*", "éa", true),
-        ])
-    func patterns(_ pattern: String, _ text: String, _ isMatch: Bool) {
-        let pattern = GatewayConfiguration.Pattern(text: pattern, origin: ConfigurationOrigin(source: "test"))
-        #expect(pattern.matches(text) == isMatch)
-    }
-
-    @Test("matching a pattern of many asterisks takes less than a minute", .timeLimit(.minutes(1)))
-    func manyStars() {
-        let text = String(repeating: "*a", count: 127) + "b"
-        let pattern = GatewayConfiguration.Pattern(text: text, origin: ConfigurationOrigin(source: "test"))
-        #expect(!pattern.matches(String(repeating: "a", count: 255)))
-    }
-
-    @Test(
         "number accepts plain decimals only",
         arguments: [
             ("0", 0.0), ("1.5", 1.5), ("-0.5", -0.5), ("10", 10), ("0.001", 0.001), (".5", nil), ("5.", nil),
@@ -76,15 +53,5 @@ struct TextTests {
         ])
     func numbers(_ text: String, _ value: Double?) {
         #expect(SettingNode.number(text) == value)
-    }
-
-    @Test("digests are 64 hexadecimal digits of either case")
-    func digests() {
-        let digits = String(repeating: "0123456789abcdef", count: 4)
-        #expect(SettingKind<[UInt8]>.sha256(digits).map { Hexadecimal.encode($0) } == digits)
-        #expect(SettingKind<[UInt8]>.sha256(digits.uppercased()) == SettingKind<[UInt8]>.sha256(digits))
-        for text in ["", String(digits.dropLast()), digits + "0", digits.replacing("f", with: "g")] {
-            #expect(SettingKind<[UInt8]>.sha256(text) == nil)
-        }
     }
 }

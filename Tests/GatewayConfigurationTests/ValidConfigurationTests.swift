@@ -1,6 +1,8 @@
-import GatewayConfiguration
+import Signing
 import SigningKit
 import Testing
+
+@testable import GatewayConfiguration
 
 @Suite("A valid configuration")
 struct ValidConfigurationTests {
@@ -35,7 +37,7 @@ struct ValidConfigurationTests {
     func everySetting() throws {
         let configuration = try configuration(Examples.full)
         #expect(configuration.publicListener.address == .tcp(host: "::1", port: 8443))
-        #expect(configuration.verification == .sampled(interval: 100))
+        #expect(configuration.verification == .sampled(every: 100))
         #expect(configuration.features.text("advancedCommerce") == "envelope")
         #expect(configuration.logging.level == .debug)
         #expect(configuration.logging.format == .json)
@@ -76,16 +78,16 @@ struct ValidConfigurationTests {
     @Test(
         "verification has three modes, and off does not mean false",
         arguments: [
-            ("always", GatewayConfiguration.Verification.always), ("off", .off), ("\"off\"", .off),
-            ("{sampled: 2}", .sampled(interval: 2)), ("sampled:50", .sampled(interval: 50)),
+            ("always", VerificationMode.always), ("off", .off), ("\"off\"", .off),
+            ("{sampled: 2}", .sampled(every: 2)), ("sampled:50", .sampled(every: 50)),
         ])
-    func verification(_ text: String, _ expected: GatewayConfiguration.Verification) throws {
+    func verification(_ text: String, _ expected: VerificationMode) throws {
         let configuration = try configuration("verification: \(text)\n" + Examples.least)
         #expect(configuration.verification == expected)
-        #expect(try self.verification(of: expected.description) == expected)
+        #expect(try self.verification(of: expected.text) == expected)
     }
 
-    private func verification(of text: String) throws -> GatewayConfiguration.Verification {
+    private func verification(of text: String) throws -> VerificationMode {
         try configuration(Examples.least, environment: ["PRIVYSEAL_VERIFICATION": text]).verification
     }
 

@@ -1,20 +1,22 @@
+import Signing
 import SigningKit
 
 /// Warns about settings of clients, keys and administrators without effect or with an unexpected one. The configuration
 /// must have no faults.
 struct AccessWarnings {
-    typealias Pattern = GatewayConfiguration.Pattern
-
     let configuration: GatewayConfiguration
+    /// The file, for the origins of the clients' settings.
+    let root: SettingNode
     let now: Timestamp
     let findings: Findings
 
     func look() {
-        for client in configuration.clients {
-            client.tokens.forEach(checkExpiry)
-            checkProofs(client)
+        let clients = Array(zip(configuration.clients, root.elements(of: "clients")))
+        for (client, node) in clients {
+            zip(client.tokens, node.elements(of: "tokens")).forEach(checkExpiry)
+            checkProofs(node)
         }
-        checkRules()
+        checkRules(clients)
         if let anonymous = configuration.given?.origin(of: "anonymous"), configuration.allowsAnonymous,
             !configuration.clients.isEmpty
         {
@@ -25,39 +27,41 @@ struct AccessWarnings {
         for account in configuration.accounts where account.hasDualControl { checkAdministrators(of: account) }
     }
 
-    private func checkExpiry(_ token: GatewayConfiguration.ClientToken) {
+    private func checkExpiry(_ token: TokenSettings, _ node: SettingNode) {
         guard let expires = token.expires, expires <= now else { return }
         let sentence = "expired at \(expires.configurationText) and is no longer accepted; remove it"
-        findings.warn(sentence, at: token.origin)
+        findings.warn(sentence, at: node.origin)
     }
 
-    private func checkProofs(_ client: GatewayConfiguration.Client) {
+    private func checkProofs(_ client: SettingNode) {
         let listeners = configuration.listeners.filter { $0.role != .metrics }
-        if let first = client.certificates.first, !listeners.contains(where: \.asksForCertificates) {
+        if let first = client.elements(of: "certificates").first, !listeners.contains(where: \.asksForCertificates) {
             let sentence =
                 "has no effect, as no listener asks for certificates; set clientCertificates in its tls, or remove it"
             findings.warn(sentence, at: first.origin)
         }
-        if let first = client.uids.first, !listeners.contains(where: \.address.isUnixSocket) {
+        if let first = client.elements(of: "uids").first, !listeners.contains(where: \.address.isUnixSocket) {
             let sentence = "has no effect, because no listener is a Unix socket; listen on one, or remove it"
             findings.warn(sentence, at: first.origin)
         }
     }
 
-    private func checkRules() {
+    private func checkRules(_ clients: [(ClientSettings, SettingNode)]) {
         let apps = NameIndex(configuration.accounts.flatMap(\.apps)) { $0.bundleID }
         let keys = NameIndex(configuration.accounts.flatMap(\.keys)) { $0.keyID }
-        let rules = configuration.clients.flatMap { client in client.allow.map { (client, $0) } }
+        let rules = clients.flatMap { client, node in
+            zip(client.rules, node.elements(of: "allow")).map { (node, $0, $1) }
+        }
         var comparisons = 0
-        for (client, rule) in rules {
-            comparisons += rule.apps.count(where: \.hasWildcard) * apps.things.count
-            comparisons += rule.keyIDs.count(where: \.hasWildcard) * keys.things.count
+        for (client, rule, node) in rules {
+            comparisons += rule.apps.count { !$0.isExact } * apps.things.count
+            comparisons += rule.keyIDs.count { !$0.isExact } * keys.things.count
             guard comparisons <= Self.mostComparisons else {
                 let sentence =
                     "has so many patterns that they are not compared with the names under accounts; give exact names"
                 return findings.warn(sentence, at: client.origin)
             }
-            checkRule(rule, apps, keys)
+            checkRule(rule, node, apps, keys)
         }
     }
 
@@ -65,34 +69,35 @@ struct AccessWarnings {
     private static let mostComparisons = 500_000
 
     private func checkRule(
-        _ rule: GatewayConfiguration.Rule, _ apps: NameIndex<GatewayConfiguration.App>,
+        _ rule: RuleSettings, _ node: SettingNode, _ apps: NameIndex<AppSettings>,
         _ keys: NameIndex<GatewayConfiguration.Key>
     ) {
         var known: Set<String> = []
         var isForNoApp = true
-        for pattern in rule.apps {
+        for (pattern, node) in zip(rule.apps, node.elements(of: "apps")) {
             let matching = apps.matching(pattern)
-            if matching.isEmpty { warn(pattern, "app under accounts", among: apps.names) }
+            if matching.isEmpty { warn(pattern, node, "app under accounts", among: apps.names) }
             isForNoApp = isForNoApp && matching.isEmpty
             for app in matching { known.formUnion(app.features) }
         }
-        for pattern in rule.keyIDs where keys.matching(pattern).isEmpty {
-            warn(pattern, "key under accounts", among: keys.names)
+        for (pattern, node) in zip(rule.keyIDs, node.elements(of: "keyIds")) where keys.matching(pattern).isEmpty {
+            warn(pattern, node, "key under accounts", among: keys.names)
         }
         // A rule without existing apps gets no further warnings.
         guard !isForNoApp else { return }
         let features = known.sorted()
-        for pattern in rule.features where !features.contains(where: pattern.matches) {
-            warn(pattern, "feature of the apps that this rule is for", among: features)
+        for (pattern, node) in zip(rule.features, node.elements(of: "features"))
+        where !features.contains(where: pattern.matches) {
+            warn(pattern, node, "feature of the apps that this rule is for", among: features)
         }
     }
 
-    private func warn(_ pattern: Pattern, _ what: String, among known: [String]) {
+    private func warn(_ pattern: Pattern, _ node: SettingNode, _ what: String, among known: [String]) {
         // A comparison with a thousand apps is slow, and so many warnings have another cause.
-        let isMistake = !pattern.hasWildcard && !findings.hasManyWarnings
+        let isMistake = pattern.isExact && !findings.hasManyWarnings
         let nearest = isMistake ? Suggestion.nearest(to: pattern.text, among: known) : nil
         let cure = nearest.map { "perhaps \($0) is meant" } ?? "check it"
-        findings.warn("matches no \(what); \(cure)", at: pattern.origin)
+        findings.warn("matches no \(what); \(cure)", at: node.origin)
     }
 }
 
@@ -127,7 +132,7 @@ extension AccessWarnings {
         let clients = configuration.clients.filter(\.isAdministrator)
         let hasOperator =
             countsOperator && listener.address.isUnixSocket
-            && !clients.contains { client in client.uids.contains { $0.number == 0 } }
+            && !clients.contains { client in client.uids.contains(0) }
         return clients.map(\.name) + (hasOperator ? ["operator"] : [])
     }
 }
@@ -144,10 +149,9 @@ private struct NameIndex<Thing> {
         byName = Dictionary(zip(names.map(ExactText.init), things)) { first, _ in first }
     }
 
-    func matching(_ pattern: GatewayConfiguration.Pattern) -> [Thing] {
-        guard pattern.hasWildcard else { return byName[ExactText(pattern.text)].map { [$0] } ?? [] }
-        let compiled = SigningKit.Pattern(pattern.text)
-        return zip(names, things).filter { compiled.matches($0.0) }.map(\.1)
+    func matching(_ pattern: Pattern) -> [Thing] {
+        guard !pattern.isExact else { return byName[ExactText(pattern.text)].map { [$0] } ?? [] }
+        return zip(names, things).filter { pattern.matches($0.0) }.map(\.1)
     }
 }
 

@@ -48,10 +48,12 @@ extension GatewayConfiguration {
         let findings = Findings(plugins)
         let file = ConfigurationOrigin(source: name)
         var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)), plugins)
+        var root = SettingNode(content: .faulty, origin: file)
         if let source = YAMLSource(bytes, file, findings) {
             var yaml = YAMLReader(file, findings)
-            if let root = yaml.read(source), !root.isNull {
-                _ = configuration.readSection(MisplacedSecrets(findings: findings).remove(from: root), findings)
+            if let found = yaml.read(source), !found.isNull {
+                root = MisplacedSecrets(findings: findings).remove(from: found)
+                _ = configuration.readSection(root, findings)
             } else if findings.faults.isEmpty {
                 findings.fault("holds no settings; it must have at least the key accounts", at: file)
             }
@@ -59,7 +61,7 @@ extension GatewayConfiguration {
         EnvironmentReader(findings: findings).read(environment, into: &configuration)
         ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
-        AccessWarnings(configuration: configuration, now: now ?? systemTime(), findings: findings).look()
+        AccessWarnings(configuration: configuration, root: root, now: now ?? systemTime(), findings: findings).look()
         configuration.warnings = findings.listedWarnings
         return configuration
     }

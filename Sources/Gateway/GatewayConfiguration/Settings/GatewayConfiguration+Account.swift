@@ -1,4 +1,5 @@
 import Encodings
+public import Signing
 import SigningKit
 
 extension GatewayConfiguration {
@@ -7,7 +8,7 @@ extension GatewayConfiguration {
         /// As written, even if it is not a UUID: Apple compares the text.
         public internal(set) var issuerID = ""
         /// At least one.
-        public internal(set) var apps: [App] = []
+        public internal(set) var apps: [AppSettings] = []
         /// At least one.
         public internal(set) var keys: [Key] = []
         /// The ID of the key in `keys` that signs unless a caller chooses another.
@@ -29,9 +30,9 @@ extension GatewayConfiguration {
                 "the account's issuer ID in App Store Connect; signed as it is written"
             ).shown { _ in nil },
             .list(
-                "apps", \.apps, of: "app", .section { App(origin: $0) },
+                "apps", \.apps, of: "app", .section { _ in AppSettings() },
                 missing: "a list with the bundleId and features of each app",
-                "the apps that the gateway signs for, at least one", members: App.reference(of: App(origin: .unknown)),
+                "the apps that the gateway signs for, at least one", members: AppSettings.reference(of: AppSettings()),
                 outline: { .group("apps", $0.map { .element($0.bundleID, $0.outline) }) }),
             .list(
                 "keys", \.keys, of: "key", .key, missing: "a list with the keyId and uri of each key",
@@ -72,35 +73,34 @@ extension GatewayConfiguration {
         }
     }
 
-    public struct App: SettingSection {
-        public internal(set) var bundleID = ""
-        /// The IDs of the features that clients may request: at least one, each once.
-        public internal(set) var features: [String] = []
-        public let origin: ConfigurationOrigin
-
-        static let settings: [Setting<Self>] = [
-            .value(
-                "bundleId", \.bundleID, .identifier.once("the bundle ID"),
-                missing: "the app's bundle ID, such as com.example.app",
-                "the app's bundle ID; unique in the whole file"
-            ).shown { _ in nil },
-            .list(
-                "features", \.features, of: "feature", .feature.once("the feature", inList: true),
-                missing: "a list of features, of FEATURES",
-                "the features that may be requested, at least one, without duplicates",
-                outline: { .set("features", $0) }),
-        ]
-
-        /// Warns about characters that no bundle ID has (CFBundleIdentifier).
-        func finish(_ given: GivenSettings, _ findings: Findings) {
-            guard let origin = given.valid("bundleId"), !bundleID.hasOnlyLetters(or: "-.") else { return }
-            findings.warn("has characters other than letters, digits, hyphens and periods; check it", at: origin)
-        }
-    }
-
     struct DualControl: Sendable {
         let isWanted: Bool
         let countsOperator: Bool
+    }
+}
+
+extension AppSettings: SettingSection {
+    fileprivate init() {
+        self.init(bundleID: "", features: [])
+    }
+
+    static let settings: [Setting<Self>] = [
+        .value(
+            "bundleId", \.bundleID, .identifier.once("the bundle ID"),
+            missing: "the app's bundle ID, such as com.example.app",
+            "the app's bundle ID; unique in the whole file"
+        ).shown { _ in nil },
+        .list(
+            "features", \.features, of: "feature", .feature.once("the feature", inList: true),
+            missing: "a list of features, of FEATURES",
+            "the features that may be requested, at least one, without duplicates",
+            outline: { .set("features", $0) }),
+    ]
+
+    /// Warns about characters that no bundle ID has (CFBundleIdentifier).
+    func finish(_ given: GivenSettings, _ findings: Findings) {
+        guard let origin = given.valid("bundleId"), !bundleID.hasOnlyLetters(or: "-.") else { return }
+        findings.warn("has characters other than letters, digits, hyphens and periods; check it", at: origin)
     }
 }
 

@@ -147,8 +147,6 @@ extension SettingKind<String> {
                         + "example.com/privyseal/shop-1")
             }
             return text
-        } text: {
-            $0
         }
     }
 }

@@ -87,8 +87,6 @@ extension SettingKind<GatewayConfiguration.Endpoint> {
     static func endpoint(for use: GatewayConfiguration.Endpoint.Use, _ values: String) -> Self {
         .parsed(values) { text throws(InvalidValue) in
             try GatewayConfiguration.Endpoint(text, for: use)
-        } text: {
-            $0.text
         }
     }
 }

@@ -122,8 +122,6 @@ extension SettingKind<PublicKeyFingerprint> {
                         + "key in DER, which privyseal keys list shows")
             }
             return fingerprint
-        } text: {
-            $0.description
         }
     }
 }

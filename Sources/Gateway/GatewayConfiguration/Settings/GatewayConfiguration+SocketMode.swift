@@ -67,8 +67,6 @@ extension SettingKind<GatewayConfiguration.SocketMode> {
     static var socketMode: Self {
         .parsed("four octal digits, such as `\"0660\"`") { text throws(InvalidValue) in
             try GatewayConfiguration.SocketMode(text)
-        } text: {
-            $0.description
         }
     }
 }
@@ -77,8 +75,6 @@ extension SettingKind<GatewayConfiguration.SocketOwner> {
     static var socketOwner: Self {
         .parsed("`USER` or `USER:GROUP`") { text throws(InvalidValue) in
             try GatewayConfiguration.SocketOwner(text)
-        } text: {
-            $0.description
         }
     }
 }

@@ -1,3 +1,4 @@
+public import Signing
 public import SigningKit
 
 /// All settings of the operator: strictly read from one YAML file, and a few process settings from `PRIVYSEAL_…`
@@ -9,7 +10,7 @@ public struct GatewayConfiguration: Sendable {
     /// Whether anonymous callers of the public listener may get every signature.
     public internal(set) var allowsAnonymous = false
     /// Names and credentials are unique. May be empty; see `requireServable()`.
-    public internal(set) var clients: [Client] = []
+    public internal(set) var clients: [ClientSettings] = []
     public internal(set) var limits = Limits()
     public internal(set) var tracing: Tracing?
     public internal(set) var audit: Audit?
@@ -17,7 +18,7 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var isAuditOff = false
     /// Nil if they are not configured; see `drillDirectory`.
     public internal(set) var drills: Drills?
-    public internal(set) var verification: Verification = .always
+    public internal(set) var verification: VerificationMode = .always
     /// The settings that the program's features declare, with defaults for absent ones.
     public internal(set) var features: PluginSettings
     public internal(set) var logging = Logging()
@@ -61,9 +62,9 @@ extension GatewayConfiguration: SettingSection {
             "anonymous", \.allowsAnonymous, .boolean,
             "whether every caller that reaches the public listener may have every signature"),
         .list(
-            "clients", \.clients, of: "client", .section { Client(origin: $0) },
+            "clients", \.clients, of: "client", .section { ClientSettings($0) },
             "the clients that may request signatures",
-            members: Client.reference(of: Client(origin: .unknown)),
+            members: ClientSettings.reference(of: ClientSettings(.unknown)),
             outline: { .group("clients", $0.map { .element($0.name, $0.outline) }) }),
         .section("limits", \.limits),
         .section("tracing", optional: \.tracing) { _ in Tracing() },

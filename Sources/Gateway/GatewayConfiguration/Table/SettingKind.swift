@@ -55,6 +55,16 @@ struct SettingKind<Value>: Sendable {
     }
 }
 
+extension SettingKind where Value: CustomStringConvertible & Sendable {
+    /// A value whose description is its form in the file.
+    static func parsed(
+        _ values: String, unit: String = "", as kind: SettingNode.Kind = .text,
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value
+    ) -> Self {
+        parsed(values, unit: unit, as: kind, parse) { $0.description }
+    }
+}
+
 extension SettingKind where Value: SettingSection {
     /// A mapping. `make` makes a section with the default values.
     static func section(_ make: @escaping @Sendable (ConfigurationOrigin) -> Value) -> Self {
@@ -72,8 +82,6 @@ extension SettingKind<Bool> {
     static var boolean: Self {
         .parsed("`true` or `false`", as: .boolean) {
             $0 == "true"
-        } text: {
-            $0.description
         }
     }
 }
@@ -86,8 +94,6 @@ extension SettingKind<Int> {
                 throw InvalidValue("is \(text); it must be from \(least) to \(most)\(unitInFault)")
             }
             return number
-        } text: {
-            $0.description
         }
     }
 }
@@ -160,8 +166,6 @@ extension SettingKind<String> {
         .parsed("text without white space") { text throws(InvalidValue) in
             try checkIdentifier(text)
             return text
-        } text: {
-            $0
         }
     }
 
@@ -174,8 +178,6 @@ extension SettingKind<String> {
             }
             throw InvalidValue(
                 "holds a character at position \(position + 1) that is not ASCII; copy it from App Store Connect")
-        } text: {
-            $0
         }
     }
 

@@ -52,6 +52,16 @@ struct SettingNode: Sendable {
     }
 }
 
+extension SettingNode {
+    /// The elements of the list with this name in a mapping; empty if there is none.
+    func elements(of name: String) -> [SettingNode] {
+        guard case .mapping(let entries) = content, let entry = entries.first(where: { $0.name == name }),
+            case .list(let elements) = entry.value.content
+        else { return [] }
+        return elements
+    }
+}
+
 /// The methods return nil, with a fault in `findings`, if the node does not have such a value.
 extension SettingNode {
     /// The value of a scalar. Text is any scalar as written, also one that looks like a number.

@@ -43,16 +43,15 @@ struct ComplianceSurvey {
             audit: audit.audit, drills: audit.drills)
     }
 
-    private static func client(_ client: GatewayConfiguration.Client) -> ClientFindings {
+    private static func client(_ client: ClientSettings) -> ClientFindings {
         let tokens = client.tokens.map { token in
-            "token \(token), \(token.expires.map { "until \($0.text)" } ?? "without end")"
+            "token \(token.name), \(token.expires.map { "until \($0.text)" } ?? "without end")"
         }
-        let proofs =
-            tokens + client.certificates.map { "certificate \($0.claim)" } + client.uids.map { "uid \($0.number)" }
-        return (client.name, client.isAdministrator, proofs, client.allow.map(line))
+        let proofs = tokens + client.certificates.map { "certificate \($0.text)" } + client.uids.map { "uid \($0)" }
+        return (client.name, client.isAdministrator, proofs, client.rules.map(line))
     }
 
-    private static func line(_ rule: GatewayConfiguration.Rule) -> String {
+    private static func line(_ rule: RuleSettings) -> String {
         let parts = [
             ("apps", rule.apps), ("features", rule.features), ("products", rule.products), ("offers", rule.offers),
             ("keys by name", rule.keyIDs),

@@ -4,6 +4,7 @@ import Foundation
 import GatewayConfiguration
 import KeyDrills
 import NIOSSL
+import Signing
 import SigningKit
 
 /// The gateway, account and keys of a drill without `--throw-away`.

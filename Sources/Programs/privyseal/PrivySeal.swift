@@ -65,3 +65,12 @@ struct PrivySeal: AsyncParsableCommand {
 enum Version {
     static let text = "0.1.0"
 }
+
+/// Why a command cannot do its work: sentences with the remedy. `PrivySeal.main` prints it, and ends with status 1.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

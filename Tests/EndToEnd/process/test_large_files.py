@@ -97,3 +97,13 @@ def test_standard_input_of_300_mb_is_read_up_to_the_limit(tmp_path, large, comma
     assert status not in (0, -9)
     assert "is longer than" in output
     assert memory < 128 << 20
+
+
+def test_another_file_in_place_of_the_checkpoints_is_refused_without_much_memory(tmp_path, large, database):
+    configuration = tmp_path / "gateway.yaml"
+    text = database.with_name("gateway.yaml").read_text()
+    configuration.write_text(text.replace(f"{database}}}", f"{database}, checkpoints: {{file: {large}}}}}"))
+    request = ["promotional-offer", "--app", "com.example.app", "productId=a", "offerIdentifier=b"]
+    status, output, memory = run(tmp_path, ["sign", *request, "--config", str(configuration)])
+    assert status == 78 and f"{large} does not hold checkpoints." in output
+    assert memory < 128 << 20

@@ -30,7 +30,7 @@ struct AdminClient {
             throw AdminError.unreachable("\(address) is neither unix:/path nor an http:// or https:// URL")
         }
         tls = try Self.tls(option)
-        token = try option.tokenFile.map(Self.token)
+        token = try option.tokenFile.map(EvidenceFile.token)
     }
 
     /// - Parameter body: JSON; nil for none.
@@ -40,14 +40,13 @@ struct AdminClient {
         configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
         // If no process listens on the socket, five seconds of retries do not help.
         configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let answer = try await ask(client, method, path, body, accept)
-            try await client.shutdown()
-            return answer
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                try await ask(client, method, path, body, accept)
+            }
+        } catch let error as AdminError {
+            throw error
         } catch {
-            try? await client.shutdown()
-            if error is AdminError { throw error }
             if AdminError.isAbsence(error) { throw AdminError.absent(address) }
             throw AdminError.unreachable("\(address): \(Self.reason(error))")
         }
@@ -90,28 +89,37 @@ struct AdminClient {
     }
 
     private static func reason(_ error: any Error) -> String {
-        guard let error = error as? HTTPClientError, error == .connectTimeout else { return "\(error)" }
-        return "the connection timed out; check that the gateway runs"
+        switch error {
+        case let error as HTTPClientError where error == .connectTimeout:
+            "the connection timed out; check that the gateway runs"
+        case let error as HTTPClientError: error.shortDescription
+        case NIOSSLError.handshakeFailed(.sslError(let errors)) where "\(errors)".contains("WRONG_VERSION_NUMBER"):
+            "it does not speak TLS; if the listener has no tls, give http://"
+        case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            "its certificate is not from a trusted CA; give the CA's certificate with --trust-roots"
+        default: "\(error)"
+        }
     }
 
     private static func tls(_ option: AdminOption) throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        do {
-            if let path = option.trustRoots { tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path)) }
-            if let certificate = option.certificate, let key = option.certificateKey {
-                tls.certificateChain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
-                tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
-            }
-        } catch {
-            throw AdminError.unreachable("the certificates or the private key cannot be read as PEM")
+        if let path = option.trustRoots {
+            tls.trustRoots = .certificates(try pem(path, "certificates", NIOSSLCertificate.fromPEMFile))
+        }
+        if let certificate = option.certificate, let key = option.certificateKey {
+            tls.certificateChain = try pem(certificate, "certificates", NIOSSLCertificate.fromPEMFile)
+                .map { .certificate($0) }
+            tls.privateKey = .privateKey(
+                try pem(key, "a private key") { try NIOSSLPrivateKey(file: $0, format: .pem) })
         }
         return tls
     }
 
-    private static func token(_ path: String) throws -> String {
-        do throws(AuditSetupError) { return try EvidenceFile.token(in: path) } catch {
-            throw AdminError.unreachable("\(error)")
+    /// - Parameter what: what the file should hold. The library's error has no reason that helps.
+    private static func pem<Value>(_ path: String, _ what: String, _ read: (String) throws -> Value) throws -> Value {
+        do { return try read(path) } catch {
+            throw AuditSetupError("\(path) cannot be read as \(what) in PEM.")
         }
     }
 }

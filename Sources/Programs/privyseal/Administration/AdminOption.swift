@@ -35,7 +35,8 @@ struct AdminOption: ParsableArguments {
 
     func validate() throws {
         guard (configuration == nil) != (admin == nil) else {
-            throw ValidationError("Give the gateway with --config FILE or --admin ADDRESS.")
+            throw ValidationError(
+                "Give the gateway with --config FILE or --admin ADDRESS\(admin == nil ? "" : ", not with both").")
         }
         guard (certificate == nil) == (certificateKey == nil) else {
             throw ValidationError("Give --certificate and --certificate-key together.")
@@ -46,7 +47,7 @@ struct AdminOption: ParsableArguments {
         try await AdminClient(try address(), self).ask(method, path, body: body, accept: accept)
     }
 
-    private func address() throws -> String {
+    func address() throws -> String {
         if let admin { return admin }
         guard let configuration else { throw ExitCode.validationFailure }
         guard let address = Self.address(in: try ConfigurationOption.load(configuration)) else {
@@ -62,5 +63,42 @@ struct AdminOption: ParsableArguments {
         case .unixSocket: return "\(listener.address)"
         case .tcp: return (listener.tls == nil ? "http://" : "https://") + "\(listener.address)"
         }
+    }
+}
+
+/// Selects the running gateway, or with `--config` the register itself while none runs.
+struct KeyLifecycleClientOption: ParsableArguments {
+    @OptionGroup var admin: AdminOption
+
+    /// Nil with `--admin`. Load it once for each command, because loading prints the configuration's warnings.
+    func configuration() throws -> GatewayConfiguration? { try admin.configuration.map(ConfigurationOption.load) }
+
+    /// - Throws: `AdminError`, or `ExitCode` after printing the error.
+    func lifecycleClient() async throws -> any KeyLifecycleClient { try await lifecycleClient(try configuration()) }
+
+    /// - Parameter configuration: what `configuration()` returned.
+    func lifecycleClient(_ configuration: GatewayConfiguration?) async throws -> any KeyLifecycleClient {
+        if let configuration { return try await Self.lifecycleClient(configuration, admin) }
+        return RemoteKeyLifecycleClient(try AdminClient(try admin.address(), admin))
+    }
+
+    /// A client of the gateway, or of the register if no process listens on the admin listener's address.
+    static func lifecycleClient(_ configuration: GatewayConfiguration, _ admin: AdminOption) async throws
+        -> any KeyLifecycleClient
+    {
+        let local = try LocalKeyLifecycleClient(configuration)
+        guard let address = AdminOption.address(in: configuration) else { return local }
+        let client = try AdminClient(address, admin)
+        do {
+            _ = try await client.ask(.GET, "/v1/keys", accept: "application/json")
+        } catch AdminError.absent {
+            return local
+        }
+        return RemoteKeyLifecycleClient(client)
+    }
+
+    /// The option that selects the same gateway or register for another command.
+    var gatewayOption: String {
+        admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayConfiguration
 import Signing
+import StrictJSON
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,9 +23,37 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try config.load()
         let keys = await KeyInventory.take(configuration)
-        let register = await KeyRegisterCheck.take(configuration, at: config.path)
+        let register = await KeyRegisterCheck.take(configuration, config.path)
         output.show(
             keys.members(with: register), text: ([keys.text] + register.sentences).joined(separator: "\n"))
-        guard keys.entries.allSatisfy(\.canSign), register.isFine else { throw ExitCode.failure }
+        guard keys.entries.allSatisfy(\.state.canSign), register.isFine else { throw ExitCode.failure }
+    }
+}
+
+/// What `privyseal check` reports on the register of keys.
+struct KeyRegisterCheck {
+    let document: JSONMembers
+    let sentences: [String]
+    /// Whether no administrator has to act.
+    let isFine: Bool
+
+    static func take(_ configuration: GatewayConfiguration, _ path: String) async -> KeyRegisterCheck {
+        guard configuration.audit != nil else {
+            return KeyRegisterCheck(document: ["status": "none"], sentences: [], isFine: true)
+        }
+        do {
+            let client = try await KeyLifecycleClientOption.lifecycleClient(
+                configuration, try AdminOption.parse(["--config", path]))
+            let warnings = KeyWarnings(try await client.overview())
+            return KeyRegisterCheck(
+                document: [
+                    "status": "seen", "ceremonies": warnings.jobs, "differences": warnings.differences,
+                    "proposals": warnings.proposals,
+                ], sentences: warnings.sentences, isFine: !warnings.isUrgent)
+        } catch {
+            return KeyRegisterCheck(
+                document: ["status": "unseen", "reason": "\(error)"],
+                sentences: ["The register of keys could not be read: \(error)"], isFine: false)
+        }
     }
 }

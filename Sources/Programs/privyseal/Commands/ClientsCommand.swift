@@ -21,6 +21,12 @@ struct ClientsCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The client's name in the configuration.", valueName: "name"))
         var name: String
 
+        func validate() throws {
+            guard name.contains(where: { !$0.isWhitespace }), !name.contains(where: \.isNewline) else {
+                throw ValidationError("The client's name must be one line of text, as in the configuration.")
+            }
+        }
+
         func run() throws {
             let token = ClientToken.mint()
             StandardError.print(

@@ -33,18 +33,14 @@ struct ServeCommand: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         let measures = ProcessHardening.apply()
         let configuration = try config.load()
-        do { try configuration.requireServable() } catch {
-            throw StandardError.failure(error.description, status: 78)
-        }
+        try StandardError.attempt(78) { () throws(ConfigurationError) in try configuration.requireServable() }
         let recent = RecentEvents()
         LogSetup.bootstrap(configuration.logging, recent: recent)
         for measure in measures {
             StandardError.print(
                 "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
         }
-        if let sentence = OpenFileLimitWarning.sentence(for: configuration) {
-            StandardError.print("warning: \(sentence)")
-        }
+        if let sentence = Self.openFileWarning(for: configuration) { StandardError.print("warning: \(sentence)") }
         let prometheus = PrometheusRegistry()
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
@@ -54,27 +50,29 @@ struct ServeCommand: AsyncParsableCommand {
         // The first start creates the log and its key, which can be locked only now.
         if lock == nil { lock = try Self.lock(configuration) }
         audit?.note(.start(configuration: configuration.digest, version: Version.text))
-        let service: GatewayService
-        do {
-            service = try GatewayService(
-                configuration, path: config.path, audit: audit, keyStates: keyStates, recent: recent,
-                prometheus: prometheus, lock: lock, isStrict: strict)
-        } catch {
-            await audit?.close()
-            throw StandardError.failure(error.description, status: 78)
-        }
-        do {
-            try await service.run()
-        } catch {
-            await service.close()
-            throw error
-        }
+        try await GatewayService(
+            configuration: configuration, path: config.path, audit: audit, keyStates: keyStates, recent: recent,
+            prometheus: prometheus, lock: lock, isStrict: strict
+        ).run()
     }
 
     private static func lock(_ configuration: GatewayConfiguration) throws -> KeyRegisterLock? {
         guard let audit = configuration.audit else { return nil }
-        do { return try KeyRegisterLock(beside: audit.key.path) } catch {
-            throw StandardError.failure("\(error)", status: 78)
-        }
+        return try StandardError.attempt(78) { () throws(CommandError) in try KeyRegisterLock(beside: audit.key.path) }
+    }
+
+    /// Open files besides public connections: listeners, administrators, tokens, audit log, log, temporary files.
+    private static let reservedFiles = 256
+
+    /// A warning with its remedy, if too few files may be open: a connection beyond the limit cannot be accepted, so it
+    /// gets no status.
+    private static func openFileWarning(for configuration: GatewayConfiguration) -> String? {
+        let connections = configuration.limits.connections
+        guard let limit = ProcessHardening.descriptorLimit, connections > limit - reservedFiles else { return nil }
+        let most = limit > reservedFiles ? " set limits.connections to \(limit - reservedFiles) at most, or" : ""
+        return
+            "limits.connections is \(connections), but the process may have \(limit) files open, and needs \(reservedFiles) "
+            + "for other things:\(most) raise the limit to \(connections + reservedFiles) (LimitNOFILE= in the unit, "
+            + "ulimit -Hn in a shell)"
     }
 }

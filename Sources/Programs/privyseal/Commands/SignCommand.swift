@@ -7,6 +7,7 @@ import KeyLifecycle
 import Logging
 import Signing
 import SigningKit
+import StrictJSON
 
 struct SignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -102,5 +103,51 @@ struct SignCommand: AsyncParsableCommand {
         let body = try RequestInput(file: input, members: members, fields: descriptor?.fields ?? []).body()
         await gateway.ring.open(route.key)
         return String(decoding: try await gateway.dispatcher.sign(body, for: route), as: UTF8.self)
+    }
+}
+
+/// The request of `privyseal sign`, from a file, from standard input or from `NAME=VALUE` arguments.
+private struct RequestInput {
+    /// A path, or `-`.
+    let file: String?
+    /// Each is `NAME=VALUE`; for a member that is an object, also `NAME=@FILE`.
+    let members: [String]
+    let fields: [FeatureField]
+
+    func body() throws -> [UInt8] {
+        if let file { return try Self.read(file) }
+        var values: [(name: String, json: [UInt8])] = []
+        for member in members {
+            guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
+                throw CommandError("The request cannot be used: \"\(member)\" is not NAME=VALUE.")
+            }
+            let name = String(member[..<equals])
+            values.append((name, try json(String(member[member.index(after: equals)...]), for: name)))
+        }
+        var writer = JSONWriter()
+        writer.object { writer in
+            for (name, json) in values {
+                writer.name(escaping: name)
+                writer.raw(json)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Encodes a value by the member's kind. An unknown member becomes a string, which the feature refuses.
+    private func json(_ value: String, for name: String) throws -> [UInt8] {
+        switch fields.first(where: { $0.name == name })?.kind.json {
+        case .boolean where value == "true" || value == "false": return Array(value.utf8)
+        case .number where Int64(value) != nil: return Array(value.utf8)
+        case .object: return value.hasPrefix("@") ? try Self.read(String(value.dropFirst())) : Array(value.utf8)
+        default:
+            var writer = JSONWriter()
+            writer.string(value)
+            return writer.bytes
+        }
+    }
+
+    private static func read(_ path: String) throws(AuditSetupError) -> [UInt8] {
+        try EvidenceFile.contents(ofArgument: path, limit: EvidenceFile.Limit.request)
     }
 }

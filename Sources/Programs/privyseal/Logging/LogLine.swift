@@ -1,5 +1,7 @@
+import AuditLog
 import GatewayConfiguration
 import Logging
+import SigningKit
 import StrictJSON
 
 /// One event as one line: a JSON object, or text.
@@ -27,7 +29,7 @@ struct LogLine {
         var writer = JSONWriter(capacity: 384)
         writer.object { writer in
             writer.name("time")
-            writer.unescaped(LogTime.now())
+            writer.unescaped(ClockMonitor.systemTime().rfc3339)
             writer.member("level", level.rawValue)
             writer.member("logger", logger)
             writer.member("message", message)
@@ -44,7 +46,7 @@ struct LogLine {
     }
 
     private var text: [UInt8] {
-        var line = LogTime.now()
+        var line = ClockMonitor.systemTime().rfc3339
         line += " \(level.rawValue) \(logger): ".utf8
         Self.append(message, to: &line)
         for field in fields {

@@ -56,9 +56,10 @@ final class LogStream: Sendable {
                 }
                 return (state.pending, state.lost)
             }
-            Self.write(bytes, to: descriptor)
+            _ = DurableWrite.write(bytes, to: descriptor)
             guard lost > 0 else { return }
-            Self.write(Array("privyseal: \(lost) log lines were lost: the reader was too slow\n".utf8), to: descriptor)
+            let notice = "privyseal: \(lost) log lines were lost: the reader was too slow\n"
+            _ = DurableWrite.write(Array(notice.utf8), to: descriptor)
         }
     }
 
@@ -69,22 +70,6 @@ final class LogStream: Sendable {
                 usleep(Self.pause)
                 flush()
             }
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var written = 0
-        while written < bytes.count {
-            let result = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
-            }
-            if result < 0, errno == EAGAIN {
-                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&readiness, 1, 1000)
-                continue
-            }
-            guard result > 0 || errno == EINTR else { return }
-            written += max(0, result)
         }
     }
 }

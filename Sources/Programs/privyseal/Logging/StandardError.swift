@@ -5,15 +5,8 @@ import Glibc
 /// Standard error is for everything but the answer.
 enum StandardError {
     static func print(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
-        var written = 0
-        while written < bytes.count {
-            let result = bytes.withUnsafeBytes {
-                write(STDERR_FILENO, $0.baseAddress?.advanced(by: written), $0.count - written)
-            }
-            guard result > 0 || errno == EINTR else { return }
-            written += max(0, result)
-        }
+        // No other place is left to report an error.
+        _ = DurableWrite.write(Array((text + "\n").utf8), to: STDERR_FILENO)
     }
 
     /// Prints the error, and returns the status with which to end the command.
@@ -22,5 +15,12 @@ enum StandardError {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.of(String($0)) }
         print("privyseal: " + lines.joined(separator: "\n"))
         return ExitCode(status)
+    }
+
+    /// - Throws: `ExitCode` with this status, after printing the error of `body`.
+    static func attempt<Value, Failure: Error>(
+        _ status: Int32, _ body: () throws(Failure) -> Value
+    ) throws -> Value {
+        do throws(Failure) { return try body() } catch { throw failure("\(error)", status: status) }
     }
 }

@@ -1,5 +1,8 @@
+import AuditLog
 import GatewayConfiguration
+import GatewayHTTP
 import Logging
+import SigningKit
 import Synchronization
 
 /// Writes swift-log's events to standard error. The level can change while the program runs.
@@ -12,17 +15,7 @@ struct StreamedLogHandler: LogHandler {
     let recent: RecentEvents?
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    private var ownLevel: Logger.Level?
-
-    init(
-        label: String, format: GatewayConfiguration.Logging.Format, recent: RecentEvents? = nil,
-        metadataProvider: Logger.MetadataProvider? = nil
-    ) {
-        self.label = label
-        self.format = format
-        self.recent = recent
-        self.metadataProvider = metadataProvider
-    }
+    private(set) var ownLevel: Logger.Level?
 
     var logLevel: Logger.Level {
         get { ownLevel ?? Logger.Level(number: Self.level.load(ordering: .relaxed)) }
@@ -53,4 +46,22 @@ extension Logger.Level {
     init(number: Int) {
         self = Self.allCases.indices.contains(number) ? Self.allCases[number] : .info
     }
+}
+
+/// The last warnings and errors, for `privyseal status`.
+final class RecentEvents: Sendable {
+    private static let limit = 20
+    private let events = Mutex<[GatewayStatus.Event]>([])
+
+    func note(_ line: LogLine) {
+        let event = GatewayStatus.Event(
+            time: ClockMonitor.systemTime().text, level: line.level.rawValue, message: line.message)
+        events.withLock { events in
+            if events.count == Self.limit { events.removeFirst() }
+            events.append(event)
+        }
+    }
+
+    /// Oldest first.
+    var all: [GatewayStatus.Event] { events.withLock { $0 } }
 }

@@ -1,7 +1,9 @@
+import AuditKit
 import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
 import Signing
+import TransparencyLog
 
 struct AdminService: Administration {
     let path: String
@@ -33,5 +35,33 @@ struct AdminService: Administration {
             },
             totals: totals.rates, keys: keys, places: await snapshot.ring.report(),
             clients: snapshot.clients.clients, events: recent.all)
+    }
+}
+
+/// Reads the audit log of a configuration. It needs only public keys.
+struct ConfiguredAuditReading: AuditReading {
+    private let audit: GatewayConfiguration.Audit
+
+    init(_ audit: GatewayConfiguration.Audit) {
+        self.audit = audit
+    }
+
+    func reader() throws(AuditStoreError) -> any AuditReader {
+        try BuiltIns.auditStore.read(at: audit.database.path)
+    }
+
+    func verifiers() throws(AuditStoreError) -> [NoteVerifier] {
+        try reading { () throws(AuditSetupError) in try AuditKeyFile(audit.key.path).publicKeys() }
+    }
+
+    func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
+        try reading { () throws(AuditSetupError) in
+            let collection = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
+            return (collection.checkpoints, collection.damaged)
+        }
+    }
+
+    private func reading<Value>(_ body: () throws(AuditSetupError) -> Value) throws(AuditStoreError) -> Value {
+        do throws(AuditSetupError) { return try body() } catch { throw .failed(error.description) }
     }
 }

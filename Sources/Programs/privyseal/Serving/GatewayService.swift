@@ -15,69 +15,70 @@ import SigningKit
 import Tracing
 import UnixSignals
 
-/// All services of a serving gateway, built from a configuration.
+/// All services of a serving gateway.
 struct GatewayService {
-    private let configuration: GatewayConfiguration
-    private let gateway: SnapshotHolder
-    private let audit: AuditLog?
-    /// Nil without a register of keys.
-    private let keys: KeyLifecycleService?
-    private let lock: KeyRegisterLock?
-    private let monitor: KeyRingMonitor
-    private let drain: Drain
-    private let registry: ConnectionRegistry
-    private let listeners: Listeners
-    private let router: GatewayRouter
-    private let reloader: Reloader
-    private let administration: AdminService
-    private let prometheus: PrometheusRegistry
-    private let tracing: TraceExport?
-    private let clock: ClockMonitor
-    private let manager: ServiceNotifications
+    let configuration: GatewayConfiguration
+    /// The file of the configuration.
+    let path: String
+    let audit: AuditLog?
+    /// The states that `audit` loads when it is opened.
+    let keyStates: KeyStateCache
+    let recent: RecentEvents
+    let prometheus: PrometheusRegistry
+    /// Held while the gateway runs.
+    let lock: KeyRegisterLock?
+    /// Whether a misconfigured active key ends the process.
+    let isStrict: Bool
 
-    /// - Parameters:
-    ///   - keyStates: the states that `audit` loads when it is opened.
-    ///   - isStrict: whether a misconfigured active key ends the process.
-    /// - Throws: `ListenersError` if a listener's configuration cannot be used.
-    init(
-        _ configuration: GatewayConfiguration, path: String, audit: AuditLog?, keyStates: KeyStateCache,
-        recent: RecentEvents, prometheus: PrometheusRegistry, lock: KeyRegisterLock? = nil, isStrict: Bool = false
-    ) throws(ListenersError) {
+    /// Serves until a signal ends the process. Closes keys and audit log in any case.
+    ///
+    /// - Throws: `ExitCode` 78 if a listener's configuration cannot be used, after printing the error.
+    func run() async throws {
         let gateway = SnapshotHolder(
             ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) }))
-        let listeners = try Listeners(configuration)
+        do { try await serve(gateway) } catch {
+            await gateway.current.ring.close()
+            await audit?.close()
+            throw error
+        }
+    }
+
+    private func serve(_ gateway: SnapshotHolder) async throws {
+        let listeners = try StandardError.attempt(78) { () throws(CommandError) in try Listeners(configuration) }
         let manager = ServiceNotifications(listeners: listeners.settings.count)
-        self.configuration = configuration
-        self.gateway = gateway
-        self.audit = audit
-        keys = audit.map { KeyLifecycleService(gateway, audit: $0, keyStates: keyStates) }
-        self.lock = lock
-        clock = audit?.clock ?? ClockMonitor()
-        self.listeners = listeners
-        self.manager = manager
-        self.prometheus = prometheus
         // Keys are opened while the listeners serve already, so that a slow token does not block /livez.
-        monitor = KeyRingMonitor(gateway) {
+        let monitor = KeyRingMonitor(gateway) { [isStrict] in
             if isStrict { try Self.refuseMisconfiguredKeys(gateway.current.ring) }
             manager.noteOpened()
         }
-        drain = Drain(delay: configuration.drainDelay)
-        registry = ConnectionRegistry(configuration.limits)
-        tracing = configuration.tracing.map { TraceExport($0) }
+        let drain = Drain(delay: configuration.drainDelay)
+        let registry = ConnectionRegistry(configuration.limits)
+        let tracing = configuration.tracing.map { TraceExport($0) }
+        let clock = audit?.clock ?? ClockMonitor()
+        let keys = audit.map { KeyLifecycleService(gateway, audit: $0, keyStates: keyStates) }
         let totals = RequestTotals()
-        router = GatewayRouter(
+        let router = GatewayRouter(
             gateway: gateway, monitor: monitor, drain: drain, registry: registry,
             log: StreamedAccessLog(format: configuration.logging.format), totals: totals, tracing: tracing)
-        reloader = Reloader(
+        let reloader = Reloader(
             path: path, configuration, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners,
             manager: manager)
-        administration = AdminService(
+        let administration = AdminService(
             path: path, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners, totals: totals,
             recent: recent, reloader: reloader)
-    }
-
-    func run() async throws {
-        let servers = try listeners.settings.map { try listener($0) }
+        let servers = try listeners.settings.map { settings in
+            let routes =
+                switch settings.name {
+                case .public: router.public
+                case .admin: router.admin(administration, audit: auditReading, keys: keys)
+                case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
+                }
+            return try Listener(settings, router: router, routes: routes) { address in
+                Logger(label: "privyseal.listener").info(
+                    "Listening on \(address)", metadata: ["listener": "\(settings.name.rawValue)"])
+                manager.noteListening()
+            }
+        }
         GaugeCollector(gateway: gateway, registry: registry, listeners: listeners, clock: clock, prometheus: prometheus)
             .start()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
@@ -88,6 +89,10 @@ struct GatewayService {
         services += [TLSWatcher(listeners.identities, registry: registry), reloader, manager.watchdog]
         services += servers
         services.append(drain)
+        try await run(services)
+    }
+
+    private func run(_ services: [any Service]) async throws {
         let logger = Logger(label: "privyseal.services")
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, successTerminationBehavior: .ignore) },
@@ -95,26 +100,6 @@ struct GatewayService {
         group.maximumGracefulShutdownDuration = configuration.drainDelay + configuration.shutdownGracePeriod
         try await ServiceGroup(configuration: group).run()
         logger.info("Stopped")
-    }
-
-    /// Call if `run` failed.
-    func close() async {
-        await gateway.current.ring.close()
-        await audit?.close()
-    }
-
-    private func listener(_ settings: ListenerSettings) throws -> Listener {
-        let routes =
-            switch settings.name {
-            case .public: router.public
-            case .admin: router.admin(administration, audit: auditReading, keys: keys)
-            case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
-            }
-        return try Listener(settings, router: router, routes: routes) { [manager] address in
-            Logger(label: "privyseal.listener").info(
-                "Listening on \(address)", metadata: ["listener": "\(settings.name.rawValue)"])
-            manager.noteListening()
-        }
     }
 
     private var auditReading: ConfiguredAuditReading? {

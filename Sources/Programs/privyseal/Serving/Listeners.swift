@@ -6,7 +6,7 @@ struct Listeners {
     let settings: [ListenerSettings]
 
     /// - Throws: the error with its place in the configuration.
-    init(_ configuration: GatewayConfiguration) throws(ListenersError) {
+    init(_ configuration: GatewayConfiguration) throws(CommandError) {
         var settings: [ListenerSettings] = []
         for listener in configuration.listeners {
             let place = listener.origin.map { "\($0): " } ?? ""
@@ -17,7 +17,7 @@ struct Listeners {
                         listener.role, address: listener.address, tls: tls,
                         socket: try SocketPermissions(listener)))
             } catch {
-                throw ListenersError(description: "\(listener.tls.map { "\($0.origin): " } ?? place)\(error)")
+                throw CommandError("\(listener.tls.map { "\($0.origin): " } ?? place)\(error)")
             }
         }
         self.settings = settings
@@ -26,8 +26,4 @@ struct Listeners {
     var identities: [(name: ListenerName, identity: TLSIdentity)] {
         settings.compactMap { settings in settings.tls.map { (settings.name, $0) } }
     }
-}
-
-struct ListenersError: Error, CustomStringConvertible {
-    let description: String
 }

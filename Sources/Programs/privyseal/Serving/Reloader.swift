@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import ServiceLifecycle
 import Signing
+import SigningKit
 import Synchronization
 import UnixSignals
 
@@ -98,10 +99,9 @@ final class Reloader: Service {
             let configuration = try read(comparedWith: known)
             digest = configuration.digest
             let changes = configuration.changes(from: known).map(\.description)
-            outcome =
-                isTrial
-                ? .wouldApply(try tryOut(configuration, changes))
-                : try await apply(configuration, changes)
+            let renewals = try renewals(configuration)
+            // A trial does not log in, because the token counts wrong PINs.
+            outcome = isTrial ? .wouldApply(changes) : try await apply(configuration, changes, renewals)
         } catch {
             outcome = .refused(error.sentence)
             digest = digest ?? error.digest
@@ -136,16 +136,9 @@ final class Reloader: Service {
         return configuration
     }
 
-    /// Checks everything but the keys: a login is not without effect, because the token counts wrong PINs.
-    private func tryOut(_ configuration: GatewayConfiguration, _ changes: [String]) throws(Refusal) -> [String] {
-        _ = try renewals(configuration)
-        return changes
-    }
-
-    private func apply(_ configuration: GatewayConfiguration, _ changes: [String]) async throws(Refusal)
-        -> ReloadOutcome
-    {
-        let renewals = try renewals(configuration)
+    private func apply(
+        _ configuration: GatewayConfiguration, _ changes: [String], _ renewals: [Renewal]
+    ) async throws(Refusal) -> ReloadOutcome {
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current
         let successor = ConfigurationSnapshot(
@@ -176,16 +169,12 @@ final class Reloader: Service {
         throw Refusal(sentence: list.joined(separator: "\n"))
     }
 
-    private func renewals(
-        _ configuration: GatewayConfiguration
-    ) throws(Refusal) -> [(name: ListenerName, renewal: TLSIdentity.Renewal)] {
-        var renewals: [(ListenerName, TLSIdentity.Renewal)] = []
-        for listener in configuration.listeners {
-            let name = listener.role
-            guard let tls = listener.tls, let identity = listeners.settings.first(where: { $0.name == name })?.tls
-            else {
-                continue
-            }
+    private typealias Renewal = (name: ListenerName, renewal: TLSIdentity.Renewal)
+
+    private func renewals(_ configuration: GatewayConfiguration) throws(Refusal) -> [Renewal] {
+        var renewals: [Renewal] = []
+        for (name, identity) in listeners.identities {
+            guard let tls = configuration.listeners.first(where: { $0.role == name })?.tls else { continue }
             do { renewals.append((name, try identity.renewal(tls))) } catch {
                 throw Refusal(sentence: "\(tls.origin): \(error)")
             }
@@ -228,8 +217,7 @@ final class Reloader: Service {
         if level < .error {
             Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
         }
-        let event = GatewayStatus.Event(
-            time: String(decoding: LogTime.now(), as: UTF8.self), level: name, message: message)
+        let event = GatewayStatus.Event(time: ClockMonitor.systemTime().text, level: name, message: message)
         state.withLock { $0.last = event }
     }
 }

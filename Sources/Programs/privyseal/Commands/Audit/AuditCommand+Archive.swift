@@ -1,5 +1,8 @@
 import ArgumentParser
 import AuditKit
+import AuditLog
+import GatewayConfiguration
+import Glibc
 import Signing
 import SigningKit
 
@@ -60,7 +63,7 @@ extension AuditCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            let limit = try moment()
+            let limit = try before.map(AuditFilterOption.moment)
             let source = try log.open()
             // The lock lasts until the process ends.
             try ArchiveLock.take(beside: source.path)
@@ -74,27 +77,19 @@ extension AuditCommand {
                 return
             }
             try write(chosen, of: source.reader)
-            let from = AuditSegment.entries(of: chosen.lowerBound).lowerBound
-            let to = chosen.upperBound * AuditSegment.size
             var isDropped = false
             // The work is done before anything is printed: a lost standard output ends the process.
             defer {
+                let entries = AuditSegment.entries(of: chosen)
                 print(
-                    "Entries \(from) to \(to - 1) are in \(directory), \(chosen.count) segment\(chosen.count == 1 ? "" : "s")."
-                )
+                    "Entries \(entries.lowerBound) to \(entries.upperBound - 1) are in \(directory), \(chosen.count) "
+                        + "segment\(chosen.count == 1 ? "" : "s").")
                 if isDropped { print("They are no longer in the database.") }
             }
-            guard drop, let settings = source.settings else { return }
+            guard drop, let configuration = source.configuration, let audit = source.audit else { return }
             source.reader.close()
-            try await ArchiveDropping(settings).drop(chosen)
+            try await remove(chosen, from: audit, of: configuration)
             isDropped = true
-        }
-
-        private func moment() throws -> Timestamp? {
-            guard let before else { return nil }
-            var text = AuditQueryText()
-            text.until = before
-            return try AuditPeriodOption.query(text).until
         }
 
         /// An operator must examine a damaged log before anything is moved.
@@ -103,14 +98,15 @@ extension AuditCommand {
             let report = try Verify.report(by: verifier, on: source, isQuiet: quiet)
             guard report.isIntact else {
                 let first = report.faults.first.map { " " + PlainText.of($0.description) } ?? ""
-                throw StandardError.failure("Nothing is archived, because the log is not intact.\(first)")
+                throw CommandError("Nothing is archived, because the log is not intact.\(first)")
             }
         }
 
         private func write(_ chosen: Range<Int>, of reader: any AuditReader) throws {
             let archive = SegmentArchive(directory)
             let roots = try reader.segmentRoots()
-            for segment in chosen where segment < roots.count {
+            for segment in chosen {
+                guard segment < roots.count else { throw CommandError("Segment \(segment) is no longer in the log.") }
                 var bodies: [[UInt8]] = []
                 try reader.entries(in: AuditSegment.entries(of: segment)) { entry in
                     bodies.append(entry.body)
@@ -119,5 +115,58 @@ extension AuditCommand {
                 try archive.write(bodies, of: segment, root: roots[segment])
             }
         }
+
+        /// Durably records the archiving, and then drops the segments from the log. A stop in between loses nothing: the
+        /// entry is valid while the segments exist, and the next call drops them.
+        private func remove(
+            _ segments: Range<Int>, from audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration
+        ) async throws {
+            try await record(AuditSegment.entries(of: segments), in: configuration)
+            // A gateway under load writes all the time, so wait for the database's lock.
+            let store = try BuiltIns.auditStore.open(at: audit.database.path, timeout: .seconds(30))
+            defer { store.close() }
+            for segment in segments {
+                // One transaction for each segment, so that a running gateway waits for one segment at most.
+                try store.write { transaction throws(AuditStoreError) in
+                    try transaction.drop(segmentsBefore: segment + 1)
+                }
+            }
+        }
+
+        private func record(_ entries: Range<Int>, in configuration: GatewayConfiguration) async throws {
+            guard let log = try AuditComposition.open(configuration, isServing: false) else { return }
+            let event = AuditEvent.archive(
+                from: entries.lowerBound, to: entries.upperBound, actor: Client.operator.name)
+            do throws(AuditError) {
+                try await log.record(event)
+            } catch {
+                await log.close()
+                throw CommandError("Nothing was dropped, because it could not be recorded. \(error)")
+            }
+            await log.close()
+        }
+    }
+}
+
+/// Allows one archiving of a log at a time: two would take each other's moved segments for damage.
+private enum ArchiveLock {
+    /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it.
+    static func take(beside database: String) throws(AuditSetupError) {
+        let directory = DurableWrite.directory(of: database)
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw AuditSetupError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
+            close(descriptor)
+            throw AuditSetupError("The log in \(directory) cannot be archived now: \(reason).")
+        }
+    }
+}
+
+extension AuditSegment {
+    fileprivate static func entries(of segments: Range<Int>) -> Range<Int> {
+        segments.lowerBound * size..<segments.upperBound * size
     }
 }

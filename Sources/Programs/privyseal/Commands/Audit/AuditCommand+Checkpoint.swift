@@ -1,5 +1,7 @@
 import ArgumentParser
 import AuditKit
+import GatewayConfiguration
+import StrictJSON
 import TransparencyLog
 
 extension AuditCommand {
@@ -23,7 +25,7 @@ extension AuditCommand {
         func run() throws {
             let reader = try log.open().reader
             guard let head = try reader.head() else {
-                throw StandardError.failure("The log holds no entries, and so no checkpoint.")
+                throw CommandError("The log holds no entries, and so no checkpoint.")
             }
             let output = AuditOutput.standard
             if all {
@@ -45,9 +47,68 @@ extension AuditCommand {
             do throws(NoteError) {
                 return Array(try SignedNote(parsing: head.note).description.utf8)
             } catch {
-                throw StandardError.failure(
+                throw CommandError(
                     "The checkpoint over \(head.size) entries is invalid: \(error) Run privyseal audit verify.")
             }
+        }
+    }
+
+    struct Keys: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keys",
+            abstract: "Print the public keys that verify the log's checkpoints.",
+            discussion: """
+                  privyseal audit keys --config gateway.yaml > shop.vkey
+
+                Each line is a verifier key (vkey, C2SP signed-note). Give the file to auditors before they need it, \
+                over another channel than the log itself. A cosigner's key is on its token: --open-cosigner opens it \
+                with the configured PIN and prints its public key too.
+                """)
+
+        @OptionGroup var config: ConfigurationOption
+        @OptionGroup var output: OutputOption
+
+        @Flag(help: "Open the cosigner's key to print its public key too.")
+        var openCosigner = false
+
+        func run() async throws {
+            LogSetup.bootstrapQuietly()
+            let configuration = try config.load()
+            let audit = try AuditLogOption.audit(of: configuration, config.path)
+            var verifiers = try AuditKeyFile(audit.key.path).publicKeys()
+            let origin = verifiers.first?.name ?? ""
+            if let cosigner = AuditComposition(audit, of: configuration).cosigner(of: origin) {
+                if openCosigner {
+                    let key = try await open(cosigner)
+                    if !verifiers.contains(where: { $0.text == key.text }) { verifiers.append(key) }
+                } else if verifiers.count == 1 {
+                    StandardError.print(Self.hint)
+                }
+            }
+            try output.write(document(verifiers), text: verifiers.map(\.text).joined(separator: "\n"))
+        }
+
+        private static let hint =
+            "privyseal: There is a cosigner, too. Its key must be opened to print its public key: run this with "
+            + "--open-cosigner as the gateway's user."
+
+        private func open(_ cosigner: KeyCosigner) async throws -> NoteVerifier {
+            do {
+                let verifier = try await cosigner.verifier()
+                await cosigner.close()
+                return verifier
+            } catch {
+                await cosigner.close()
+                throw CommandError("The cosigner's key cannot be opened. \(error)")
+            }
+        }
+
+        private func document(_ verifiers: [NoteVerifier]) -> JSONMembers {
+            let keys = verifiers.map { verifier -> JSONMembers in
+                let role = verifier.name == verifiers.first?.name ? "log" : "cosigner"
+                return ["name": verifier.name, "role": role, "key": verifier.text]
+            }
+            return ["keys": keys]
         }
     }
 }

@@ -1,5 +1,8 @@
 import ArgumentParser
 import AuditKit
+import GatewayHTTP
+import SigningKit
+import StrictJSON
 
 extension AuditCommand {
     struct Export: ParsableCommand {
@@ -55,9 +58,8 @@ extension AuditCommand {
             var query = try filter.query(isLatestFirst: false)
             // The search index may lack entries, and the file would not show it.
             query.usesIndex = false
-            let reader = try log.open().reader
-            try ArchiveNotice.say(reader, query)
-            let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            let reader = try log.open(for: query)
+            let output = try StandardError.attempt(64) { () throws(AuditSetupError) in try AuditOutput.open(out) }
             var unfit: Int?
             let missing: MissingEntries?
             do throws(AuditStoreError) {
@@ -75,13 +77,13 @@ extension AuditCommand {
             }
             if let unfit {
                 output.abandon()
-                throw StandardError.failure(
+                throw CommandError(
                     "The bytes of entry \(unfit) are not an entry, and the export would be wrong from there on: "
                         + "run privyseal audit verify.")
             }
             if missing != nil, output.failure == nil {
                 output.abandon()
-                try AuditAttempt.refuse(missing, reader)
+                try reader.refuse(missing)
             }
             try output.finish()
         }
@@ -92,6 +94,79 @@ extension AuditCommand {
             case .csv: EntryCSV.cells(entry).map(CSV.row)
             case .jsonl: EntryJSON.line(entry).map { (withIndex ? EntryJSON.indexed(entry) : $0) + "\n".utf8 }
             }
+        }
+    }
+
+    struct Stats: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "stats",
+            abstract: "Count signatures and refusals by client, key, feature and outcome over time.",
+            discussion: """
+                  privyseal audit stats --since 30d --config gateway.yaml
+                  privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
+                  privyseal audit stats --client shop --by month --config gateway.yaml
+
+                Hours, days and months are in UTC.
+                """)
+
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case text, json, csv
+        }
+
+        @OptionGroup var log: AuditLogOption
+        @OptionGroup var filter: AuditFilterOption
+
+        @Option(help: "The period of each count: an hour, a day or a month.")
+        var by = AuditInterval.day
+
+        @Option(help: "The output format.")
+        var format = Format.text
+
+        func run() throws {
+            let query = try filter.query(isLatestFirst: false)
+            let reader = try log.open(for: query)
+            let counted = try reader.tallies(query)
+            let sums = by.sums(counted.tallies)
+            let standard = AuditOutput.standard
+            switch format {
+            case .text: standard.write(Array((table(sums) + "\n").utf8))
+            case .json: standard.write(JSONText.encode(document(sums)) + "\n".utf8)
+            case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
+            }
+            try standard.finish()
+            if let sentence = counted.coverage.countSentence { StandardError.print("privyseal: \(sentence)") }
+            try reader.refuse(counted.coverage.missing)
+        }
+
+        private func table(_ sums: [AuditTally]) -> String {
+            let header = [by.rawValue.uppercased(), "CLIENT", "KEY", "FEATURE", "OUTCOME", "COUNT"]
+            return TextTable(
+                header: header, rows: sums.map { cells($0, by.label(of: $0.begin), absent: "-").map(PlainText.of) }
+            ).text
+        }
+
+        private func csv(_ sums: [AuditTally]) -> [[String]] {
+            [["begin", "client", "key", "feature", "outcome", "count"]]
+                + sums.map { cells($0, $0.begin.text, absent: "") }
+        }
+
+        private func cells(_ tally: AuditTally, _ begin: String, absent: String) -> [String] {
+            [
+                begin, tally.client ?? absent, tally.key ?? absent, tally.feature ?? absent, tally.outcome,
+                "\(tally.count)",
+            ]
+        }
+
+        private func document(_ sums: [AuditTally]) -> JSONMembers {
+            [
+                "by": by.rawValue,
+                "counts": sums.map { tally -> JSONMembers in
+                    [
+                        "begin": tally.begin.text, "client": tally.client, "key": tally.key, "feature": tally.feature,
+                        "outcome": tally.outcome, "count": tally.count,
+                    ]
+                },
+            ]
         }
     }
 }

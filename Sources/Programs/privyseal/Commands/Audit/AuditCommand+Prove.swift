@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import StrictJSON
 import TransparencyLog
 
 extension AuditCommand {
@@ -61,7 +62,7 @@ extension AuditCommand {
                     try prover.consistency(from: head, to: later).text
                 }
             }
-            let output = try AuditAttempt.parse { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            let output = try StandardError.attempt(64) { () throws(AuditSetupError) in try AuditOutput.open(out) }
             output.write(Array(proof.utf8))
             try output.finish()
         }
@@ -86,5 +87,73 @@ extension AuditCommand {
                 try collection.checkpoints.notes(size: size)
             }.map { SignedTreeHead(size: size, note: $0.description) }
         }
+    }
+
+    struct CheckProof: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check-proof",
+            abstract: "Check a proof from privyseal audit prove, with only the log's public key.",
+            discussion: """
+                  privyseal audit check-proof proof --key audit.db.key.pub
+
+                The first line of a proof gives its kind. For a valid proof of an entry, the command prints the entry \
+                with the checkpoint that covers it.
+                """)
+
+        @Argument(help: ArgumentHelp("The proof; - is standard input.", valueName: "file"), completion: .file())
+        var file: String
+
+        @OptionGroup var keys: AuditKeyOption
+        @OptionGroup var output: OutputOption
+
+        func run() throws {
+            let verifiers = try keys.verifiers(for: nil)
+            let bytes = try StandardError.attempt(64) { () throws(AuditSetupError) in
+                try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
+            }
+            let (document, text): (JSONMembers, String)
+            do throws(AuditProofError) { (document, text) = try check(bytes, verifiers) } catch {
+                if output.format == .json {
+                    try output.write(["valid": false, "reason": error.description] as JSONMembers, text: "")
+                }
+                throw error
+            }
+            try output.write(document, text: text)
+        }
+
+        private func check(
+            _ bytes: [UInt8], _ verifiers: [NoteVerifier]
+        ) throws(AuditProofError) -> (JSONMembers, text: String) {
+            guard bytes.starts(with: Self.growth.utf8) else {
+                // Any other document is parsed, and refused, as an inclusion proof.
+                let proof = try InclusionProofDocument(parsing: bytes)
+                let checkpoint = try proof.check(with: verifiers)
+                // The entry may not be JSON, so it is text.
+                let entry = String(decoding: proof.entry, as: UTF8.self)
+                return (
+                    [
+                        "valid": true, "kind": "inclusion", "origin": checkpoint.origin, "size": checkpoint.size,
+                        "index": proof.index, "entry": entry,
+                    ],
+                    """
+                    valid: entry \(proof.index) is in the log \(PlainText.of(checkpoint.origin)), as the checkpoint over its \
+                    first \(checkpoint.size) entries says.
+                    \(PlainText.of(entry))
+                    """
+                )
+            }
+            let (old, new) = try ConsistencyProofDocument(parsing: bytes).check(with: verifiers)
+            return (
+                [
+                    "valid": true, "kind": "consistency", "origin": new.origin, "oldSize": old.size,
+                    "newSize": new.size,
+                ],
+                "valid: the log \(PlainText.of(new.origin)) with \(new.size) entries begins with the \(old.size) that the "
+                    + "older checkpoint covers, unchanged."
+            )
+        }
+
+        /// The beginning of a `ConsistencyProofDocument`.
+        private static let growth = "privyseal/consistency-proof@"
     }
 }

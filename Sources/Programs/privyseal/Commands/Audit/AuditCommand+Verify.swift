@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditKit
 import GatewayConfiguration
+import Glibc
 import TransparencyLog
 
 extension AuditCommand {
@@ -38,14 +39,11 @@ extension AuditCommand {
             let collections = try checkpoints.collections(for: source)
             let verifier = AuditVerifier(verifiers, externals: collections.map(\.checkpoints), archive: archive.bodies)
             let report = try Self.report(by: verifier, on: source, isQuiet: quiet)
-            let hasCosigner = source.settings?.audit.checkpoints.cosigner != nil
+            let hasCosigner = source.audit?.checkpoints.cosigner != nil
             let result = VerificationResult(
                 database: source.path, report: report, verifiers: verifiers, collections: collections,
                 cosigner: hasCosigner ? AuditComposition.cosigner(of: report.origin) : nil)
-            switch output.format {
-            case .text: try AuditOutput.print(result.text)
-            case .json: try AuditOutput.print(result.json)
-            }
+            try output.write(result.document, text: result.text)
             if !result.isIntact { throw ExitCode.failure }
         }
 
@@ -56,5 +54,38 @@ extension AuditCommand {
             defer { progress.end() }
             return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
         }
+    }
+}
+
+/// A progress bar on standard error, only if that is a terminal.
+private final class ProgressBar {
+    private let isShown: Bool
+    private var last = -1
+
+    private static let width = 30
+
+    init(isShown: Bool) {
+        self.isShown = isShown && isatty(STDERR_FILENO) == 1
+    }
+
+    func show(_ done: Int, of total: Int) {
+        let percent = total > 0 ? min(100, Int(Double(done) / Double(total) * 100)) : 100
+        guard isShown, percent != last else { return }
+        last = percent
+        let filled = percent * Self.width / 100
+        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: Self.width - filled)
+        write("\r[\(bar)] \(percent) %, \(done) of \(total) entries")
+    }
+
+    func end() {
+        guard last >= 0 else { return }
+        last = -1
+        write("\r\u{1B}[K")
+    }
+
+    private func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        // A write error does not matter here.
+        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }
 }

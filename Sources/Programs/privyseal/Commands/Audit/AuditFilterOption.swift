@@ -1,8 +1,10 @@
-import ArgumentParser
-import AuditKit
+public import ArgumentParser
+public import AuditKit
 import AuditLog
+import SigningKit
 
-struct AuditPeriodOption: ParsableArguments {
+/// The search terms; an entry must match all of them.
+struct AuditFilterOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "From this time on: 2026-11-21T13:27:00Z, 2026-11-21 (its start in UTC), or an age: 90s, 15m, 24h, 7d, 2w.",
@@ -14,22 +16,6 @@ struct AuditPeriodOption: ParsableArguments {
 
     @Option(help: ArgumentHelp("One day in UTC, such as 2026-11-21.", valueName: "date"))
     var day: String?
-
-    var text: AuditQueryText {
-        var text = AuditQueryText()
-        (text.since, text.until, text.day) = (since, until, day)
-        return text
-    }
-
-    /// - Throws: `ExitCode` 64, after printing the error.
-    static func query(_ text: AuditQueryText) throws -> AuditQuery {
-        try AuditAttempt.parse { () throws(AuditQueryError) in try text.query(at: ClockMonitor.systemTime()) }
-    }
-}
-
-/// The search terms; an entry must match all of them.
-struct AuditFilterOption: ParsableArguments {
-    @OptionGroup var period: AuditPeriodOption
 
     @Option(help: ArgumentHelp("The client's name.", valueName: "name"))
     var client: String?
@@ -69,14 +55,27 @@ struct AuditFilterOption: ParsableArguments {
     /// - Throws: `ExitCode` 64, after printing the error.
     func query(isLatestFirst: Bool) throws -> AuditQuery {
         try refuseKeyFile()
-        var text = period.text
+        var text = AuditQueryText()
+        (text.since, text.until, text.day) = (since, until, day)
         text.isLatestFirst = isLatestFirst
         let terms: [(AuditTerm, String?)] = [
             (.client, client), (.app, app), (.feature, feature), (.product, product), (.offer, offer), (.key, key),
             (.outcome, outcome), (.requestID, requestID), (.kind, kind), (.user, user),
         ]
         for (term, value) in terms { text.terms[term] = value }
-        return try AuditPeriodOption.query(text)
+        return try StandardError.attempt(64) { () throws(AuditQueryError) in
+            try text.query(at: ClockMonitor.systemTime())
+        }
+    }
+
+    /// Reads one time, in the same forms as `--since`.
+    ///
+    /// - Throws: `ExitCode` 64, after printing the error.
+    static func moment(_ text: String) throws -> Timestamp {
+        if let moment = AuditTime.parse(text, at: ClockMonitor.systemTime()) { return moment }
+        throw StandardError.failure(
+            "\"\(text)\" is not a time: give one such as 2026-01-01T00:00:00Z, a date such as 2026-01-01, or an age such as "
+                + "365d.", status: 64)
     }
 
     /// `--key` of other commands takes a file, whose path would match no entry here.
@@ -88,3 +87,5 @@ struct AuditFilterOption: ParsableArguments {
             status: ExitCode.validationFailure.rawValue)
     }
 }
+
+extension AuditInterval: ExpressibleByArgument {}

@@ -24,17 +24,49 @@ struct AuditLogOption: ParsableArguments {
 
     /// - Throws: `ExitCode`, after printing the error.
     func open() throws -> AuditSource {
-        let settings = try configuration.map(Self.settings)
-        guard let location = database ?? settings?.audit.database.path else { throw ExitCode.validationFailure }
+        let configuration = try configuration.map(ConfigurationOption.load)
+        let audit = try configuration.map { try Self.audit(of: $0, self.configuration ?? "") }
+        guard let location = database ?? audit?.database.path else { throw ExitCode.validationFailure }
         let reader = try BuiltIns.auditStore.read(at: location)
-        return AuditSource(location: location, reader: reader, settings: settings)
+        return AuditSource(location: location, reader: reader, configuration: configuration, audit: audit)
     }
 
-    private static func settings(_ path: String) throws -> AuditSource.Settings {
-        let configuration = try ConfigurationOption.load(path)
-        guard let audit = configuration.audit else {
-            throw StandardError.failure("\(path) has no audit section: this gateway keeps no log.", status: 78)
-        }
-        return AuditSource.Settings(audit: audit, configuration: configuration)
+    /// The log, to answer a query. Warns if the query includes entries that are no longer in the database.
+    func open(for query: AuditQuery) throws -> any AuditReader {
+        let reader = try open().reader
+        if let first = try reader.archived(before: query) { reader.warnOfArchived(before: first) }
+        return reader
+    }
+
+    /// - Throws: `ExitCode` 78 if the configuration has no audit log, after printing the error.
+    static func audit(of configuration: GatewayConfiguration, _ path: String) throws -> GatewayConfiguration.Audit {
+        if let audit = configuration.audit { return audit }
+        throw StandardError.failure("\(path) has no audit section: this gateway keeps no log.", status: 78)
+    }
+}
+
+/// A log that is open for reading, and its configuration.
+struct AuditSource {
+    let location: String
+    let reader: any AuditReader
+    /// Nil if only the database was named.
+    let configuration: GatewayConfiguration?
+    /// The section of the configuration.
+    let audit: GatewayConfiguration.Audit?
+
+    /// The database's path, without the scheme of its store.
+    var path: String { audit?.database.path ?? String(location.trimmingPrefix("\(BuiltIns.auditStore.scheme):")) }
+}
+
+extension AuditReader {
+    /// - Throws: `CommandError` that says which entries are missing.
+    func refuse(_ missing: MissingEntries?) throws {
+        guard let missing else { return }
+        throw CommandError(missing.sentence(beginningAt: try firstIndex()))
+    }
+
+    /// - Parameter first: the first entry in the database.
+    func warnOfArchived(before first: Int) {
+        StandardError.print("privyseal: Entries 0 to \(first - 1) were archived and are not included.")
     }
 }

@@ -100,7 +100,7 @@ struct VerificationResult {
 
     // MARK: JSON
 
-    var json: String {
+    var document: JSONMembers {
         let checkpoints: JSONMembers = [
             "keptChecked": report.keptChecked, "given": given, "givenChecked": report.externalChecked,
             "uncheckable": report.uncheckable, "cosigned": report.cosigned,
@@ -108,7 +108,7 @@ struct VerificationResult {
         let faults = report.faults.map { fault -> JSONMembers in
             ["from": fault.entries?.lowerBound, "to": fault.entries?.upperBound, "message": fault.description]
         }
-        let document: JSONMembers = [
+        return [
             "origin": report.origin,
             "intact": isIntact,
             "size": report.size,
@@ -122,6 +122,5 @@ struct VerificationResult {
             "unproved": report.unproved.map { ["from": $0.lowerBound, "to": $0.upperBound] as JSONMembers },
             "caution": cautions.isEmpty ? nil : cautions.joined(separator: " "),
         ]
-        return JSONText.string(document)
     }
 }

@@ -35,7 +35,7 @@ extension ComplianceCommand {
 
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
-            let (bytes, pageBytes) = try AuditAttempt.parse { () throws(AuditSetupError) in
+            let (bytes, pageBytes) = try StandardError.attempt(64) { () throws(AuditSetupError) in
                 let limit = EvidenceFile.Limit.report
                 return (
                     try EvidenceFile.contents(ofArgument: file, limit: limit),

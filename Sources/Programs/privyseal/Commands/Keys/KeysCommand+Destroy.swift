@@ -22,73 +22,68 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The key's URI, if the configuration does not name the key.", valueName: "uri"))
         var at: String?
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
-        var issuer: String?
-
         @Option(help: "The reason to record.")
         var reason = "key destruction"
 
-        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
-        @OptionGroup var user: TokenUserOption
-        @OptionGroup var consent: KeyConsentOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var provisioning: ProvisioningOption
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            let declared = try declared()
+            let configuration = try provisioning.lifecycleClient.configuration()
+            let declared = declared(in: configuration)
             guard let uri = at ?? declared?.key.uri.text else {
-                throw StandardError.failure(
+                throw CommandError(
                     "The configuration names no key \(keyID). Give its URI with --at URI, and use --config FILE.")
             }
-            let target = try ProvisioningTarget(
-                uri, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
+            let target = try ProvisioningTarget(uri, keyID: keyID, as: provisioning.user, configuration)
+            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
             let issuerID =
-                if let account = declared?.issuerID, issuer == nil { account } else {
-                    try await lifecycleClient.issuer(issuer)
+                if let account = declared?.issuerID, provisioning.issuer == nil { account } else {
+                    try await provisioning.issuerID(configuration, client)
                 }
-            let provisioningSession = try await target.provisioningSession()
-            do { try await destroy(provisioningSession, target, issuerID, declared?.key.fingerprint) } catch {
-                await provisioningSession.close()
-                throw error
+            let known = try await client.overview().accounts.flatMap(\.keys)
+                .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
+            let fingerprint = known ?? declared?.key.fingerprint
+            let order = ProvisioningOrder(
+                .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,
+                reason: reason)
+            let work = try await provisioning.perform(order, client, target) { location in
+                "The key \(keyID) on the \(location.name) (serial \(location.serial)) is destroyed permanently."
+            } work: { session, isResumed in
+                let gone = try await session.destroy(
+                    target.selector, expecting: fingerprint, isResumed: isResumed,
+                    tell: { StandardError.print("  \($0)") })
+                return (gone, Self.reported(gone, fingerprint, in: session.location))
             }
-            await provisioningSession.close()
+            if let work { show(work.product, issuerID, work.location) }
         }
 
-        private func declared() throws -> (issuerID: String, key: GatewayConfiguration.Key)? {
-            guard let path = lifecycleClient.admin.configuration else { return nil }
-            for account in try ConfigurationOption.load(path).accounts {
+        private func declared(
+            in configuration: GatewayConfiguration?
+        ) -> (issuerID: String, key: GatewayConfiguration.Key)? {
+            for account in configuration?.accounts ?? [] {
                 if let key = account.keys.first(where: { $0.keyID == keyID }) { return (account.issuerID, key) }
             }
             return nil
         }
 
-        private func destroy(
-            _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String,
-            _ pinned: PublicKeyFingerprint?
-        ) async throws {
-            let location = provisioningSession.location
-            try consent.require(
-                "The key \(keyID) on the \(location.name) (serial \(location.serial)) is destroyed permanently.")
-            let known = try await lifecycleClient.lifecycleClient().overview().accounts.flatMap(\.keys)
-                .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
-            let fingerprint = known ?? pinned
-            let order = ProvisioningOrder(
-                .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,
-                reason: reason)
-            guard let job = try await ProvisioningRun.begin(lifecycleClient, order, output) else { return }
-            let (gone, _) = try await job.perform {
-                try await provisioningSession.destroy(
-                    target.address.selector, expecting: fingerprint, isResumed: job.isResumed,
-                    tell: { StandardError.print("  \($0)") })
-            } evidence: { gone in
-                (gone.fingerprint ?? fingerprint, ProvisioningEvidence.of(gone, in: location))
-            }
+        /// For the register.
+        private static func reported(
+            _ gone: DestroyedKey, _ fingerprint: PublicKeyFingerprint?, in location: ProvisioningLocation
+        ) -> ProvisioningResult {
+            var facts = location.evidence.merging(gone.evidence) { _, own in own }
+            facts["destroyedPrivateObjects"] = "\(gone.destroyedPrivate)"
+            facts["destroyedPublicObjects"] = "\(gone.destroyedPublic)"
+            return ProvisioningResult(isSuccess: true, fingerprint: gone.fingerprint ?? fingerprint, evidence: facts)
+        }
+
+        private func show(_ gone: DestroyedKey, _ issuerID: String, _ location: ProvisioningLocation) {
             let document: JSONMembers = [
                 "outcome": "destroyed", "keyId": keyID, "issuerId": issuerID, "state": KeyLifecycleState.destroyed,
                 "fingerprint": gone.fingerprint, "destroyedPrivateObjects": gone.destroyedPrivate,
                 "destroyedPublicObjects": gone.destroyedPublic,
             ]
-            output.show(
+            provisioning.output.show(
                 document,
                 text: (gone.destroyedPrivate == 0 ? "There was no private key left.\n" : "")
                     + "The key \(keyID) is destroyed: no object of it is left on the \(location.name).\n"

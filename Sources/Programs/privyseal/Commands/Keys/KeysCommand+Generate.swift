@@ -22,9 +22,6 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
-        var issuer: String?
-
         @Option(help: ArgumentHelp("A file for the public key; default: print it.", valueName: "file"))
         var publicKey: String?
 
@@ -37,10 +34,7 @@ extension KeysCommand {
         @Option(help: "The reason to record.")
         var reason = "key generation"
 
-        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
-        @OptionGroup var user: TokenUserOption
-        @OptionGroup var consent: KeyConsentOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var provisioning: ProvisioningOption
 
         func validate() throws {
             guard csr == nil || subject != nil else {
@@ -51,60 +45,44 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            let target = try ProvisioningTarget(
-                into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
+            let configuration = try provisioning.lifecycleClient.configuration()
+            let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
             try checkOutputs()
-            let issuerID = try await lifecycleClient.issuer(issuer)
-            let provisioningSession = try await target.provisioningSession()
-            let made: ProvisionedKeyReport?
-            do { made = try await make(provisioningSession, target, issuerID) } catch {
-                await provisioningSession.close()
-                throw error
+            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
+            let order = ProvisioningOrder(
+                .generate, issuerID: try await provisioning.issuerID(configuration, client), keyID: keyID,
+                uri: "\(target.uri)", fingerprint: nil, reason: reason)
+            let work = try await provisioning.perform(order, client, target) { location in
+                "The \(location.name) (serial \(location.serial)) makes a key \(keyID)."
+            } work: { session, isResumed in
+                let placed = try await session.generate(
+                    as: target.selector, isResumed: isResumed, tell: { StandardError.print("  \($0)") })
+                return (placed, placed.reported(in: session.location))
             }
-            await provisioningSession.close()
-            if let made { try await write(made, target) }
+            if let work { try await write(ProvisionedKeyReport(work: work, uri: target.uri), target) }
         }
 
         /// Refuses existing files and an unusable subject, before the token generates a key.
         private func checkOutputs() throws {
-            try NewFile.check(publicKey)
-            try NewFile.check(csr)
+            try DurableWrite.requireFree(publicKey)
+            try DurableWrite.requireFree(csr)
             guard let subject else { return }
             _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
         }
 
-        private func make(
-            _ provisioningSession: any ProvisioningSession, _ target: ProvisioningTarget, _ issuerID: String
-        ) async throws -> ProvisionedKeyReport? {
-            let location = provisioningSession.location
-            try consent.require("The \(location.name) (serial \(location.serial)) makes a key \(keyID).")
-            let order = ProvisioningOrder(
-                .generate, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: nil, reason: reason)
-            guard let job = try await ProvisioningRun.begin(lifecycleClient, order, output) else { return nil }
-            let (placed, record) = try await job.perform {
-                try await provisioningSession.generate(
-                    as: target.address.selector, isResumed: job.isResumed,
-                    tell: { StandardError.print("  \($0)") })
-            } evidence: { placed in
-                (PublicKeyFingerprint(of: placed.publicKey), ProvisioningEvidence.of(placed, in: location))
-            }
-            return ProvisionedKeyReport(
-                placed: placed, job: job.job, record: record, target: target, location: location)
-        }
-
         private func write(_ made: ProvisionedKeyReport, _ target: ProvisioningTarget) async throws {
-            let pem = PEM.text("PUBLIC KEY", Array(made.placed.publicKey.derRepresentation))
-            if let publicKey { try NewFile.write(pem, to: publicKey) }
+            let placed = made.work.product
+            if let publicKey { try DurableWrite.create(publicKey, placed.pem) }
             var request: String?
             if let subject {
-                let unsigned = try CertificateRequest(subject: subject, publicKey: made.placed.publicKey)
+                let unsigned = try CertificateRequest(subject: subject, publicKey: placed.publicKey)
                 let der = try await target.withKey { key in try unsigned.signed(try await key.sign(unsigned.digest)) }
                 request = PEM.text("CERTIFICATE REQUEST", der)
             }
-            if let csr, let request { try NewFile.write(request, to: csr) }
-            let unwritten = [publicKey == nil ? pem : nil, csr == nil ? request : nil].compactMap(\.self)
-            output.show(
-                made.members(publicKey: pem, request: request),
+            if let csr, let request { try DurableWrite.create(csr, request) }
+            let unwritten = [publicKey == nil ? placed.pem : nil, csr == nil ? request : nil].compactMap(\.self)
+            provisioning.output.show(
+                made.members(publicKey: placed.pem, request: request),
                 text: (unwritten + [made.text]).joined(separator: "\n"))
         }
     }

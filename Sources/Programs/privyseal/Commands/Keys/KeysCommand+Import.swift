@@ -4,7 +4,6 @@ import KeyLifecycle
 import KeyTransport
 import ServiceManager
 import SigningKit
-import StrictJSON
 
 extension KeysCommand {
     struct Import: AsyncParsableCommand {
@@ -35,9 +34,6 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
-        var issuer: String?
-
         @Option(help: ArgumentHelp("The expected fingerprint from another source: sha256:…", valueName: "fingerprint"))
         var fingerprint: String?
 
@@ -53,10 +49,7 @@ extension KeysCommand {
         var allowsClear = false
 
         @OptionGroup var key: KeyFileOption
-        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
-        @OptionGroup var user: TokenUserOption
-        @OptionGroup var consent: KeyConsentOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var provisioning: ProvisioningOption
 
         func validate() throws {
             guard (file == nil) != (wrapped == nil) else {
@@ -76,73 +69,42 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            let target = try ProvisioningTarget(
-                into, keyID: keyID, as: user, configuration: lifecycleClient.admin.configuration)
-            let issuerID = try await lifecycleClient.issuer(issuer)
+            let configuration = try provisioning.lifecycleClient.configuration()
+            let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
+            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
+            let issuerID = try await provisioning.issuerID(configuration, client)
             let incoming = try await read()
             let found = PublicKeyFingerprint(of: incoming.publicKey)
             if let wanted = fingerprint.flatMap({ PublicKeyFingerprint($0) }), wanted != found {
-                throw StandardError.failure("The key is another one: its fingerprint is \(found), not \(wanted).")
+                throw CommandError("The key is another one: its fingerprint is \(found), not \(wanted).")
             }
             StandardError.print("The key \(keyID) has the fingerprint \(found).")
-            let provisioningSession = try await target.provisioningSession()
-            do {
-                let location = provisioningSession.location
-                try consent.require("It goes into the \(location.name) (serial \(location.serial), \(location.model)).")
-                let order = ProvisioningOrder(
-                    .import, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: found, reason: reason)
-                if let job = try await ProvisioningRun.begin(lifecycleClient, order, output) {
-                    try await finish(job, provisioningSession, incoming, target)
-                }
-            } catch {
-                await provisioningSession.close()
-                throw error
+            let order = ProvisioningOrder(
+                .import, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: found, reason: reason)
+            let work = try await provisioning.perform(order, client, target) { location in
+                "It goes into the \(location.name) (serial \(location.serial), \(location.model))."
+            } work: { session, isResumed in
+                let placed = try await session.take(
+                    incoming, as: target.selector, isResumed: isResumed, allowsClear: allowsClear,
+                    tell: { StandardError.print("  \($0)") })
+                return (placed, placed.reported(in: session.location))
             }
-            await provisioningSession.close()
+            guard let work else { return }
+            let isFileGone = disposeOfFile()
+            let report = ProvisionedKeyReport(work: work, uri: target.uri)
+            provisioning.output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }
 
         private func read() async throws -> IncomingKey {
             if let file { return .plain(try await key.material(of: file)) }
-            let bytes = try VerifyFile.contents(of: wrapped ?? "-")
-            return .wrapped(try KeyPackage(parsing: bytes).key)
-        }
-
-        private func finish(
-            _ job: ProvisioningRun, _ provisioningSession: any ProvisioningSession, _ incoming: IncomingKey,
-            _ target: ProvisioningTarget
-        ) async throws {
-            let (placed, record) = try await job.perform {
-                try await provisioningSession.take(
-                    incoming, as: target.address.selector, isResumed: job.isResumed, allowsClear: allowsClear,
-                    tell: { StandardError.print("  \($0)") })
-            } evidence: { placed in
-                (
-                    PublicKeyFingerprint(of: placed.publicKey),
-                    ProvisioningEvidence.of(placed, in: provisioningSession.location)
-                )
-            } lackedPublicKey: { placed in
-                placed.lacksPublicKey ? placed.publicKey : nil
-            }
-            let isFileGone = disposeOfFile()
-            let report = ProvisionedKeyReport(
-                placed: placed, job: job.job, record: record, target: target, location: provisioningSession.location)
-            output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
-        }
-
-        private static func wantsDestruction(of file: String) -> Bool {
-            StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
-            return readLine()?.lowercased() == "yes"
+            return .wrapped(try KeyPackage(parsing: try KeyFileOption.transported(wrapped ?? "-")).key)
         }
 
         /// - Returns: whether the file was destroyed; nil without a file.
         private func disposeOfFile() -> Bool? {
             guard let file else { return nil }
             StandardError.print(KeyFileDestruction.limits)
-            let isWanted =
-                destroysFile
-                || (!consent.yes && isatty(STDIN_FILENO) == 1
-                    && Self.wantsDestruction(of: file))
-            guard isWanted else {
+            guard destroysFile || wantsDestruction(of: file) else {
                 StandardError.print("\(file) still has the key outside of the token. Destroy it and its copies.")
                 return false
             }
@@ -154,6 +116,12 @@ extension KeysCommand {
                 StandardError.print("warning: \(error)")
                 return false
             }
+        }
+
+        private func wantsDestruction(of file: String) -> Bool {
+            guard !provisioning.consent.yes, isatty(STDIN_FILENO) == 1 else { return false }
+            StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
+            return readLine()?.lowercased() == "yes"
         }
     }
 }

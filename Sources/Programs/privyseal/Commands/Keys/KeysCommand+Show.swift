@@ -1,7 +1,47 @@
 import ArgumentParser
+import AuditKit
+import GatewayHTTP
 import KeyLifecycle
+import Signing
+import SigningKit
 
 extension KeysCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract:
+                "List every key of the configuration: ID, account, location, custody, fingerprint, fitness.",
+            discussion:
+                "Each key is opened and signs a proof. privyseal keys states shows what a key may be used for.")
+
+        @OptionGroup var config: ConfigurationOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let keys = await KeyInventory.take(try config.load())
+            output.show(keys.members(), text: keys.text)
+        }
+    }
+
+    struct States: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "states",
+            abstract: "Show the state of every key, and what needs action.",
+            discussion: """
+                The state says what a key may be used for; the fitness says whether it can sign. Below the table, the \
+                command lists unfinished work on tokens, differences between configuration and register, and \
+                proposals, each with the action to take.
+                """)
+
+        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let overview = try await target.lifecycleClient().overview()
+            output.show(overview, text: KeyStatesText(overview: overview).text)
+        }
+    }
+
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
@@ -46,4 +86,97 @@ extension KeyLifecycleClientOption {
         }
         throw StandardError.failure("There is no key \(keyID). privyseal keys states lists the keys.")
     }
+}
+
+private struct KeyStatesText {
+    let overview: KeyLifecycleOverview
+
+    var text: String {
+        ([table] + dualControl + complaints + KeyWarnings(overview).sentences).joined(separator: "\n")
+    }
+
+    private var table: String {
+        TextTable(
+            header: ["KEY ID", "ACCOUNT", "STATE", "SINCE", "RETIRES AT", "FITNESS", "PROVENANCE", "FINGERPRINT"],
+            rows: overview.accounts.flatMap { account in account.keys.map { row($0, account) } }
+        ).text
+    }
+
+    private func row(_ key: KeyLifecycleOverview.Key, _ account: KeyLifecycleOverview.Account) -> [String] {
+        let life = key.life
+        return [
+            life.keyID, account.issuerID, key.stateText, life.since.text, life.retireAt?.text ?? "-",
+            key.isDeclared ? key.fitness ?? "-" : "not configured", life.provenance.rawValue,
+            life.fingerprint.map { Self.short($0.description) } ?? "-",
+        ].map { PlainText.of($0) }
+    }
+
+    /// Enough to distinguish keys; privyseal keys show prints all of it.
+    private static func short(_ fingerprint: String) -> String {
+        fingerprint.count > shown ? fingerprint.prefix(shown) + "…" : fingerprint
+    }
+
+    private static let shown = 23
+
+    private var dualControl: [String] {
+        overview.accounts.filter(\.hasDualControl).map { account in
+            "The account \(PlainText.of(account.issuerID)) requires two administrators."
+        }
+    }
+
+    private var complaints: [String] {
+        overview.accounts.flatMap(\.keys).compactMap { key in
+            key.complaint.map { "\(PlainText.of(key.life.keyID)): \(PlainText.of($0))" }
+        }
+    }
+}
+
+/// One key in full, or its history as a table.
+private struct KeyLifecycleText {
+    let key: KeyLifecycleOverview.Key
+
+    init(_ key: KeyLifecycleOverview.Key) {
+        self.key = key
+    }
+
+    var whole: String {
+        let life = key.life
+        let facts: [(String, String?)] = [
+            ("key", life.keyID), ("account", life.issuerID),
+            ("state", key.isRecorded ? "\(life.state.rawValue) since \(life.since.text)" : key.stateText),
+            ("resumes as", life.suspendedFrom?.rawValue), ("retires at", life.retireAt?.text),
+            ("fitness", key.isDeclared ? key.fitness : "not in the configuration"), ("because", key.complaint),
+            ("where", key.uri), ("custody", key.custody), ("provenance", life.provenance.rawValue),
+            ("fingerprint", life.fingerprint?.description),
+        ]
+        return ([FactList.text(facts, width: 12), ""] + life.history.flatMap(Self.lines)).joined(separator: "\n")
+    }
+
+    var history: String {
+        TextTable(
+            header: ["AT", "WHAT", "FROM", "TO", "BY", "APPROVED BY", "RETIRES AT", "REASON"],
+            rows: key.life.history.map { change in
+                [
+                    change.time.text, change.action.rawValue, change.from?.rawValue ?? "-", change.to.rawValue,
+                    change.actor, change.approver ?? "-", change.retireAt?.text ?? "-", change.reason,
+                ].map { PlainText.of($0) }
+            }
+        ).text
+    }
+
+    private static func lines(_ change: KeyLifecycleChange) -> [String] {
+        let from = change.from.map { "\($0.rawValue) → " } ?? ""
+        let approval = change.approver.map { ", approved by \($0)" } ?? ""
+        let retirement = change.retireAt.map { ", retires at \($0.text)" } ?? ""
+        let first =
+            "\(change.time.text)  \(change.action.rawValue): \(from)\(change.to.rawValue) by \(change.actor)\(approval)"
+            + "\(retirement): \(change.reason)"
+        let evidence = change.evidence.sorted { $0.key < $1.key }.map { "    \($0.key) = \($0.value)" }
+        return ([first] + evidence).map { PlainText.of($0) }
+    }
+}
+
+extension KeyLifecycleOverview.Key {
+    /// The state, with a note if the register lacks the key.
+    fileprivate var stateText: String { isRecorded ? life.state.rawValue : "\(life.state.rawValue), not recorded" }
 }

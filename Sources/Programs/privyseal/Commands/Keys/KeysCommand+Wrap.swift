@@ -30,11 +30,11 @@ extension KeysCommand {
 
         func run() async throws {
             _ = ProcessHardening.apply()
-            try NewFile.check(out)
-            let pem = String(decoding: try VerifyFile.contents(of: recipient), as: UTF8.self)
+            try DurableWrite.requireFree(out)
+            let pem = String(decoding: try KeyFileOption.transported(recipient), as: UTF8.self)
             let wrappingKey = try WrappingKey(pem: pem)
             let package = try wrappingKey.wrap(try await key.material(of: file))
-            try NewFile.write(JSONText.string(KeyPackage(package)) + "\n", to: out, mode: 0o600)
+            try DurableWrite.create(out, JSONText.string(KeyPackage(package)) + "\n", mode: 0o600)
             let fingerprint = PublicKeyFingerprint(of: package.publicKey)
             output.show(
                 [
@@ -72,16 +72,12 @@ extension KeysCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            try NewFile.check(out)
+            try DurableWrite.requireFree(out)
             let target = try ProvisioningTarget(into, as: user)
-            let provisioningSession = try await target.provisioningSession()
-            let made: GeneratedWrappingKey
-            do { made = try await provisioningSession.makeWrappingKey(as: target.address.selector) } catch {
-                await provisioningSession.close()
-                throw error
+            let made = try await target.withSession { session in
+                try await session.makeWrappingKey(as: target.selector)
             }
-            await provisioningSession.close()
-            try NewFile.write(WrappingKey.file(made), to: out)
+            try DurableWrite.create(out, WrappingKey.file(made))
             let fingerprint = PublicKeyFingerprint(ofDER: made.der)
             output.show(
                 ["publicKeyFile": out, "fingerprint": fingerprint, "hash": made.hash.rawValue] as JSONMembers,

@@ -1,0 +1,157 @@
+import AuditKit
+import AuditLog
+import Encodings
+import GatewayConfiguration
+import Glibc
+import KeyLifecycle
+import NIOHTTP1
+import Signing
+import SigningKit
+import StrictJSON
+
+/// Requests key lifecycle changes: from a running gateway, or from the register itself while none runs.
+protocol KeyLifecycleClient: Sendable {
+    func overview() async throws -> KeyLifecycleOverview
+
+    /// - Parameters:
+    ///   - path: the route of the admin listener, and the body for it.
+    ///   - service: the same, for the service in this process.
+    func ask<Answer: Decodable & Sendable>(
+        _ path: String, _ body: any Encodable,
+        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+    ) async throws -> Answer
+}
+
+extension KeyLifecycleClient {
+    func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
+        try await ask("/v1/keys/\(segment(order.keyID))/\(order.action.rawValue)", order) { service, actor in
+            try await service.change(order, by: actor)
+        }
+    }
+
+    /// Has a key sign a fresh proof of possession, which `activate` requires.
+    func prove(_ keyID: String) async throws -> KeyLifecycleRecord {
+        try await ask("/v1/keys/\(segment(keyID))/prove", [:] as JSONMembers) { service, actor in
+            try await service.prove(keyID, by: actor)
+        }
+    }
+
+    /// Another administrator than the proposer approves. A change without work on a token is done at once.
+    ///
+    /// - Parameter digest: of the proposal as the administrator saw it.
+    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
+        try await ask("/v1/proposals/\(segment(proposal))/approve", ["digest": digest]) { service, actor in
+            try await service.approve(proposal, digest: digest, by: actor)
+        }
+    }
+
+    func reject(_ proposal: String) async throws {
+        _ = try await ask("/v1/proposals/\(segment(proposal))/reject", [:] as JSONMembers) { service, actor in
+            try await service.reject(proposal, by: actor)
+            return NoAnswer()
+        }
+    }
+
+    /// Call before the work on the token.
+    func begin(_ order: ProvisioningOrder) async throws -> ProvisioningAnswer {
+        try await ask("/v1/ceremonies", order) { service, actor in try await service.begin(order, by: actor) }
+    }
+
+    /// Call after the work on the token.
+    func finish(_ job: String, _ end: ProvisioningResult) async throws -> ProvisioningOutcome {
+        try await ask("/v1/ceremonies/\(segment(job))/finish", end) { service, actor in
+            try await service.finish(job, end, by: actor)
+        }
+    }
+
+    /// Encodes an argument as one segment of a path (RFC 3986 §3.3).
+    private func segment(_ text: String) -> String { PercentEncoding.encode(text, .init(kept: "-_~")) }
+}
+
+private struct NoAnswer: Decodable, Sendable {}
+
+/// Asks a running gateway's admin listener. A refusal is an `AdminError.refused` with the gateway's sentence.
+struct RemoteKeyLifecycleClient: KeyLifecycleClient {
+    private let client: AdminClient
+
+    init(_ client: AdminClient) {
+        self.client = client
+    }
+
+    func overview() async throws -> KeyLifecycleOverview {
+        try decode(try await client.ask(.GET, "/v1/keys", accept: "application/json"), of: "/v1/keys")
+    }
+
+    func ask<Answer: Decodable & Sendable>(
+        _ path: String, _ body: any Encodable,
+        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+    ) async throws -> Answer {
+        let text = try await client.ask(.POST, path, body: JSONText.encode(body), accept: "application/json")
+        return try decode(text.isEmpty ? "{}" : text, of: path)
+    }
+
+    private func decode<Answer: Decodable>(_ text: String, of path: String) throws -> Answer {
+        do {
+            return try JSONDocument(parsing: Array(text.utf8)).root.decode()
+        } catch {
+            throw AdminError.unreachable(
+                "the answer to \(path) is not that of a gateway of version \(Version.text): \(error)")
+        }
+    }
+}
+
+/// Runs `KeyLifecycleService` in this process, on the register itself, while no gateway runs.
+struct LocalKeyLifecycleClient: KeyLifecycleClient {
+    private let configuration: GatewayConfiguration
+    private let settings: GatewayConfiguration.Audit
+
+    /// - Throws: `CommandError` if there is no register.
+    init(_ configuration: GatewayConfiguration) throws(CommandError) {
+        guard let settings = configuration.audit else {
+            throw CommandError(
+                "The configuration has audit: off, so there is no register of keys: its activeKey says which key signs. "
+                    + "Give it an audit section to manage the lifecycle of keys.")
+        }
+        (self.configuration, self.settings) = (configuration, settings)
+    }
+
+    func overview() async throws -> KeyLifecycleOverview {
+        let store = BuiltIns.auditStore
+        var registers: [AuditRegister] = []
+        if try store.exists(at: settings.database.path) {
+            let reader = try store.read(at: settings.database.path)
+            defer { reader.close() }
+            registers = try reader.registers()
+        }
+        return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: ClockMonitor.systemTime())
+    }
+
+    func ask<Answer: Decodable & Sendable>(
+        _ path: String, _ body: any Encodable,
+        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+    ) async throws -> Answer {
+        LogSetup.bootstrapQuietly()
+        var lock = try KeyRegisterLock(beside: settings.key.path)
+        let keyStates = KeyStateCache()
+        let audit = try AuditComposition(settings, of: configuration).open(isServing: false, keyStates: keyStates)
+        let result: Result<Answer, any Error>
+        do {
+            // The first use creates the log and its key, which can be locked only now.
+            if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
+            let gateway = SnapshotHolder(ConfigurationSnapshot(configuration, audit: SigningAudit(audit, keyStates)))
+            let lifecycle = KeyLifecycleService(gateway, audit: audit, keyStates: keyStates, isServing: false)
+            do {
+                try await lifecycle.prepare()
+                result = .success(try await service(lifecycle, .operator(uid: geteuid())))
+            } catch {
+                result = .failure(error)
+            }
+            await gateway.current.ring.close()
+            withExtendedLifetime(lock) {}
+        } catch {
+            result = .failure(error)
+        }
+        await audit.close()
+        return try result.get()
+    }
+}

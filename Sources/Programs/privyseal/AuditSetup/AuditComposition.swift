@@ -1,0 +1,179 @@
+import AuditKit
+import AuditLog
+import Foundation
+import GatewayConfiguration
+import KeyLifecycle
+import Logging
+import Signing
+import SigningKit
+import TransparencyLog
+
+/// Builds an audit log from its configuration: the store, the log's key, and the checkpoint destinations.
+struct AuditComposition {
+    private let audit: GatewayConfiguration.Audit
+    private let configuration: GatewayConfiguration
+    private let store: any AuditStore.Type
+    private let location: String
+
+    init(_ audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration) {
+        self.audit = audit
+        self.configuration = configuration
+        store = BuiltIns.auditStore
+        location = audit.database.path
+    }
+
+    /// Opens the log for writing. Creates the log and its key if they are missing.
+    ///
+    /// - Parameters:
+    ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
+    ///   - keyStates: gets the register of keys.
+    /// - Throws: `AuditSetupError`.
+    func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(AuditSetupError) -> AuditLog {
+        let signer = try loadOrCreate()
+        let file = CheckpointFile(audit.checkpoints.file.path)
+        let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
+        let log = AuditLog(
+            signer: signer,
+            settings: AuditSettings(
+                writeTimeout: audit.writeTimeout, checkpointInterval: audit.checkpoints.interval,
+                reserve: audit.reserveBytes),
+            known: try file.heads(signedBy: signer.verifier), publisher: publisher, loading: keyStates.load
+        ) { [store, location, audit] () throws(AuditStoreError) in
+            try store.open(at: location, timeout: audit.writeTimeout)
+        }
+        do { try log.open() } catch {
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be used. \(error)")
+        }
+        return log
+    }
+
+    /// - Returns: nil if the configuration has no audit log.
+    /// - Throws: `ExitCode` 78, after printing the error.
+    static func open(
+        _ configuration: GatewayConfiguration, isServing: Bool, keyStates: KeyStateCache = KeyStateCache()
+    ) throws -> AuditLog? {
+        guard let audit = configuration.audit else { return nil }
+        return try StandardError.attempt(78) { () throws(AuditSetupError) in
+            try AuditComposition(audit, of: configuration).open(isServing: isServing, keyStates: keyStates)
+        }
+    }
+
+    // MARK: The log and its key
+
+    private func loadOrCreate() throws(AuditSetupError) -> NoteSigner {
+        let file = AuditKeyFile(audit.key.path)
+        let hasStore: Bool
+        do { hasStore = try store.exists(at: location) } catch {
+            throw AuditSetupError("\(audit.section): cannot check whether the audit log \(location) exists. \(error)")
+        }
+        switch (hasStore, file.exists) {
+        case (true, true):
+            let signer = try checked(try file.read())
+            try file.restorePublicKey(of: signer)
+            return signer
+        case (true, false):
+            throw AuditSetupError(
+                "\(audit.section): the audit log \(location) exists, but not its key \(audit.key.path). Put the "
+                    + "key back; without it, nothing can be appended to the log.")
+        case (false, true):
+            let signer = try checked(try file.read())
+            try requireNoOwnCheckpoints(signer)
+            try requireNoForeignCheckpoints(signer.name)
+            try make(under: signer)
+            return signer
+        case (false, false):
+            let signer: NoteSigner
+            do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
+                throw AuditSetupError("\(audit.section): \(error)")
+            }
+            try requireNoForeignCheckpoints(signer.name)
+            try file.write(signer)
+            try make(under: signer)
+            return signer
+        }
+    }
+
+    private func checked(_ signer: NoteSigner) throws(AuditSetupError) -> NoteSigner {
+        if let origin = audit.origin, origin != signer.name {
+            throw AuditSetupError(
+                "\(audit.section): the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was "
+                    + "when the log was made, put the right key back, or begin another log with another database and key."
+            )
+        }
+        return signer
+    }
+
+    private func make(under signer: NoteSigner) throws(AuditSetupError) {
+        do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
+            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
+        }
+        let logger = Logger(label: "privyseal.audit")
+        logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
+    }
+
+    /// A key without a database is a new one, or its database is lost. Checkpoints show which.
+    private func requireNoOwnCheckpoints(_ signer: NoteSigner) throws(AuditSetupError) {
+        let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
+        if let size = known.map(\.size).max(), size > 0 {
+            throw AuditSetupError(
+                "\(audit.section): \(location) is missing, but \(audit.checkpoints.file.path) holds a checkpoint over "
+                    + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
+            )
+        }
+    }
+
+    /// Refuses to create a log if another key signed checkpoints with its name: its file system may not be mounted.
+    private func requireNoForeignCheckpoints(_ origin: String) throws(AuditSetupError) {
+        let path = audit.checkpoints.file.path
+        guard try CheckpointFile(path).holdsCheckpoint(of: origin) else { return }
+        throw AuditSetupError(
+            "\(audit.section): \(location) is missing, and so is the key of the checkpoints of \(origin) in \(path). Put both "
+                + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin."
+        )
+    }
+
+    /// Different for every log, even on machines with the same name.
+    private static var standardOrigin: String {
+        let host = ProcessInfo.processInfo.hostName.filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0))
+        }
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        return "\(host.isEmpty ? "localhost" : host)/privyseal/\(random)"
+    }
+
+    // MARK: Checkpoint destinations
+
+    private func destinations(_ file: CheckpointFile) -> [any CheckpointDestination] {
+        var destinations: [any CheckpointDestination] = [file]
+        switch audit.checkpoints.output {
+        case .none: break
+        case .stdout: destinations.append(StandardOutputCheckpoints())
+        case .syslog: destinations.append(SyslogCheckpoints())
+        }
+        if let endpoint = audit.checkpoints.endpoint {
+            destinations.append(
+                PostedCheckpoints(to: endpoint.text, tokenFile: audit.checkpoints.tokenFile?.path))
+        }
+        return destinations
+    }
+
+    /// The name of the key that cosigns the checkpoints of a log.
+    static func cosigner(of origin: String) -> String { "\(origin)/cosigner" }
+
+    /// Nil if none is configured. The key is not open yet.
+    func cosigner(of origin: String) -> KeyCosigner? {
+        guard let cosigner = audit.checkpoints.cosigner else { return nil }
+        return KeyCosigner(
+            cosigner, name: Self.cosigner(of: origin), settings: configuration.backends[cosigner.uri.scheme],
+            secrets: ConfigurationSnapshot.secrets)
+    }
+}
+
+/// Why an audit log cannot be used; one or two sentences with the place in the configuration.
+struct AuditSetupError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,115 @@
+import AsyncHTTPClient
+import AuditLog
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Writes checkpoints to standard output, each followed by an empty line.
+struct StandardOutputCheckpoints: CheckpointDestination {
+    var name: String { "stdout" }
+
+    func send(_ note: String) async throws {
+        // Writing to a full pipe blocks.
+        try await NIOThreadPool.singleton.runIfActive {
+            let output = AuditOutput.standard
+            output.write(Array("\(note)\n".utf8))
+            try output.finish()
+        }
+    }
+}
+
+/// Writes checkpoints to syslog(3), facility authpriv. A message is one line, so `|` joins the lines.
+struct SyslogCheckpoints: CheckpointDestination {
+    var name: String { "syslog" }
+
+    init() {
+        // Nil is the program's own name. Another string would have to outlive the process.
+        openlog(nil, LOG_PID, LOG_AUTHPRIV)
+    }
+
+    /// syslog(3) does not report whether a daemon received the message.
+    private static func requireListener() throws {
+        var reason = EINVAL
+        for kind in [SOCK_DGRAM, SOCK_STREAM] {
+            let descriptor = socket(AF_UNIX, Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            defer { if descriptor >= 0 { close(descriptor) } }
+            if descriptor >= 0, connect(descriptor) == 0 { return }
+            reason = errno
+            if reason != EPROTOTYPE { break }
+        }
+        throw AuditSetupError("No process listens at \(Self.path): \(String(cString: strerror(reason))).")
+    }
+
+    /// `_PATH_LOG` of <sys/syslog.h>.
+    private static let path = "/dev/log"
+
+    private static func connect(_ descriptor: Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    func send(_ note: String) async throws {
+        let line = "checkpoint " + note.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "|")
+        try await NIOThreadPool.singleton.runIfActive {
+            try Self.requireListener()
+            line.withCString { text in withVaList([text]) { vsyslog(LOG_NOTICE, "%s", $0) } }
+        }
+    }
+}
+
+/// Sends checkpoints as HTTP requests, to a machine that other administrators control.
+struct PostedCheckpoints: CheckpointDestination {
+    var name: String { "url" }
+    private let url: String
+    private let tokenFile: String?
+
+    private static let timeout = TimeAmount.seconds(10)
+
+    init(to url: String, tokenFile: String?) {
+        self.url = url
+        self.tokenFile = tokenFile
+    }
+
+    func send(_ note: String) async throws {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
+        if let tokenFile {
+            // Read it each time, because the token may be replaced.
+            request.headers.add(name: "Authorization", value: "Bearer \(try EvidenceFile.token(in: tokenFile))")
+        }
+        request.body = .bytes(ByteBuffer(string: note))
+        let answer = try await status(of: request)
+        guard (200..<300).contains(answer) else {
+            throw AuditSetupError("\(url) answered \(answer)")
+        }
+    }
+
+    /// A redirection counts as a failure: the request that follows it would not contain the checkpoint.
+    private func status(of request: HTTPClientRequest) async throws -> UInt {
+        do {
+            return try await HTTPClient.withHTTPClient(
+                configuration: .init(redirectConfiguration: .disallow)
+            ) { client in
+                try await client.execute(request, timeout: Self.timeout).status.code
+            }
+        } catch {
+            throw AuditSetupError("\(url) did not answer: \(Self.reason(for: error))")
+        }
+    }
+
+    private static func reason(for error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError: error.shortDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        default: "\(error)"
+        }
+    }
+}

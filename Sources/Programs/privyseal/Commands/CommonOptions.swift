@@ -1,0 +1,68 @@
+import ArgumentParser
+import Glibc
+import StrictJSON
+
+struct OutputOption: ParsableArguments {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text, json
+    }
+
+    @Option(help: "The output format.")
+    var format = Format.text
+
+    func show(_ document: some Encodable, text: @autoclosure () -> String) {
+        print(format == .json ? JSONText.string(document) : text())
+    }
+
+    /// Like `show`, but a standard output that cannot be written is an error of the command, with status 1.
+    func write(_ document: some Encodable, text: @autoclosure () -> String) throws {
+        try AuditOutput.print(format == .json ? JSONText.string(document) : text())
+    }
+}
+
+/// `--yes`, for actions that cannot be undone at once.
+struct KeyConsentOption: ParsableArguments {
+    @Flag(help: "Do not ask for confirmation; for scripts.")
+    var yes = false
+
+    /// - Throws: `ExitCode` 1 if the answer on the terminal is not yes, 64 without a terminal; the error is printed.
+    func require(_ sentence: String) throws {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw StandardError.failure(
+                "\(sentence) Standard input is not a terminal: add --yes.", status: ExitCode.validationFailure.rawValue)
+        }
+        StandardError.print("\(sentence) Continue? Type yes.")
+        guard readLine(strippingNewline: true)?.lowercased() == "yes" else {
+            throw StandardError.failure("Nothing was done.")
+        }
+    }
+}
+
+/// A duration as people write it: a whole number with `s`, `m`, `h` or `d`.
+struct DurationArgument: ExpressibleByArgument, Equatable, CustomStringConvertible {
+    let seconds: Int
+
+    init(seconds: Int) {
+        self.seconds = seconds
+    }
+
+    /// Nil for other text, and for numbers with more than six digits.
+    init?(argument: String) {
+        guard let unit = argument.last.flatMap({ mark in Self.units.first { $0.mark == mark } }),
+            (2...7).contains(argument.utf8.count), argument.dropLast().allSatisfy({ ("0"..."9").contains($0) }),
+            let count = Int(argument.dropLast())
+        else { return nil }
+        seconds = count * unit.seconds
+    }
+
+    /// In the largest unit that divides the duration.
+    var description: String {
+        let unit = Self.units.first { seconds % $0.seconds == 0 && seconds >= $0.seconds }
+        return unit.map { "\(seconds / $0.seconds)\($0.mark)" } ?? "\(seconds)s"
+    }
+
+    private static let units: [(mark: Character, seconds: Int)] = [
+        ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
+    ]
+}

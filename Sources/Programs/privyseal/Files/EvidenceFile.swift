@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+
+/// Reads the files that a verification is based on.
+enum EvidenceFile {
+    /// The largest accepted size of each kind of file, in bytes.
+    enum Limit {
+        static let token = 1 << 14
+        /// The request of `privyseal sign`: the default of the HTTP service.
+        static let request = 1 << 16
+        static let keys = 1 << 18
+        /// A proof: an entry of at most 64 KiB, hashes and a checkpoint.
+        static let proof = 1 << 20
+        /// A report, its page, or a drill record.
+        static let report = 1 << 24
+        /// Two million checkpoints from a pipe, or an archived segment with entries of 64 KiB each.
+        static let archive = 1 << 29
+    }
+
+    static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        // Pipes, devices and files in /proc have the length 0.
+        if let size = FileFacts(path)?.size, size > limit { throw tooLong(path, limit) }
+        var bytes: [UInt8] = []
+        try read(path, first: limit + 1) { bytes += $0 }
+        guard bytes.count <= limit else { throw tooLong(path, limit) }
+        return bytes
+    }
+
+    /// `-` is standard input, read by its descriptor: opening /dev/stdin fails if the pipe belongs to another user.
+    static func contents(ofArgument path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+        guard path == "-" else { return try contents(of: path, limit: limit) }
+        var bytes: [UInt8] = []
+        try read(STDIN_FILENO, "standard input", first: limit + 1) { bytes += $0 }
+        guard bytes.count <= limit else { throw tooLong("standard input", limit) }
+        return bytes
+    }
+
+    /// A bearer token, without surrounding white space.
+    static func token(in path: String) throws(AuditSetupError) -> String {
+        let token = String(decoding: try contents(of: path, limit: Limit.token), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        // The HTTP client's error for an invalid header would contain the token.
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw AuditSetupError("\(path) does not hold a token: one line of visible ASCII characters.")
+        }
+        return token
+    }
+
+    /// Reads a regular file only: reading a pipe could block forever.
+    static func contents(ofFile path: String) throws(AuditSetupError) -> [UInt8] {
+        guard access(path, F_OK) == 0 else { throw refusal(path) }
+        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is not a file.") }
+        return try contents(of: path, limit: Limit.archive)
+    }
+
+    /// - Parameter limit: bytes from the file's beginning.
+    static func read(
+        _ path: String, first limit: Int, _ visit: (ArraySlice<UInt8>) -> Void
+    ) throws(AuditSetupError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refusal(path) }
+        defer { close(descriptor) }
+        try read(descriptor, path, first: limit, visit)
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ name: String, first limit: Int, _ visit: (ArraySlice<UInt8>) -> Void
+    ) throws(AuditSetupError) {
+        var buffer = [UInt8](repeating: 0, count: pieceSize)
+        var total = 0
+        while true {
+            let wanted = min(buffer.count, limit - total)
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, wanted) }
+            if count == 0 { return }
+            guard count > 0 || errno == EINTR else { throw refusal(name) }
+            total += max(0, count)
+            visit(buffer[..<max(0, count)])
+        }
+    }
+
+    fileprivate static let pieceSize = 1 << 16
+
+    private static func tooLong(_ path: String, _ limit: Int) -> AuditSetupError {
+        AuditSetupError("\(path) is longer than \(limit) bytes.")
+    }
+
+    private static func refusal(_ path: String) -> AuditSetupError {
+        AuditSetupError("\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+}
+
+/// A file that yields the same bytes at each read. Bytes appended later are ignored. The content of a pipe, which can
+/// be read only once, is in memory.
+struct EvidenceCopy {
+    private let path: String
+    private let length: Int
+    private let bytes: [UInt8]?
+
+    init(of path: String) throws(AuditSetupError) {
+        self.path = path
+        let facts = FileFacts(path)
+        // A missing file is reported when it is opened.
+        let isFile = facts?.isRegular ?? true
+        bytes = isFile ? nil : try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.archive)
+        length = isFile ? facts?.size ?? 0 : 0
+    }
+
+    func read(_ visit: (ArraySlice<UInt8>) -> Void) throws(AuditSetupError) {
+        guard let bytes else { return try EvidenceFile.read(path, first: length, visit) }
+        for start in stride(from: 0, to: bytes.count, by: EvidenceFile.pieceSize) {
+            visit(bytes[start..<min(start + EvidenceFile.pieceSize, bytes.count)])
+        }
+    }
+}

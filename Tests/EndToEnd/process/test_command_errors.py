@@ -1,0 +1,107 @@
+"""Wrong input to a command: the message names the mistake and the cure, and holds no secret."""
+
+import http.server
+import subprocess
+import threading
+
+import pytest
+from conftest import BINARY, ISSUER_ID
+from service import write_key
+
+CONFIGURATION = """
+listeners:
+  public: {{address: "127.0.0.1:0"}}
+audit: {{database: {directory}/audit.db}}
+anonymous: true
+accounts:
+  - issuerId: {issuer}
+    apps: [{{bundleId: com.example.app, features: [promotional-offer]}}]
+    keys: [{{keyId: 2X9R4HXF34, uri: "file:{directory}/AuthKey.p8"}}]
+    activeKey: 2X9R4HXF34
+"""
+
+
+@pytest.fixture
+def configuration(tmp_path):
+    write_key(tmp_path / "AuthKey.p8")
+    path = tmp_path / "gateway.yaml"
+    path.write_text(CONFIGURATION.format(directory=tmp_path, issuer=ISSUER_ID))
+    return path
+
+
+@pytest.fixture
+def plain_address():
+    """The address of an HTTP server without TLS."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def refused(*arguments, status=1):
+    """The message of a command that ends with this status."""
+    ended = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    assert ended.returncode == status, ended
+    return ended.stderr
+
+
+@pytest.mark.parametrize("command", [["status"], ["reload"], ["keys", "states"]], ids=" ".join)
+def test_no_message_holds_a_token_that_a_header_cannot_hold(tmp_path, plain_address, command):
+    token = tmp_path / "token"
+    token.write_text("first-secret-line\nsecond-secret-line\n")
+    said = refused(*command, "--admin", f"http://{plain_address}", "--token-file", token)
+    assert "secret-line" not in said and f"{token} does not hold a token" in said
+
+
+def test_an_unreadable_wrapping_key_is_reported_without_the_usage_of_the_program(tmp_path):
+    said = refused("keys", "wrap", "a.p8", "--for", tmp_path / "missing.pem", "--out", tmp_path / "out", status=64)
+    assert said == f"privyseal: {tmp_path}/missing.pem cannot be read: No such file or directory.\n"
+
+
+@pytest.mark.parametrize("name", ["", " ", "shop\nadmin"])
+def test_a_token_is_made_only_for_a_name_that_the_configuration_can_hold(name):
+    assert "must be one line of text" in refused("clients", "mint", name, status=64)
+
+
+def test_a_warning_about_the_configuration_is_printed_once(configuration):
+    configuration.write_text(configuration.read_text().replace(ISSUER_ID, "not-a-uuid"))
+    said = refused("keys", "activate", "2X9R4HXF34", "--reason", "Test", "--yes", "--config", configuration)
+    assert said.count("is not a UUID") == 1 and "is active already" in said
+
+
+def test_a_file_that_cannot_be_created_is_named_as_given(configuration):
+    subprocess.run([BINARY, "keys", "prove", "2X9R4HXF34", "--config", configuration], check=True, capture_output=True)
+    said = refused("audit", "export", "--out", "/missing/log", "--config", configuration, status=64)
+    assert said.endswith("privyseal: /missing/log cannot be created: No such file or directory.\n")
+    existing = configuration.with_name("existing")
+    existing.write_text("")
+    said = refused("audit", "export", "--out", existing, "--config", configuration, status=64)
+    assert f"{existing} already exists. Name another file" in said
+
+
+def test_the_reason_is_given_if_a_request_cannot_be_read(configuration, tmp_path):
+    said = refused(
+        "sign", "promotional-offer", "--app", "com.example.app", "--input", tmp_path / "missing", "--config", configuration)
+    assert f"{tmp_path}/missing cannot be read: No such file or directory." in said
+
+
+def test_the_file_is_named_that_holds_no_certificate_or_key(tmp_path, plain_address):
+    (tmp_path / "empty").write_text("")
+    admin = ["status", "--admin", f"https://{plain_address}"]
+    assert f"{tmp_path}/empty cannot be read as certificates" in refused(*admin, "--trust-roots", tmp_path / "empty")
+    said = refused(*admin, "--certificate", tmp_path / "missing", "--certificate-key", tmp_path / "empty")
+    assert f"{tmp_path}/missing cannot be read as certificates" in said
+
+
+def test_a_listener_without_tls_is_reported_as_that(plain_address):
+    assert "it does not speak TLS" in refused("status", "--admin", f"https://{plain_address}")
+
+
+def test_a_wrong_time_is_reported_in_the_words_of_the_option(configuration):
+    said = refused("audit", "archive", "--before", "5y", "--to", "/tmp", "--config", configuration, status=64)
+    assert '"5y" is not a time' in said and "until" not in said
+
+
+def test_config_and_admin_together_are_refused_as_that(configuration):
+    said = refused("status", "--config", configuration, "--admin", "unix:/missing", status=64)
+    assert "not with both" in said

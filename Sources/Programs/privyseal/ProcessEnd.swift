@@ -1,9 +1,6 @@
 import Glibc
 
 enum ProcessEnd {
-    /// EX_SOFTWARE of sysexits.h.
-    fileprivate static let brokenByLibrary: Int32 = 70
-
     /// Ends the process with an error when a library calls `exit(3)` or `quick_exit(3)`. With the library's status 0,
     /// the command would seem to have succeeded. `_exit(2)` runs no handler, so its calls are not noticed.
     ///
@@ -17,7 +14,8 @@ enum ProcessEnd {
         StandardError.print(
             "privyseal: a library ended the process by calling \(call), so the command is not done. The library is "
                 + "probably the PKCS #11 module: try it with its vendor's own tool.")
-        leave(brokenByLibrary)
+        // EX_SOFTWARE of sysexits.h.
+        leave(70)
     }
 
     /// Ends the process at once, after flushing output and log.

@@ -17,10 +17,11 @@ protocol KeyLifecycleClient: Sendable {
     ///   - path: the route of the admin listener, and the body for it.
     ///   - service: the same, for the service in this process.
     func ask<Answer: Decodable & Sendable>(
-        _ path: String, _ body: any Encodable,
-        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+        _ path: String, _ body: any Encodable, _ service: LifecycleCall<Answer>
     ) async throws -> Answer
 }
+
+typealias LifecycleCall<Answer> = (KeyLifecycleService, Administrator) async throws -> Answer
 
 extension KeyLifecycleClient {
     func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
@@ -83,8 +84,7 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func ask<Answer: Decodable & Sendable>(
-        _ path: String, _ body: any Encodable,
-        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+        _ path: String, _ body: any Encodable, _ service: LifecycleCall<Answer>
     ) async throws -> Answer {
         let text = try await client.ask(.POST, path, body: JSONText.encode(body), accept: "application/json")
         return try decode(text.isEmpty ? "{}" : text, of: path)
@@ -127,8 +127,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func ask<Answer: Decodable & Sendable>(
-        _ path: String, _ body: any Encodable,
-        _ service: (KeyLifecycleService, Administrator) async throws -> Answer
+        _ path: String, _ body: any Encodable, _ service: LifecycleCall<Answer>
     ) async throws -> Answer {
         LogSetup.bootstrapQuietly()
         var lock = try KeyRegisterLock(beside: settings.key.path)

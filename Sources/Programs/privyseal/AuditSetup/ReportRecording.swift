@@ -8,15 +8,11 @@ import Signing
 /// Records in the audit log that a document was made. So a reader can see that it is not one of several.
 enum ReportRecording {
     /// Prints a warning if recording fails; the document remains valid. `bytes` are those of its file.
+    ///
+    /// - Returns: the inclusion proof of the document's entry; nil without a log, or if recording failed.
+    @discardableResult
     static func record(
         _ subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
-    ) async {
-        _ = await proof(of: subject, id: id, bytes: bytes, hasPassed: hasPassed, in: configuration)
-    }
-
-    /// - Returns: the inclusion proof of the document's entry; nil without a log, or if recording failed.
-    static func proof(
-        of subject: String, id: String, bytes: [UInt8], hasPassed: Bool, in configuration: GatewayConfiguration
     ) async -> InclusionProofDocument? {
         guard let audit = configuration.audit else { return nil }
         let digest = Array(SHA256.hash(data: bytes))

@@ -41,7 +41,7 @@ enum EvidenceFile {
             .trimmingCharacters(in: .whitespacesAndNewlines)
         // The HTTP client's error for an invalid header would contain the token.
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw AuditSetupError("\(path) does not hold a token: one line of visible ASCII characters.")
+            throw AuditSetupError("The token in \(path) is not one line of visible ASCII characters.")
         }
         return token
     }

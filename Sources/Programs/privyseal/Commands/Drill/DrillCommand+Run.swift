@@ -109,8 +109,8 @@ extension DrillCommand {
                 let bytes = DrillArchive.bytes(of: record)
                 var proof: InclusionProofDocument?
                 if let configuration {
-                    proof = await ReportRecording.proof(
-                        of: "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed,
+                    proof = await ReportRecording.record(
+                        "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed,
                         in: configuration)
                 }
                 if let proof {

@@ -27,7 +27,7 @@ extension KeysCommand {
             let record = try await target.lifecycleClient().prove(key)
             output.show(
                 record,
-                text: ProofText.of(record, "\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has"))
+                text: record.proofText("\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has"))
         }
     }
 
@@ -78,7 +78,7 @@ extension KeysCommand {
             try consent.require(intention)
             let client = try await change.target.lifecycleClient()
             let proven = try await client.prove(change.key)
-            if change.output.format == .text { print(ProofText.of(proven, "\(change.key) has")) }
+            if change.output.format == .text { print(proven.proofText("\(change.key) has")) }
             try await change.make(
                 KeyChangeOrder(
                     .activate, change.key, reason: change.reason, retiring: retire, overlap: overlap?.seconds,
@@ -227,9 +227,8 @@ struct KeyChangeOption: ParsableArguments {
     }
 }
 
-private enum ProofText {
-    static func of(_ record: KeyLifecycleRecord, _ subject: String) -> String {
-        "\(subject) signed a fresh proof of possession"
-            + (record.fingerprint.map { "; its fingerprint is \($0)." } ?? ".")
+extension KeyLifecycleRecord {
+    fileprivate func proofText(_ subject: String) -> String {
+        "\(subject) signed a fresh proof of possession" + (fingerprint.map { "; its fingerprint is \($0)." } ?? ".")
     }
 }

@@ -22,7 +22,7 @@ extension KeysCommand {
 
         private func text(_ proposals: [KeyProposal]) -> String {
             guard !proposals.isEmpty else { return "There are no proposals." }
-            return proposals.map(KeyProposalText.init).map(\.text).joined(separator: "\n\n")
+            return proposals.map(\.text).joined(separator: "\n\n")
         }
     }
 
@@ -80,30 +80,24 @@ extension KeysCommand {
     }
 }
 
-/// A proposal as text, for the administrator who decides.
-private struct KeyProposalText {
-    let proposal: KeyProposal
-
-    init(_ proposal: KeyProposal) {
-        self.proposal = proposal
-    }
-
-    var text: String {
+extension KeyProposal {
+    /// For the administrator who decides.
+    fileprivate var text: String {
         let facts: [(String, String?)] =
             [
-                ("proposal", proposal.id), ("what", KeyWarnings.words(of: proposal)), ("account", proposal.issuerID),
-                ("key", proposal.keyID),
-            ] + proposal.details.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + [
-                ("reason", proposal.reason), ("proposed by", proposal.proposer), ("at", proposal.proposed.text),
-                ("expires", proposal.expires.text), ("approved by", proposal.approver), ("digest", proposal.digest),
+                ("proposal", id), ("what", KeyWarnings.words(of: self)), ("account", issuerID),
+                ("key", keyID),
+            ] + details.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + [
+                ("reason", reason), ("proposed by", proposer), ("at", proposed.text),
+                ("expires", expires.text), ("approved by", approver), ("digest", digest),
             ]
         return FactList.text(facts, width: 13) + "\n" + next
     }
 
     private var next: String {
-        let id = PlainText.of(proposal.id)
-        guard proposal.approver == nil else { return "Next: the proposer runs the same command again." }
-        return "Next: privyseal keys approve \(id) --digest \(proposal.digest), or privyseal keys reject \(id)"
+        let id = PlainText.of(id)
+        guard approver == nil else { return "Next: the proposer runs the same command again." }
+        return "Next: privyseal keys approve \(id) --digest \(digest), or privyseal keys reject \(id)"
     }
 }
 

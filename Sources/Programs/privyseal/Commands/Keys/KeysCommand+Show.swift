@@ -38,7 +38,7 @@ extension KeysCommand {
 
         func run() async throws {
             let overview = try await target.lifecycleClient().overview()
-            output.show(overview, text: KeyStatesText(overview: overview).text)
+            output.show(overview, text: overview.text)
         }
     }
 
@@ -55,7 +55,7 @@ extension KeysCommand {
 
         func run() async throws {
             let found = try await target.key(key)
-            output.show(found, text: KeyLifecycleText(found).whole)
+            output.show(found, text: found.whole)
         }
     }
 
@@ -72,90 +72,66 @@ extension KeysCommand {
 
         func run() async throws {
             let found = try await target.key(key)
-            output.show(found.life, text: KeyLifecycleText(found).history)
+            output.show(found.life, text: found.history)
         }
     }
 }
 
 extension KeyLifecycleClientOption {
-    /// - Throws: `ExitCode` 1, after printing that there is no such key.
+    /// - Throws: `CommandError` if there is no such key.
     fileprivate func key(_ keyID: String) async throws -> KeyLifecycleOverview.Key {
         let overview = try await lifecycleClient().overview()
         for account in overview.accounts {
             if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
         }
-        throw StandardError.failure("There is no key \(keyID). privyseal keys states lists the keys.")
+        throw CommandError("There is no key \(keyID). privyseal keys states lists the keys.")
     }
 }
 
-private struct KeyStatesText {
-    let overview: KeyLifecycleOverview
-
-    var text: String {
-        ([table] + dualControl + complaints + KeyWarnings(overview).sentences).joined(separator: "\n")
-    }
-
-    private var table: String {
-        TextTable(
+extension KeyLifecycleOverview {
+    /// A table of all keys, followed by what needs action.
+    fileprivate var text: String {
+        let keys = accounts.flatMap { account in account.keys.map { (account: account, key: $0) } }
+        let table = TextTable(
             header: ["KEY ID", "ACCOUNT", "STATE", "SINCE", "RETIRES AT", "FITNESS", "PROVENANCE", "FINGERPRINT"],
-            rows: overview.accounts.flatMap { account in account.keys.map { row($0, account) } }
-        ).text
-    }
-
-    private func row(_ key: KeyLifecycleOverview.Key, _ account: KeyLifecycleOverview.Account) -> [String] {
-        let life = key.life
-        return [
-            life.keyID, account.issuerID, key.stateText, life.since.text, life.retireAt?.text ?? "-",
-            key.isDeclared ? key.fitness ?? "-" : "not configured", life.provenance.rawValue,
-            life.fingerprint.map { Self.short($0.description) } ?? "-",
-        ].map { PlainText.of($0) }
-    }
-
-    /// Enough to distinguish keys; privyseal keys show prints all of it.
-    private static func short(_ fingerprint: String) -> String {
-        fingerprint.count > shown ? fingerprint.prefix(shown) + "…" : fingerprint
-    }
-
-    private static let shown = 23
-
-    private var dualControl: [String] {
-        overview.accounts.filter(\.hasDualControl).map { account in
+            rows: keys.map { account, key in
+                let life = key.life
+                return [
+                    life.keyID, account.issuerID, key.stateText, life.since.text, life.retireAt?.text ?? "-",
+                    key.isDeclared ? key.fitness ?? "-" : "not configured", life.provenance.rawValue,
+                    // Enough to distinguish keys; privyseal keys show prints all of it.
+                    life.fingerprint.map { $0.description.prefix(23) + "…" } ?? "-",
+                ].map { PlainText.of($0) }
+            })
+        let dualControl = accounts.filter(\.hasDualControl).map { account in
             "The account \(PlainText.of(account.issuerID)) requires two administrators."
         }
-    }
-
-    private var complaints: [String] {
-        overview.accounts.flatMap(\.keys).compactMap { key in
+        let complaints = keys.compactMap { _, key in
             key.complaint.map { "\(PlainText.of(key.life.keyID)): \(PlainText.of($0))" }
         }
+        return ([table.text] + dualControl + complaints + KeyWarnings(self).sentences).joined(separator: "\n")
     }
 }
 
-/// One key in full, or its history as a table.
-private struct KeyLifecycleText {
-    let key: KeyLifecycleOverview.Key
-
-    init(_ key: KeyLifecycleOverview.Key) {
-        self.key = key
-    }
-
-    var whole: String {
-        let life = key.life
+extension KeyLifecycleOverview.Key {
+    /// All facts and the history with its evidence.
+    fileprivate var whole: String {
         let facts: [(String, String?)] = [
             ("key", life.keyID), ("account", life.issuerID),
-            ("state", key.isRecorded ? "\(life.state.rawValue) since \(life.since.text)" : key.stateText),
+            ("state", isRecorded ? "\(life.state.rawValue) since \(life.since.text)" : stateText),
             ("resumes as", life.suspendedFrom?.rawValue), ("retires at", life.retireAt?.text),
-            ("fitness", key.isDeclared ? key.fitness : "not in the configuration"), ("because", key.complaint),
-            ("where", key.uri), ("custody", key.custody), ("provenance", life.provenance.rawValue),
+            ("fitness", isDeclared ? fitness : "not in the configuration"), ("because", complaint),
+            ("where", uri), ("custody", custody), ("provenance", life.provenance.rawValue),
             ("fingerprint", life.fingerprint?.description),
         ]
         return ([FactList.text(facts, width: 12), ""] + life.history.flatMap(Self.lines)).joined(separator: "\n")
     }
 
-    var history: String {
+    /// The history as a table.
+    fileprivate var history: String {
         TextTable(
             header: ["AT", "WHAT", "FROM", "TO", "BY", "APPROVED BY", "RETIRES AT", "REASON"],
-            rows: key.life.history.map { change in
+            rows: life.history.map { change in
                 [
                     change.time.text, change.action.rawValue, change.from?.rawValue ?? "-", change.to.rawValue,
                     change.actor, change.approver ?? "-", change.retireAt?.text ?? "-", change.reason,
@@ -174,9 +150,7 @@ private struct KeyLifecycleText {
         let evidence = change.evidence.sorted { $0.key < $1.key }.map { "    \($0.key) = \($0.value)" }
         return ([first] + evidence).map { PlainText.of($0) }
     }
-}
 
-extension KeyLifecycleOverview.Key {
     /// The state, with a note if the register lacks the key.
     fileprivate var stateText: String { isRecorded ? life.state.rawValue : "\(life.state.rawValue), not recorded" }
 }

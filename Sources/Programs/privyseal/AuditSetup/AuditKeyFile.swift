@@ -40,7 +40,7 @@ struct AuditKeyFile {
         guard FileFacts(publicPath)?.isRegular ?? true else {
             throw AuditSetupError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
         }
-        return try VerifierFile(publicPath).verifiers()
+        return try Self.publicKeys(in: publicPath)
     }
 
     /// Never overwrites a file.
@@ -54,18 +54,11 @@ struct AuditKeyFile {
         guard access(publicPath, F_OK) != 0 else { return }
         try DurableWrite.create(publicPath, signer.verifier.text + "\n")
     }
-}
 
-/// Public keys of logs and cosigners (vkey, C2SP signed-note), one per line. Empty lines and `#` lines are ignored.
-struct VerifierFile {
-    private let path: String
-
-    init(_ path: String) {
-        self.path = path
-    }
-
-    /// At least one key.
-    func verifiers() throws(AuditSetupError) -> [NoteVerifier] {
+    /// The public keys (vkey, C2SP signed-note) in a file, one per line. Empty lines and `#` lines are ignored.
+    ///
+    /// - Throws: also if the file holds no key.
+    static func publicKeys(in path: String) throws(AuditSetupError) -> [NoteVerifier] {
         let text = String(decoding: try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.keys), as: UTF8.self)
         var verifiers: [NoteVerifier] = []
         for line in text.split(whereSeparator: \.isNewline) {

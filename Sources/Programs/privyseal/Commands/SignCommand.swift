@@ -97,32 +97,25 @@ struct SignCommand: AsyncParsableCommand {
 
     private func sign(with gateway: ConfigurationSnapshot, _ request: RequestIdentity) async throws -> String {
         let route = try gateway.dispatcher.resolve(
-            for: .operator, app: app, feature: feature, keyID: key,
-            request: request)
+            for: .operator, app: app, feature: feature, keyID: key, request: request)
         let descriptor = gateway.dispatcher.features.first { $0.id == feature }
-        let body = try RequestInput(file: input, members: members, fields: descriptor?.fields ?? []).body()
+        let body = try body(descriptor?.fields ?? [])
         await gateway.ring.open(route.key)
         return String(decoding: try await gateway.dispatcher.sign(body, for: route), as: UTF8.self)
     }
-}
 
-/// The request of `privyseal sign`, from a file, from standard input or from `NAME=VALUE` arguments.
-private struct RequestInput {
-    /// A path, or `-`.
-    let file: String?
-    /// Each is `NAME=VALUE`; for a member that is an object, also `NAME=@FILE`.
-    let members: [String]
-    let fields: [FeatureField]
+    // MARK: The request
 
-    func body() throws -> [UInt8] {
-        if let file { return try Self.read(file) }
+    /// The request, from a file, from standard input or from `NAME=VALUE` arguments.
+    private func body(_ fields: [FeatureField]) throws -> [UInt8] {
+        if let input { return try Self.read(input) }
         var values: [(name: String, json: [UInt8])] = []
         for member in members {
             guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
                 throw CommandError("The request cannot be used: \"\(member)\" is not NAME=VALUE.")
             }
             let name = String(member[..<equals])
-            values.append((name, try json(String(member[member.index(after: equals)...]), for: name)))
+            values.append((name, try json(String(member[member.index(after: equals)...]), for: name, fields)))
         }
         var writer = JSONWriter()
         writer.object { writer in
@@ -135,7 +128,7 @@ private struct RequestInput {
     }
 
     /// Encodes a value by the member's kind. An unknown member becomes a string, which the feature refuses.
-    private func json(_ value: String, for name: String) throws -> [UInt8] {
+    private func json(_ value: String, for name: String, _ fields: [FeatureField]) throws -> [UInt8] {
         switch fields.first(where: { $0.name == name })?.kind.json {
         case .boolean where value == "true" || value == "false": return Array(value.utf8)
         case .number where Int64(value) != nil: return Array(value.utf8)

@@ -27,7 +27,7 @@ struct AuditKeyOption: ParsableArguments {
         }
         return try StandardError.attempt(64) { () throws(AuditSetupError) in
             var verifiers: [NoteVerifier] = []
-            for path in paths { verifiers += try VerifierFile(path).verifiers() }
+            for path in paths { verifiers += try AuditKeyFile.publicKeys(in: path) }
             return verifiers
         }
     }

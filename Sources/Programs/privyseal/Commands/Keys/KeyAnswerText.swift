@@ -8,12 +8,7 @@ struct KeyAnswerText {
     /// The option that reaches the gateway, such as `--config gateway.yaml`, for suggested commands.
     let gatewayOption: String
     /// Seconds in which a failure makes the previous key active again; nil if the command did not say.
-    let watch: Int?
-
-    init(where gatewayOption: String, watch: Int? = nil) {
-        self.gatewayOption = gatewayOption
-        self.watch = watch
-    }
+    var watch: Int?
 
     func text(_ answer: KeyChangeAnswer) -> String {
         switch answer {

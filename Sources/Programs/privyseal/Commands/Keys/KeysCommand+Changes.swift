@@ -223,7 +223,7 @@ struct KeyChangeOption: ParsableArguments {
 
     func make(_ order: KeyChangeOrder, _ client: any KeyLifecycleClient) async throws {
         let answer = try await client.change(order)
-        output.show(answer, text: KeyAnswerText(where: target.gatewayOption, watch: order.watch).text(answer))
+        output.show(answer, text: KeyAnswerText(gatewayOption: target.gatewayOption, watch: order.watch).text(answer))
     }
 }
 

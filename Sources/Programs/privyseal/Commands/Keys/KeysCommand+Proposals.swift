@@ -55,7 +55,7 @@ extension KeysCommand {
 
         func run() async throws {
             let answer = try await target.lifecycleClient().approve(proposal, digest: digest)
-            output.show(answer, text: KeyAnswerText(where: target.gatewayOption).text(answer))
+            output.show(answer, text: KeyAnswerText(gatewayOption: target.gatewayOption).text(answer))
         }
     }
 

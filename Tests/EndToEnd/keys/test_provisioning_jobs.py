@@ -77,6 +77,16 @@ def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway
         beside.service.stop()
 
 
+def test_the_destruction_of_a_symbolic_link_is_refused_with_the_reason(beside, tmp_path):
+    link = tmp_path / "link.p8"
+    link.symlink_to(beside.file)
+    command, _, *options = beside.import_()
+    ended = beside.run(command, link, *options, "--destroy-file")
+    assert ended.returncode == 0, ended.stderr
+    assert f"{link} is a symbolic link, and was left as it is." in ended.stderr
+    assert link.exists() and beside.objects() == ["Private", "Public"]
+
+
 def test_destroy_refuses_a_key_that_still_signs(beside):
     took(beside, *beside.import_())
     declare(beside)

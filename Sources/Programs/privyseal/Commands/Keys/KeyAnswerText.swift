@@ -51,7 +51,7 @@ struct KeyAnswerText {
     private func next(_ record: KeyLifecycleRecord, among records: [KeyLifecycleRecord]) -> [String] {
         let key = PlainText.of(record.keyID)
         let wasActive = record.history.last?.from == .active && !records.contains { $0.state == .active }
-        let nobody =
+        let withoutActive =
             wasActive
             ? ["No key of the account is active now: requests that name no key are refused until one is active."] : []
         switch record.state {
@@ -69,9 +69,9 @@ struct KeyAnswerText {
             ]
         case .suspended:
             let from = record.suspendedFrom.map { " to \($0.rawValue)" } ?? ""
-            return nobody + ["Next: privyseal keys resume \(key) brings it back\(from)."]
+            return withoutActive + ["Next: privyseal keys resume \(key) brings it back\(from)."]
         case .compromised:
-            return nobody + [
+            return withoutActive + [
                 "Next: revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
                     + "privyseal keys restore \(key) undoes it."
             ]

@@ -106,10 +106,7 @@ final class Reloader: Service {
             outcome = .refused(error.sentence)
             digest = digest ?? error.digest
         }
-        if !isTrial {
-            report(outcome)
-            record(outcome, digest, since: known, by: order.actor)
-        }
+        if !isTrial { report(outcome, digest, since: known, by: order.actor) }
         return outcome
     }
 
@@ -182,43 +179,39 @@ final class Reloader: Service {
         return renewals
     }
 
-    // MARK: Results
-
-    private func record(
+    /// Tells the log, the metrics, the status and the audit log.
+    private func report(
         _ outcome: ReloadOutcome, _ digest: [UInt8]?, since known: GatewayConfiguration, by actor: String
     ) {
-        guard let audit = gateway.audit else { return }
         var record = ReloadRecord(actor: actor, outcome: .unchanged, configuration: digest)
+        let (level, message): (Logger.Level, String)
         switch outcome {
         case .applied(let changes), .wouldApply(let changes):
             record.outcome = .applied
             record.changes = changes
-            let configuration = state.withLock { $0.configuration }
-            for change in configuration.clientChanges(from: known) {
-                audit.note(.client(name: change.name, change: ChangeKind(change.kind), actor: actor))
-            }
-        case .unchanged: break
-        case .refused: record.outcome = .refused
+            (level, message) = (.notice, "The configuration was reloaded. " + changes.joined(separator: " "))
+        case .unchanged:
+            (level, message) = (.info, "The configuration was reloaded, and is unchanged.")
+        case .refused(let sentence):
+            record.outcome = .refused
+            (level, message) = (.error, "The configuration was not reloaded, and nothing has changed. \(sentence)")
         }
-        audit.note(.reload(record))
-    }
-
-    private func report(_ outcome: ReloadOutcome) {
-        let (name, level, message): (String, Logger.Level, String) =
-            switch outcome {
-            case .applied(let changes), .wouldApply(let changes):
-                ("applied", .notice, "The configuration was reloaded. " + changes.joined(separator: " "))
-            case .unchanged: ("unchanged", .info, "The configuration was reloaded, and is unchanged.")
-            case .refused(let sentence):
-                ("refused", .error, "The configuration was not reloaded, and nothing has changed. \(sentence)")
-            }
+        let name = record.outcome.rawValue
         logger.log(level: level, "\(message)")
         Counter(label: "privyseal_reloads_total", dimensions: [("outcome", name)]).increment()
         if level < .error {
             Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
         }
         let event = GatewayStatus.Event(time: ClockMonitor.systemTime().text, level: name, message: message)
-        state.withLock { $0.last = event }
+        let configuration = state.withLock { state in
+            state.last = event
+            return state.configuration
+        }
+        guard let audit = gateway.audit else { return }
+        for change in configuration.clientChanges(from: known) {
+            audit.note(.client(name: change.name, change: ChangeKind(change.kind), actor: actor))
+        }
+        audit.note(.reload(record))
     }
 }
 

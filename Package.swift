@@ -16,8 +16,7 @@ let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "s
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
+let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -276,15 +275,14 @@ let package = Package(
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
                 "CProcessStart", argumentParser, crypto, logging, metrics, coreMetrics, tracing, lifecycle, unixSignals,
-                httpClient, hummingbird, nioCore, nioPosix, nioHTTP1, nioSSL,
+                httpClient, nioCore, nioPosix, nioHTTP1, nioSSL,
             ]),
         program(
             "privyseal-bench",
             features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "AuditLog", "Signing", "KeyLifecycle",
                 "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging,
-                lifecycle, unixSignals,
-                hummingbird, nioCore,
+                lifecycle, unixSignals, hummingbird, httpTypes, nioCore,
             ]),
 
         // Support for tests
@@ -348,8 +346,7 @@ let package = Package(
             features + [
                 "GatewayHTTP", "GatewayConfiguration", "Signing", "AuditLog", "KeyLifecycle", "SigningKit",
                 "SigningKitTesting", crypto,
-                hummingbird, httpTypes,
-                hummingbirdTesting, nioCore,
+                hummingbird, httpTypes, nioCore,
             ]),
         tests(
             "CrossBackendTests",

@@ -122,7 +122,6 @@ enum ImportRules {
         "SQLite": ["SQLiteAuditStore"],
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
         "CProcessStart": ["privyseal"],
-        "Hummingbird": ["GatewayHTTP"],
         "HummingbirdCore": ["GatewayHTTP"],
         "Yams": ["GatewayConfiguration", "GatewayHTTP"],
         "ArgumentParser": ["privyseal"],

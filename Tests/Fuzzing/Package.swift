@@ -31,6 +31,7 @@ let package = Package(
                 .product(name: "PKCS11Token", package: "privyseal"),
                 .product(name: "PromotionalOffer", package: "privyseal"),
                 .product(name: "SignatureExplanation", package: "privyseal"),
+                .product(name: "Signing", package: "privyseal"),
                 .product(name: "SigningKit", package: "privyseal"),
                 .product(name: "StrictJSON", package: "privyseal"),
                 .product(name: "TransparencyLog", package: "privyseal"),

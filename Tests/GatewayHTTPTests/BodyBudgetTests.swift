@@ -30,16 +30,4 @@ struct BodyBudgetTests {
         #expect(throws: Problem.self) { try budget.take(.max, for: "shop", within: bounds) }
         #expect(budget.total == 10)
     }
-
-    @Test("A reservation releases its bytes exactly once")
-    func reservation() throws {
-        let reservation = BodyReservation(budget, client: "shop", within: bounds)
-        try reservation.take(4)
-        try reservation.take(3)
-        #expect(throws: Problem.self) { try reservation.take(4) }
-        #expect(budget.total == 7)
-        reservation.end()
-        reservation.end()
-        #expect(budget.total == 0)
-    }
 }

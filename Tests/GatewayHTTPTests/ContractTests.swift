@@ -38,7 +38,7 @@ struct ContractTests {
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
             registry: ConnectionRegistry(GatewayConfiguration.Limits()))
-        let served = router.table.routes.flatMap { route in
+        let served = router.public.routes.flatMap { route in
             route.path.contains("{feature}")
                 ? Self.features.map { "\(route.method) " + route.path.replacing("{feature}", with: $0.descriptor.id) }
                 : ["\(route.method) \(route.path)"]

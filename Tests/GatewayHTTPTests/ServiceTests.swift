@@ -2,10 +2,7 @@ import Crypto
 import Foundation
 import GatewayConfiguration
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import LegacyPromotionalOffer
-import NIOCore
 import PromotionalOffer
 import Signing
 import SigningKit
@@ -46,8 +43,8 @@ struct ServiceTests {
         try await post(#"{"productId":"p","offerIdentifier":"o"}"#, after: { place.failNext(fault) }) { answer in
             #expect(answer.status.code == status)
             #expect(answer.headers[.retryAfter] == retryAfter)
-            #expect(text(answer).contains("urn:privyseal:problem:\(kind)"))
-            #expect(!text(answer).contains("token lost"), "what is wrong with a token is for the operator only")
+            #expect(answer.body.contains("urn:privyseal:problem:\(kind)"))
+            #expect(!answer.body.contains("token lost"), "what is wrong with a token is for the operator only")
         }
     }
 
@@ -55,7 +52,7 @@ struct ServiceTests {
     func badSignature() async throws {
         try await post(#"{"productId":"p","offerIdentifier":"o"}"#, after: { place.corruptNext() }) { answer in
             #expect(answer.status == .internalServerError)
-            #expect(!text(answer).contains("jws"))
+            #expect(!answer.body.contains("jws"))
         }
     }
 
@@ -64,6 +61,7 @@ struct ServiceTests {
         for (count, status) in [(65_536, HTTPResponse.Status.unprocessableContent), (65_537, .contentTooLarge)] {
             let padding = String(repeating: " ", count: count - 2)
             try await post("{" + padding + "}") { #expect($0.status == status) }
+            #expect(registry.bodyBytes == 0, "the bytes in flight are released")
         }
     }
 
@@ -71,104 +69,102 @@ struct ServiceTests {
     func readiness() async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await monitor.run() }
-            try await application.test(.router) { client in
-                try await client.execute(uri: "/readyz", method: .get) { #expect($0.status == .ok) }
-                place.outage = .unavailable("gone")
-                var status = HTTPResponse.Status.ok
-                while status == .ok {
-                    try await client.execute(uri: "/readyz", method: .get) { answer in
-                        status = answer.status
-                    }
-                }
-                #expect(status == .serviceUnavailable)
-                place.outage = nil
-                while status != .ok {
-                    try await client.execute(uri: "/readyz", method: .get) { answer in
-                        status = answer.status
-                    }
-                }
-            }
+            #expect(try await execute("/readyz").status == .ok)
+            place.outage = .unavailable("gone")
+            var status = HTTPResponse.Status.ok
+            while status == .ok { status = try await execute("/readyz").status }
+            #expect(status == .serviceUnavailable)
+            place.outage = nil
+            while status != .ok { status = try await execute("/readyz").status }
             group.cancelAll()
         }
     }
 
     @Test("Every path answers its methods, and 405 with Allow to the others")
     func methods() async throws {
-        try await application.test(.router) { client in
-            for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")]
-                .compactMap({ $0 })
-            {
-                for (path, allow) in [
-                    ("/v1/apps/com.example.app/promotional-offer", "POST"),
-                    ("/v1/apps/com.example.app/promotional-offer/batch", "POST"), ("/", "GET"),
-                    ("/livez", "GET, HEAD"), ("/openapi.yaml", "GET, HEAD"), ("/openapi.json", "GET, HEAD"),
-                    ("/readyz", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
-                ] {
-                    try await client.execute(uri: path, method: method) { answer in
-                        #expect(answer.status == .methodNotAllowed)
-                        #expect(answer.headers[.allow] == allow)
-                    }
-                }
+        for method in [HTTPRequest.Method.put, .delete, .patch, .options, .trace, HTTPRequest.Method("FOO")]
+            .compactMap({ $0 })
+        {
+            for (path, allow) in [
+                ("/v1/apps/com.example.app/promotional-offer", "POST"),
+                ("/v1/apps/com.example.app/promotional-offer/batch", "POST"), ("/", "GET"),
+                ("/livez", "GET, HEAD"), ("/openapi.yaml", "GET, HEAD"), ("/openapi.json", "GET, HEAD"),
+                ("/readyz", "GET, HEAD"), ("/.well-known/jwks.json", "GET, HEAD"),
+            ] {
+                let answer = try await execute(path, method)
+                #expect(answer.status == .methodNotAllowed)
+                #expect(answer.headers[.allow] == allow)
             }
         }
     }
 
+    @Test(
+        "A path matches a route only with all its segments, and none of them empty",
+        arguments: [
+            "//", "/livez/", "//livez", "/v1", "/v1/apps//promotional-offer", "/v1/apps/com.example.app/",
+            "/v1/apps/com.example.app/promotional-offer/batch/", "/v1/apps/a/b/c", "/LIVEZ", "livez", "*", "",
+        ])
+    func unknownPaths(_ path: String) async throws {
+        let answer = try await execute(path, path.isEmpty ? .put : .get)
+        #expect(answer.status == (path.isEmpty ? .methodNotAllowed : .notFound))
+        #expect(answer.headers[.date]?.wholeMatch(of: /..., \d\d ... 20\d\d \d\d:\d\d:\d\d GMT/) != nil)
+    }
+
     @Test("HEAD answers like GET, without the body", arguments: ["/livez", "/openapi.yaml", "/nothing"])
     func head(_ path: String) async throws {
-        try await application.test(.router) { client in
-            let full = try await client.execute(uri: path, method: .get)
-            let head = try await client.execute(uri: path, method: .head)
-            #expect(head.status == full.status)
-            #expect(head.body.readableBytes == 0)
-            #expect(head.headers[.contentLength] == String(full.body.readableBytes))
-        }
+        let full = try await execute(path)
+        let head = try await execute(path, .head)
+        #expect(head.status == full.status)
+        #expect(head.body.isEmpty)
+        #expect(head.headers[.contentLength] == String(full.body.utf8.count))
     }
 
     @Test("Names in a path may be percent-encoded")
     func encodedPath() async throws {
-        try await application.test(.router) { client in
-            try await client.execute(
-                uri: "/v1/apps/com%2Eexample%2eapp/promotional%2Doffer", method: .post,
-                headers: [.contentType: "application/json"],
-                body: ByteBuffer(string: #"{"productId":"p","offerIdentifier":"o"}"#)
-            ) { #expect($0.status == .ok) }
-        }
+        let answer = try await execute(
+            "/v1/apps/com%2Eexample%2eapp/promotional%2Doffer", .post,
+            body: #"{"productId":"p","offerIdentifier":"o"}"#)
+        #expect(answer.status == .ok)
+        #expect(try await execute("/v1/apps/com%zz/promotional-offer", .post, body: "{}").status == .notFound)
     }
 
     @Test(
         "The service refuses a query that two parsers could read differently",
         arguments: ["keyIdentifier=KEY&keyIdentifier=KEY", "keyIdentifier=%zz", "keyIdentifier=%ff", "nonce=1"])
     func query(_ query: String) async throws {
-        try await application.test(.router) { client in
-            try await client.execute(
-                uri:
-                    "/?appBundleID=com.example.app&productIdentifier=p&offerIdentifier=o&applicationUsername=&\(query)",
-                method: .get
-            ) { answer in
-                #expect(answer.status == .badRequest)
-                #expect(text(answer).contains("invalid-parameter"))
-            }
-        }
+        let answer = try await execute(
+            "/?appBundleID=com.example.app&productIdentifier=p&offerIdentifier=o&applicationUsername=&\(query)")
+        #expect(answer.status == .badRequest)
+        #expect(answer.body.contains("invalid-parameter"))
     }
 
-    private var application: some ApplicationProtocol {
-        Application(
-            router: GatewayRouter(
-                gateway: gateway, monitor: monitor, drain: Drain(delay: .zero),
-                registry: ConnectionRegistry(GatewayConfiguration.Limits())
-            ).public)
+    private struct Answer {
+        let status: HTTPResponse.Status
+        let headers: HTTPFields
+        let body: String
+    }
+
+    private let registry = ConnectionRegistry(GatewayConfiguration.Limits())
+
+    private func execute(
+        _ path: String, _ method: HTTPRequest.Method = .get, body: String? = nil
+    ) async throws -> Answer {
+        let routes = GatewayRouter(
+            gateway: gateway, monitor: monitor, drain: Drain(delay: .zero),
+            registry: registry
+        ).public
+        let head = HTTPRequest(
+            method: method, scheme: nil, authority: nil, path: path,
+            headerFields: body == nil ? [:] : [.contentType: "application/json"])
+        let (answer, bytes) = try await routes.answer(to: head, body: Array((body ?? "").utf8))
+        return Answer(
+            status: answer.status, headers: answer.headerFields, body: String(decoding: bytes, as: UTF8.self))
     }
 
     private func post(
-        _ body: String, after prepare: () -> Void = {}, _ check: @escaping @Sendable (TestResponse) throws -> Void
+        _ body: String, after prepare: () -> Void = {}, _ check: (Answer) throws -> Void
     ) async throws {
         prepare()
-        try await application.test(.router) { client in
-            try await client.execute(
-                uri: "/v1/apps/com.example.app/promotional-offer", method: .post,
-                headers: [.contentType: "application/json"], body: ByteBuffer(string: body), testCallback: check)
-        }
+        try check(try await execute("/v1/apps/com.example.app/promotional-offer", .post, body: body))
     }
-
-    private func text(_ answer: TestResponse) -> String { String(buffer: answer.body) }
 }

@@ -113,7 +113,7 @@ struct ExporterTests {
 
     @Test("the exporter retries after a transient status", arguments: [429, 502, 503, 504])
     func retried(_ status: Int) async throws {
-        let transport = FakeTransport([.success(OTLPAnswer(status: status)), .failure(.timedOut)])
+        let transport = FakeTransport([.status(status, retryAfter: nil), .timedOut])
         let metrics = TestMetrics()
         let pauses = FakePauses()
         try await Self.running(transport, metrics: metrics, pauses: pauses) { Self.end(1, by: $0) }
@@ -131,7 +131,7 @@ struct ExporterTests {
     func final(_ status: Int) async throws {
         let metrics = TestMetrics()
         let pauses = FakePauses()
-        let transport = FakeTransport([.success(OTLPAnswer(status: status))])
+        let transport = FakeTransport([.status(status, retryAfter: nil)])
         try await Self.running(transport, metrics: metrics, pauses: pauses) { Self.end(2, by: $0) }
         #expect(try Self.drops(metrics) == 2)
         #expect(pauses.all.isEmpty)
@@ -139,7 +139,7 @@ struct ExporterTests {
 
     @Test("the exporter limits its attempts and the pause that Retry-After requests")
     func bounded() async throws {
-        let never = Result<OTLPAnswer, OTLPTransportError>.success(OTLPAnswer(status: 503, retryAfter: .seconds(9000)))
+        let never = DeliveryProblem.status(503, retryAfter: .seconds(9000))
         let metrics = TestMetrics()
         let pauses = FakePauses()
         let settings = Self.settings { $0.attempts = 3 }
@@ -153,10 +153,9 @@ struct ExporterTests {
     @Test("the exporter logs an unreachable endpoint, another problem and the recovery once each")
     func logged() async throws {
         let log = LogLines()
-        let down = Result<OTLPAnswer, OTLPTransportError>.failure(.unreachable("connection refused"))
-        let answers = [
-            down, .failure(.unreachable("refused again")), .success(OTLPAnswer(status: 503)),
-            .success(OTLPAnswer(status: 503)),
+        let answers: [DeliveryProblem] = [
+            .unreachable("connection refused"), .unreachable("refused again"), .status(503, retryAfter: nil),
+            .status(503, retryAfter: .seconds(1)),
         ]
         try await Self.running(FakeTransport(answers), log: log) { Self.end(1, by: $0) }
         #expect(
@@ -170,7 +169,7 @@ struct ExporterTests {
     @Test("shutdown waits at most for the flush time and counts lost spans")
     func stuck() async throws {
         let metrics = TestMetrics()
-        let transport = FakeTransport(Array(repeating: .success(OTLPAnswer(status: 503)), count: 100))
+        let transport = FakeTransport(Array(repeating: .status(503, retryAfter: nil), count: 100))
         let pauses = FakePauses(forever: true)
         let settings = Self.settings { $0.flushTime = .milliseconds(1) }
         try await Self.running(transport, settings, metrics: metrics, pauses: pauses) { Self.end(300, by: $0) }

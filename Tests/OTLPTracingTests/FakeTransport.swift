@@ -8,21 +8,20 @@ final class FakeTransport: OTLPTransport {
     /// One element for each delivery.
     let calls: AsyncStream<String>
     private let called: AsyncStream<String>.Continuation
-    private let answers: Mutex<[Result<OTLPAnswer, OTLPTransportError>]>
+    private let answers: Mutex<[DeliveryProblem?]>
     private let closings = Atomic<Int>(0)
 
-    /// - Parameter answers: the answers in order; later deliveries succeed.
-    init(_ answers: [Result<OTLPAnswer, OTLPTransportError>] = []) {
+    /// - Parameter answers: the problems in order; nil is a success, and later deliveries succeed.
+    init(_ answers: [DeliveryProblem?] = []) {
         self.answers = Mutex(answers)
         (calls, called) = AsyncStream.makeStream()
     }
 
     var timesClosed: Int { closings.load(ordering: .acquiring) }
 
-    func post(_ body: [UInt8]) async throws(OTLPTransportError) -> OTLPAnswer {
+    func post(_ body: [UInt8]) async throws(DeliveryProblem) {
         called.yield(String(decoding: body, as: UTF8.self))
-        let answer = answers.withLock { $0.isEmpty ? .success(OTLPAnswer(status: 200)) : $0.removeFirst() }
-        return try answer.get()
+        if let problem = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw problem }
     }
 
     /// Ends `calls`, so that a test that waits for another call continues.

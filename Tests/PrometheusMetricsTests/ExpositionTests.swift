@@ -9,9 +9,11 @@ struct ExpositionTests {
         var settings = PrometheusRegistry.Settings()
         settings.durationBuckets = [0.00005, 0.001, 1, 10]
         settings.valueBuckets = [1, 2.5]
-        let registry = PrometheusRegistry(settings: settings, catalogue: [])
-        registry.describe("privyseal_metrics_dropped_series_total", help: "Times that a series was not kept.")
-        registry.describe("shop_requests_total", help: "Requests, with a \\ and\na second line.")
+        let catalogue = [
+            MetricDescription("privyseal_metrics_dropped_series_total", .counter, "Times that a series was not kept."),
+            MetricDescription("shop_requests_total", .counter, "Requests, with a \\ and\na second line."),
+        ]
+        let registry = PrometheusRegistry(settings: settings, catalogue: catalogue)
         let requests = ["signed", "refused"].map {
             Counter(label: "shop_requests_total", dimensions: [("outcome", $0), ("client", "b")], factory: registry)
         }

@@ -5,7 +5,7 @@ import TraceContext
 @Suite("tracestate")
 struct TracestateTests {
     static func kept(_ text: String) throws -> String? {
-        try #require(TraceContext(traceparent: TraceparentTests.example, tracestate: text)).tracestate
+        try #require(TraceContext(traceparent: TraceparentTests.example, tracestate: text)).state
     }
 
     @Test(

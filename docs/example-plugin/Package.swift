@@ -15,9 +15,7 @@ let package = Package(
         .package(name: "privyseal", path: "../.."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // For the test with a whole gateway.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         .target(
@@ -65,9 +63,6 @@ let package = Package(
                 .product(name: "StrictJSON", package: "privyseal"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ],
             resources: [.copy("Vectors")]
         ),

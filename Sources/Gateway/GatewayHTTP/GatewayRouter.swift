@@ -1,78 +1,78 @@
-public import Hummingbird
+import HummingbirdCore
 public import KeyLifecycle
+import NIOCore
 public import Signing
 
-/// Builds the routers of the listeners.
+/// Builds the routes of the listeners.
 public struct GatewayRouter: Sendable {
     let gateway: SnapshotHolder
     let monitor: KeyRingMonitor
     let drain: Drain
     let registry: ConnectionRegistry
-    let scope: RequestScopeMiddleware
+    let reports: AnswerReports
+    let tracing: (any RequestTracing)?
 
     public init(
         gateway: SnapshotHolder, monitor: KeyRingMonitor, drain: Drain, registry: ConnectionRegistry,
-        log: (any AccessLog)? = nil, isMeasured: Bool = true, totals: RequestTotals? = nil,
-        tracing: (any RequestTracing)? = nil
+        log: (any AccessLog)? = nil, tracing: (any RequestTracing)? = nil
     ) {
         self.gateway = gateway
         self.monitor = monitor
         self.drain = drain
         self.registry = registry
-        scope = RequestScopeMiddleware(
-            log: log, metrics: isMeasured ? RequestMetrics() : nil, totals: totals, tracing: tracing)
+        self.tracing = tracing
+        reports = AnswerReports(log: log)
     }
 
     /// For apps' servers.
-    public var `public`: Router<GatewayContext> { table.router(scope, RefusalRecorder(gateway: gateway)) }
-
-    var table: RouteTable {
-        let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
+    public var `public`: Routes {
+        let signing = SigningRoutes(gateway: gateway, registry: registry)
         let contract = ContractRoutes(features: gateway.current.dispatcher.features)
-        var table = RouteTable()
-        table.post(SignatureRoute.path, SignatureRoute(gateway: gateway, registry: registry).respond)
-        table.post(BatchRoute.path, BatchRoute(gateway: gateway, registry: registry).respond)
-        table.get(CompatibilityRoute.path, CompatibilityRoute(gateway: gateway).respond)
-        table.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
-        table.resource(HealthRoutes.livePath, health.alive)
-        table.resource(HealthRoutes.readyPath, health.ready)
-        table.resource(ContractRoutes.yamlPath, contract.yaml)
-        table.resource(ContractRoutes.jsonPath, contract.json)
-        return table
+        var routes = Routes(self)
+        routes.post(SigningRoutes.single, signing.single)
+        routes.post(SigningRoutes.batch, signing.batch)
+        routes.get(SigningRoutes.compatibility, signing.compatibility)
+        routes.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
+        addHealth(to: &routes)
+        routes.resource("/openapi.yaml", contract.yaml)
+        routes.resource("/openapi.json", contract.json)
+        return routes
     }
 
     /// For administrators; only the health routes need no authorization.
     ///
     /// - Parameters:
+    ///   - listeners: all listeners, for the status.
     ///   - audit: reads the audit log; nil if the gateway keeps none.
     ///   - keys: decides on key lifecycle changes; nil if the gateway keeps no register of keys.
     public func admin(
-        _ administration: any Administration, audit: (any AuditReading)? = nil, keys: KeyLifecycleService? = nil
-    ) -> Router<GatewayContext> {
-        let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
-        let adminAuthorization = AdminAuthorization(gateway: gateway)
-        var table = RouteTable()
-        table.get(StatusRoute.path, adminAuthorization.authorizing(StatusRoute(administration: administration).respond))
-        table.post(
-            ReloadRoute.path, adminAuthorization.authorizing(ReloadRoute(administration: administration).respond))
-        if let keys {
-            KeyRoutes(lifecycle: keys).add(to: &table, adminAuthorization)
-        } else {
-            AbsentRegisterRoutes().add(to: &table, adminAuthorization)
-        }
-        if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &table, adminAuthorization) }
-        table.resource(HealthRoutes.livePath, health.alive)
-        table.resource(HealthRoutes.readyPath, health.ready)
-        return table.router(scope, RefusalRecorder(gateway: gateway))
+        _ administration: any Administration, listeners: [ListenerSettings], audit: (any AuditReading)? = nil,
+        keys: KeyLifecycleService? = nil
+    ) -> Routes {
+        var routes = Routes(self)
+        routes.authorization = AdminAuthorization(gateway: gateway)
+        AdminRoutes(administration: administration, router: self, listeners: listeners).add(to: &routes)
+        if let keys { KeyRoutes(lifecycle: keys).add(to: &routes) } else { KeyRoutes.addRefusals(to: &routes) }
+        if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &routes) }
+        addHealth(to: &routes)
+        return routes
     }
 
     /// For Prometheus.
-    public func metrics(_ exposition: @escaping @Sendable () async -> [UInt8]) -> Router<GatewayContext> {
+    ///
+    /// - Parameter exposition: text format 0.0.4.
+    public func metrics(_ exposition: @escaping @Sendable () async -> [UInt8]) -> Routes {
+        var routes = Routes(self)
+        routes.resource("/metrics") { _, _ in
+            Response(ByteBuffer(bytes: await exposition()), as: "text/plain; version=0.0.4; charset=utf-8")
+        }
+        addHealth(to: &routes)
+        return routes
+    }
+
+    private func addHealth(to routes: inout Routes) {
         let health = HealthRoutes(gateway: gateway, monitor: monitor, drain: drain)
-        var table = RouteTable()
-        table.resource(MetricsRoute.path, MetricsRoute(exposition: exposition).respond)
-        table.resource(HealthRoutes.livePath, health.alive)
-        table.resource(HealthRoutes.readyPath, health.ready)
-        return table.router(scope, RefusalRecorder(gateway: gateway))
+        routes.resource("/livez", health.alive)
+        routes.resource("/readyz", health.ready)
     }
 }

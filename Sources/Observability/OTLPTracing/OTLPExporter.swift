@@ -1,6 +1,26 @@
 public import Logging
 public import Metrics
 public import ServiceLifecycle
+import Synchronization
+
+/// Settings for the delivery of spans. The defaults suit a collector on the local network.
+public struct ExportSettings: Sendable {
+    /// The largest number of waiting spans; further ones are dropped.
+    public var queueLimit = 2048
+    /// The largest number of spans in one delivery. A full batch is delivered at once, a smaller one after `interval`.
+    public var batchSize = 256
+    public var interval = Duration.seconds(2)
+    /// Attempts for one delivery, including the first. After the last, its spans are dropped.
+    public var attempts = 5
+    /// The pause after the first failed attempt. It doubles with each attempt, and a random factor of 0.5 to 1 applies.
+    public var initialBackoff = Duration.seconds(1)
+    /// The longest pause between two attempts, even if `Retry-After` asks for more.
+    public var maximumBackoff = Duration.seconds(30)
+    /// The time to deliver waiting spans when the program ends.
+    public var flushTime = Duration.seconds(5)
+
+    public init() {}
+}
 
 /// Delivers spans in batches. No request waits for the endpoint. If the queue is full or the endpoint fails, spans are
 /// dropped and counted in `privyseal_spans_dropped_total`. In a service group, place it before the services that make
@@ -10,7 +30,9 @@ public final class OTLPExporter: Service {
     private let settings: ExportSettings
     private let document: OTLPDocument
     private let transport: any OTLPTransport
-    private let log: DeliveryLog
+    private let logger: Logger
+    /// The summary of the problem that was logged last; nil after a success.
+    private let loggedProblem = Mutex<String?>(nil)
     private let pause: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
@@ -31,7 +53,7 @@ public final class OTLPExporter: Service {
         self.settings = settings
         document = OTLPDocument(resource: resource)
         self.transport = transport
-        log = DeliveryLog(logger, destination: transport.destination)
+        self.logger = logger
         self.pause = pause
     }
 
@@ -39,8 +61,14 @@ public final class OTLPExporter: Service {
     public func run() async throws {
         await withTaskGroup { group in
             group.addTask { await self.deliverOnSignal() }
-            group.addTask { await self.signalAtInterval() }
-            group.addTask { await self.flushOnShutdown() }
+            group.addTask {
+                while (try? await Task.sleep(for: self.settings.interval)) != nil { self.queue.ring() }
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                self.queue.close()
+                try? await Task.sleep(for: self.settings.flushTime)
+            }
             // Either everything is delivered, or `flushTime` is over.
             await group.next()
             group.cancelAll()
@@ -54,16 +82,6 @@ public final class OTLPExporter: Service {
         await deliverWaitingSpans()
     }
 
-    private func signalAtInterval() async {
-        while (try? await Task.sleep(for: settings.interval)) != nil { queue.ring() }
-    }
-
-    private func flushOnShutdown() async {
-        try? await gracefulShutdown()
-        queue.close()
-        try? await Task.sleep(for: settings.flushTime)
-    }
-
     private func deliverWaitingSpans() async {
         while !Task.isCancelled, let batch = queue.nextBatch() {
             if await !deliver(document.bytes(batch)) { queue.drop(batch.count) }
@@ -74,43 +92,108 @@ public final class OTLPExporter: Service {
     private func deliver(_ body: [UInt8]) async -> Bool {
         var delay = settings.initialBackoff
         for attempt in 1...max(1, settings.attempts) {
-            let (problem, retryAfter) = await attemptToDeliver(body)
-            guard let problem else { return true }
+            guard let problem = await attemptToDeliver(body) else { return true }
             guard problem.isRetryable, attempt < settings.attempts else { return false }
             // The random factor keeps clients that were refused together from retrying together.
-            let wanted = max(delay * Double.random(in: 0.5...1), retryAfter ?? .zero)
+            let wanted = max(delay * Double.random(in: 0.5...1), problem.retryAfter ?? .zero)
             do { try await pause(min(wanted, settings.maximumBackoff)) } catch { return false }
             delay *= 2
         }
         return false
     }
 
-    private func attemptToDeliver(_ body: [UInt8]) async -> (DeliveryProblem?, retryAfter: Duration?) {
-        do {
-            let answer = try await transport.post(body)
-            let problem = (200..<300).contains(answer.status) ? nil : DeliveryProblem.status(answer.status)
-            log.note(problem)
-            return (problem, answer.retryAfter)
+    private func attemptToDeliver(_ body: [UInt8]) async -> DeliveryProblem? {
+        do throws(DeliveryProblem) {
+            try await transport.post(body)
+            log(nil)
+            return nil
         } catch {
             // A delivery cancelled at the program's end says nothing about the endpoint.
-            if !Task.isCancelled { log.note(error.problem, detail: error.detail) }
-            return (error.problem, nil)
+            if !Task.isCancelled { log(error) }
+            return error
         }
+    }
+
+    /// Logs when deliveries begin to fail, fail for another reason, or succeed again, but not each failure.
+    private func log(_ problem: DeliveryProblem?) {
+        let isNews = loggedProblem.withLock { logged in
+            defer { logged = problem?.summary }
+            return logged != problem?.summary
+        }
+        guard isNews else { return }
+        let metadata: Logger.Metadata = ["endpoint": "\(transport.destination)"]
+        guard let problem else { return logger.notice("Traces are delivered again", metadata: metadata) }
+        let detail = if case .unreachable(let reason) = problem { " (\(reason))" } else { "" }
+        logger.warning("Traces cannot be delivered: the endpoint \(problem.summary)\(detail)", metadata: metadata)
     }
 }
 
-extension OTLPTransportError {
-    fileprivate var problem: DeliveryProblem {
-        switch self {
-        case .unreachable: .unreachable
-        case .timedOut: .timedOut
+/// A bounded queue of spans that wait for delivery, as JSON. A thread that ends a span waits only for a lock.
+final class SpanQueue: Sendable {
+    /// Signals that a batch is full or that the interval is over. Ends with `close`.
+    let signal: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+    private let limit: Int
+    private let batchSize: Int
+    private let dropped: Counter
+    private let state = Mutex(State())
+
+    private struct State {
+        var spans: [[UInt8]] = []
+        var isStopped = false
+    }
+
+    /// - Parameter limit: the largest number of waiting spans; further ones are dropped.
+    init(limit: Int, batchSize: Int, dropped: Counter) {
+        self.limit = max(1, limit)
+        // A batch larger than the limit would never fill, so spans would be dropped until the interval is over.
+        self.batchSize = min(max(1, batchSize), self.limit)
+        self.dropped = dropped
+        // One pending signal is enough.
+        (signal, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds a span that has ended. Returns at once, even if the span is dropped.
+    @Sendable func take(_ span: SpanRecord) {
+        let json = OTLPDocument.span(span)
+        let count = state.withLock { state -> Int? in
+            guard !state.isStopped, state.spans.count < limit else { return nil }
+            state.spans.append(json)
+            return state.spans.count
+        }
+        switch count {
+        case nil: drop(1)
+        case batchSize: ring()
+        default: break
         }
     }
 
-    fileprivate var detail: String? {
-        switch self {
-        case .unreachable(let reason): reason
-        case .timedOut: nil
+    func ring() { continuation.yield() }
+
+    /// Ends the signals. The queue still accepts spans.
+    func close() { continuation.finish() }
+
+    /// The oldest spans; nil if none are waiting.
+    func nextBatch() -> [[UInt8]]? {
+        state.withLock { state in
+            guard !state.spans.isEmpty else { return nil }
+            defer { state.spans.removeFirst(min(batchSize, state.spans.count)) }
+            return Array(state.spans.prefix(batchSize))
         }
+    }
+
+    /// Drops the waiting spans, and all later ones.
+    func stop() {
+        let rest = state.withLock { state in
+            state.isStopped = true
+            defer { state.spans = [] }
+            return state.spans.count
+        }
+        drop(rest)
+    }
+
+    /// Counts spans that will not be delivered.
+    func drop(_ count: Int) {
+        if count > 0 { dropped.increment(by: Int64(count)) }
     }
 }

@@ -1,11 +1,11 @@
-import CoreMetrics
+public import CoreMetrics
 import Synchronization
 
 /// Holds a program's metrics for a Prometheus server.
 ///
 /// The program passes it to swift-metrics once, before any code makes a metric: `MetricsSystem.bootstrap(registry)`.
 /// Equal names and dimensions, in any order, give the same metric. Making a metric takes a lock and memory,
-/// incrementing it takes neither: make it once and keep it.
+/// incrementing it takes only a short lock: make it once and keep it.
 ///
 /// Dimension values may come from outside, so the number of series of a name is bounded. Names, and the names of
 /// dimensions, come from the program and are not bounded.
@@ -30,14 +30,20 @@ public final class PrometheusRegistry: Sendable {
         ]
     }
 
-    let settings: Settings
-    private let durationBounds: [Int64]
+    private let settings: Settings
     private let state: Mutex<State>
     private let dropped = PrometheusCounter()
 
-    struct State {
+    private struct MetricFamily {
+        let kind: MetricKind
+        /// The name of the first request, before it is sanitised.
+        let label: String
+        var series: [LabelSet: any MetricSeries] = [:]
+    }
+
+    private struct State {
         var families: [String: MetricFamily] = [:]
-        /// Help texts by metric name, from the catalogue and `describe`.
+        /// Help texts by metric name.
         var help: [String: String] = [:]
         var collectors: [@Sendable () async -> Void] = []
     }
@@ -45,7 +51,6 @@ public final class PrometheusRegistry: Sendable {
     /// - Parameter catalogue: help texts by metric name.
     public init(settings: Settings = Settings(), catalogue: [MetricDescription] = MetricCatalogue.all) {
         self.settings = settings
-        durationBounds = settings.durationBuckets.map(DurationHistogram.nanoseconds)
         var state = State()
         for metric in catalogue { state.help[metric.name] = metric.help }
         state.families[Self.droppedName] = MetricFamily(
@@ -54,14 +59,6 @@ public final class PrometheusRegistry: Sendable {
     }
 
     // MARK: Metrics
-
-    /// Sets the help text of a metric that is not in the catalogue.
-    ///
-    /// - Parameter help: one sentence, with the unit.
-    public func describe(_ label: String, help: String) {
-        let name = MetricName.sanitized(label)
-        state.withLock { $0.help[name] = help }
-    }
 
     /// Runs `collect` before each `scrape()`, in order of registration. It sets gauges to known values without waiting.
     public func onScrape(_ collect: @escaping @Sendable () async -> Void) {
@@ -74,7 +71,7 @@ public final class PrometheusRegistry: Sendable {
         let fresh = series.map { (LabelSet($0.dimensions), $0.value) }
         state.withLock { state in
             var family = state.families[name] ?? MetricFamily(kind: .gauge, label: label)
-            guard family.kind == .gauge else { return dropped.increment(by: 1 as Int64) }
+            guard family.kind == .gauge else { return dropped.increment(by: 1.0) }
             let old = family.series
             family.series = [:]
             for (labels, value) in fresh {
@@ -89,7 +86,7 @@ public final class PrometheusRegistry: Sendable {
 
     // MARK: Exposition
 
-    /// Runs the collectors and returns the exposition: text format 0.0.4, as UTF-8; see `contentType`.
+    /// Runs the collectors and returns the exposition: text format 0.0.4, as UTF-8.
     public func scrape() async -> [UInt8] {
         for collect in state.withLock({ $0.collectors }) { await collect() }
         return exposition()
@@ -108,19 +105,68 @@ public final class PrometheusRegistry: Sendable {
         return writer.bytes
     }
 
-    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
     /// Counts series that were refused, because of the limit or because the name has another kind.
     private static let droppedName = "privyseal_metrics_dropped_series_total"
+}
+
+// MARK: The factory of swift-metrics
+
+/// | swift-metrics | Prometheus |
+/// |---|---|
+/// | `Counter`, `FloatingPointCounter` | counter; its name gets `_total` unless it has it |
+/// | `Meter`, `Recorder(aggregate: false)`, `Gauge` | gauge |
+/// | `Recorder` | histogram |
+/// | `Timer` | histogram in seconds; its name gets `_seconds` unless it has it |
+extension PrometheusRegistry: MetricsFactory {
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        counter(label, dimensions)
+    }
+
+    public func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        counter(label, dimensions)
+    }
+
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        gauge(label, dimensions)
+    }
+
+    public func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        guard aggregate else { return gauge(label, dimensions) }
+        return series(.histogram, MetricName.sanitized(label), label, dimensions) {
+            PrometheusHistogram(bounds: settings.valueBuckets)
+        }
+    }
+
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        series(.histogram, MetricName.sanitized(label, suffix: "_seconds"), label, dimensions) {
+            PrometheusHistogram(bounds: settings.durationBuckets, isOfDurations: true)
+        }
+    }
+
+    public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
+    public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
+    public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
+    public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
+
+    private func counter(_ label: String, _ dimensions: [(String, String)]) -> PrometheusCounter {
+        series(.counter, MetricName.sanitized(label, suffix: "_total"), label, dimensions) { PrometheusCounter() }
+    }
+
+    private func gauge(_ label: String, _ dimensions: [(String, String)]) -> PrometheusGauge {
+        series(.gauge, MetricName.sanitized(label), label, dimensions) { PrometheusGauge() }
+    }
 }
 
 // MARK: Series
 
 extension PrometheusRegistry {
-    var durationHistogram: DurationHistogram { DurationHistogram(bounds: durationBounds) }
-
     /// The existing series, or a new one, which works but is not exposed if the name has a metric of another kind.
-    func series<Series: MetricSeries>(
+    private func series<Series: MetricSeries>(
         _ kind: MetricKind, _ name: String, _ label: String, _ dimensions: [(String, String)],
         _ make: () -> Series
     ) -> Series {
@@ -131,7 +177,7 @@ extension PrometheusRegistry {
             if let known = family.series[labels] as? Series, family.kind == kind { return known }
             let fresh = make()
             guard family.kind == kind, family.series[labels] == nil else {
-                dropped.increment(by: 1 as Int64)
+                dropped.increment(by: 1.0)
                 return fresh
             }
             state.families[name, default: family].series[labels] = fresh
@@ -142,12 +188,12 @@ extension PrometheusRegistry {
     /// The label set under which a series may be kept: its own, or that of the shared series beyond the limit.
     private func admitted(_ labels: LabelSet, to family: MetricFamily) -> LabelSet {
         if family.series[labels] != nil || family.series.count < settings.seriesLimit { return labels }
-        dropped.increment(by: 1 as Int64)
+        dropped.increment(by: 1.0)
         return labels.overflowLabels
     }
 
     /// Removes a series. Its holder can continue to use it, but it is no longer exposed.
-    func forget(_ handler: AnyObject) {
+    private func forget(_ handler: AnyObject) {
         state.withLock { state in
             for (name, family) in state.families {
                 guard let labels = family.series.first(where: { $0.value === handler })?.key else { continue }

@@ -4,31 +4,136 @@ public struct TraceContext: Hashable, Sendable {
     public let traceID: TraceID
     /// The span that is the parent of all spans in this context.
     public let spanID: SpanID
-    public let flags: TraceFlags
+    /// The flag `sampled`: the caller may have recorded the trace. Level 1 defines no other flag; others are read and
+    /// sent as zero.
+    public let isSampled: Bool
     /// The unchanged `tracestate` of other tracing systems; nil if it was absent or invalid.
     public let state: String?
 
-    public init(traceID: TraceID, spanID: SpanID, flags: TraceFlags, state: String? = nil) {
+    init(traceID: TraceID, spanID: SpanID, isSampled: Bool, state: String? = nil) {
         self.traceID = traceID
         self.spanID = spanID
-        self.flags = flags.intersection(.sampled)
+        self.isSampled = isSampled
         self.state = state
-    }
-
-    public static func fresh(sampled: Bool) -> TraceContext {
-        fresh { _ in sampled }
     }
 
     /// A new trace. A function of its ID decides whether it is recorded.
     public static func fresh(sampledWhere isSampled: (TraceID) -> Bool) -> TraceContext {
         let traceID = TraceID.random()
-        return TraceContext(traceID: traceID, spanID: .random(), flags: isSampled(traceID) ? .sampled : [])
+        return TraceContext(traceID: traceID, spanID: .random(), isSampled: isSampled(traceID))
     }
 
     /// A new child span's context in the same trace.
     public func child() -> TraceContext {
-        TraceContext(traceID: traceID, spanID: .random(), flags: flags, state: state)
+        TraceContext(traceID: traceID, spanID: .random(), isSampled: isSampled, state: state)
+    }
+}
+
+// MARK: Header fields
+
+extension TraceContext {
+    /// Parses the two header fields.
+    ///
+    /// For versions above 00, it reads the first 55 characters like version 00; a hyphen must separate the rest (§3.2.4
+    /// of the standard). Upper-case digits, IDs of zero and version `ff` are errors.
+    ///
+    /// - Parameters:
+    ///   - traceparent: the field's value. Several fields are joined by commas, which is rightly an error.
+    ///   - tracestate: the values of all fields, joined by commas. The context omits them if malformed or too long.
+    /// - Returns: nil if `traceparent` is invalid, so that a new trace begins.
+    public init?(traceparent: String, tracestate: String? = nil) {
+        var traceparent = traceparent
+        let context = traceparent.withUTF8 { Self.read($0) }
+        guard let context else { return nil }
+        self.init(
+            traceID: context.traceID, spanID: context.spanID, isSampled: context.isSampled,
+            state: tracestate.flatMap { TraceState.accept($0) })
     }
 
-    public var isSampled: Bool { flags.contains(.sampled) }
+    /// `00-` trace ID `-` span ID `-` flags: 55 characters.
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    private static let length = 55
+    private static let hyphen = UInt8(ascii: "-")
+
+    private static func read(_ characters: UnsafeBufferPointer<UInt8>) -> TraceContext? {
+        guard characters.count >= length,
+            characters[2] == hyphen, characters[35] == hyphen, characters[52] == hyphen,
+            let version = number(characters[0..<2]), version != 0xFF,
+            characters.count == length || (version > 0 && characters[length] == hyphen),
+            let high = number(characters[3..<19]), let low = number(characters[19..<35]),
+            let traceID = TraceID(high: high, low: low),
+            let spanID = number(characters[36..<52]).flatMap({ SpanID($0) }),
+            let flags = number(characters[53..<length])
+        else { return nil }
+        return TraceContext(traceID: traceID, spanID: spanID, isSampled: flags & 1 != 0)
+    }
+
+    /// Reads at most 16 hexadecimal digits. The standard allows only lower case.
+    private static func number(_ characters: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64? {
+        var value: UInt64 = 0
+        for character in characters {
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(character - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(character - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+}
+
+// MARK: IDs
+
+/// The ID of a whole trace: 16 bytes, not all zero (W3C Trace Context, `trace-id`).
+public struct TraceID: Hashable, Sendable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
+
+    /// - Returns: nil for zero, which is not an ID.
+    public init?(high: UInt64, low: UInt64) {
+        guard high | low != 0 else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    static func random() -> TraceID {
+        while true {
+            if let id = TraceID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)) { return id }
+        }
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    public var description: String { digits(high, low) }
+}
+
+/// The ID of one span of a trace: 8 bytes, not all zero (W3C Trace Context, `parent-id`).
+public struct SpanID: Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt64
+
+    /// - Returns: nil for zero, which is not an ID.
+    public init?(_ rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    static func random() -> SpanID {
+        while true {
+            if let id = SpanID(.random(in: 1 ... .max)) { return id }
+        }
+    }
+
+    /// 16 lower-case hexadecimal digits.
+    public var description: String { digits(rawValue) }
+}
+
+/// 16 lower-case hexadecimal digits for each word.
+private func digits(_ words: UInt64...) -> String {
+    String(unsafeUninitializedCapacity: 16 * words.count) { buffer in
+        for index in 0..<16 * words.count {
+            let digit = UInt8(truncatingIfNeeded: words[index / 16] >> UInt64(60 - index % 16 * 4)) & 15
+            buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+        }
+        return 16 * words.count
+    }
 }

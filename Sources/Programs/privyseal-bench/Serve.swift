@@ -1,7 +1,8 @@
 import ArgumentParser
 import GatewayConfiguration
 import GatewayHTTP
-import Hummingbird
+import HTTPTypes
+import HummingbirdCore
 import Logging
 import NIOCore
 import ServiceLifecycle
@@ -29,12 +30,12 @@ struct Serve: AsyncParsableCommand {
         let drain = Drain(delay: .zero)
         let registry = ConnectionRegistry(GatewayConfiguration.Limits())
         let router = GatewayRouter(
-            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry, isMeasured: false)
-        let routes = router.public
-        routes.post("/bench/empty/{length}") { request, context in
+            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry)
+        var routes = router.public
+        routes.post("/bench/empty/{length}") { request, scope in
             let buffer = try await request.body.collect(upTo: 64 << 10)
             _ = buffer.readableBytes
-            let length = try context.parameters.require("length", as: Int.self)
+            let length = Int(try scope.parameter("length")) ?? 0
             let answer = ByteBuffer(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: length))
             return Response(
                 status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -1,18 +1,18 @@
-public import AuditLog
+import AuditLog
 import SigningKit
 import StrictJSON
 
 /// The state of the audit log in `GatewayStatus`.
-public struct AuditSummary: Sendable {
-    public let state: AuditState
-    public let entries: Int
-    public let publication: PublicationStatus?
+struct AuditSummary {
+    let state: AuditState
+    let entries: Int
+    let publication: PublicationStatus?
     /// On the log's file system; nil if unknown.
-    public let freeBytes: Int?
+    let freeBytes: Int?
     /// Whether `freeBytes` is less than the configured reserve.
-    public let isShortOfSpace: Bool
+    let isShortOfSpace: Bool
 
-    public init(_ log: AuditLog) {
+    init(_ log: AuditLog) {
         state = log.state
         entries = log.entryCount
         publication = log.publication
@@ -35,7 +35,7 @@ public struct AuditSummary: Sendable {
 }
 
 extension AuditSummary: Encodable {
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         let members: JSONMembers = [
             "state": state.name, "reason": state.reason, "entries": entries, "freeBytes": freeBytes,
             "shortOfSpace": isShortOfSpace, "checkpointSize": publication?.size,

@@ -5,23 +5,23 @@ import SigningKit
 
 /// The status as plain text for a terminal.
 extension GatewayStatus {
-    public var text: String {
+    var text: String {
         var parts = [head, listenerTable.text, keyTable.text]
         parts += [tokenTable, clientTable].filter { !$0.rows.isEmpty }.map(\.text)
         let complaints = keys.compactMap { key in key.state.reason.map { "\(key.settings.keyID): \($0)" } }
         if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
-        parts.append(events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
+        parts.append(process.events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
         return parts.joined(separator: "\n\n") + "\n"
     }
 
     private var head: String {
         var lines = [
-            "PrivySeal \(version), \(isReady ? "ready" : "NOT READY"), up \(age), configured by \(configuration)",
-            "Last minute, a second: \(Decimals.text(totals.answered)) answered, \(Decimals.text(totals.refused)) refused, "
-                + "\(Decimals.text(totals.failed)) failed",
+            "PrivySeal \(process.version), \(isReady ? "ready" : "NOT READY"), up \(age), configured by \(process.configuration)",
+            "Last minute, a second: \(Decimals.text(rates.answered)) answered, \(Decimals.text(rates.refused)) refused, "
+                + "\(Decimals.text(rates.failed)) failed",
         ]
         if let audit { lines.append("Audit log: \(audit.text)") }
-        if let lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
+        if let lastReload = process.lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
         return lines.joined(separator: "\n")
     }
 
@@ -83,7 +83,7 @@ extension GatewayStatus {
     }
 
     private var eventLines: String {
-        events.map { "\($0.time) \($0.level): \($0.message)" }.joined(separator: "\n")
+        process.events.map { "\($0.time) \($0.level): \($0.message)" }.joined(separator: "\n")
     }
 
     private func left(_ status: RateLimitStatus?) -> String {

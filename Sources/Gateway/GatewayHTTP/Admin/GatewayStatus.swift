@@ -1,23 +1,11 @@
-public import Signing
-public import SigningKit
+import AuditLog
+import GatewayConfiguration
+import Signing
+import SigningKit
+import StrictJSON
 
-/// The content of `GET /v1/status`.
-public struct GatewayStatus: Sendable {
-    public struct ListenerState: Encodable, Sendable {
-        public let name: ListenerName
-        public let address: String
-        public let connections: Int
-        /// Expiry of the TLS certificate in seconds since 1970; nil without TLS.
-        public let certificateExpiry: Int?
-
-        public init(name: ListenerName, address: String, connections: Int, certificateExpiry: Int?) {
-            self.name = name
-            self.address = address
-            self.connections = connections
-            self.certificateExpiry = certificateExpiry
-        }
-    }
-
+/// The facts about the process in `GET /v1/status`.
+public struct ProcessStatus: Sendable {
     /// A warning, an error, or the result of a reload.
     public struct Event: Encodable, Sendable {
         /// RFC 3339.
@@ -32,39 +20,147 @@ public struct GatewayStatus: Sendable {
         }
     }
 
-    public let version: String
-    public let uptime: Duration
-    public let configuration: String
-    /// The result of the last reload; nil if there was none.
-    public let lastReload: Event?
-    public let isReady: Bool
-    /// Nil if the gateway keeps no audit log.
-    public let audit: AuditSummary?
-    public let listeners: [ListenerState]
-    public let totals: RequestTotals.Rates
-    public let keys: [KeyHandle]
-    public let places: [KeyBackendReport]
-    public let clients: [Client]
-    /// Oldest first.
-    public let events: [Event]
+    let version: String
+    let begun: ContinuousClock.Instant
+    let configuration: String
+    let lastReload: Event?
+    let events: [Event]
 
+    /// - Parameters:
+    ///   - begun: when the process began.
+    ///   - configuration: the path of the file.
+    ///   - lastReload: the result of the last reload; nil if there was none.
+    ///   - events: the last warnings and errors, oldest first.
     public init(
-        version: String, uptime: Duration, configuration: String, lastReload: Event?, isReady: Bool,
-        audit: AuditSummary?, listeners: [ListenerState], totals: RequestTotals.Rates, keys: [KeyHandle],
-        places: [KeyBackendReport],
-        clients: [Client], events: [Event]
+        version: String, begun: ContinuousClock.Instant, configuration: String, lastReload: Event?, events: [Event]
     ) {
         self.version = version
-        self.uptime = uptime
+        self.begun = begun
         self.configuration = configuration
         self.lastReload = lastReload
-        self.isReady = isReady
-        self.audit = audit
-        self.listeners = listeners
-        self.totals = totals
-        self.keys = keys
-        self.places = places
-        self.clients = clients
         self.events = events
+    }
+}
+
+/// The content of `GET /v1/status`.
+struct GatewayStatus {
+    struct ListenerState: Encodable {
+        let name: ListenerName
+        let address: String
+        let connections: Int
+        /// Expiry of the TLS certificate in seconds since 1970; nil without TLS.
+        let certificateExpiry: Int?
+    }
+
+    let process: ProcessStatus
+    let uptime: Duration
+    let isReady: Bool
+    /// Nil if the gateway keeps no audit log.
+    let audit: AuditSummary?
+    let listeners: [ListenerState]
+    let rates: AnswerReports.Rates
+    let keys: [KeyHandle]
+    let places: [KeyBackendReport]
+    let clients: [Client]
+
+    init(_ process: ProcessStatus, _ router: GatewayRouter, _ listeners: [ListenerSettings]) async {
+        let gateway = router.gateway
+        self.process = process
+        keys = await router.monitor.report()
+        let snapshot = gateway.current
+        places = await snapshot.ring.report()
+        clients = snapshot.clients.clients
+        uptime = .now - process.begun
+        isReady = keys.allSatisfy { !$0.isActive || $0.state.canSign } && gateway.audit?.state.isWritable != false
+        audit = gateway.audit.map(AuditSummary.init)
+        rates = router.reports.rates
+        let connections = router.registry.counts()
+        self.listeners = listeners.map { settings in
+            ListenerState(
+                name: settings.name, address: "\(settings.address)", connections: connections[settings.name] ?? 0,
+                certificateExpiry: settings.tls?.expiry)
+        }
+    }
+}
+
+extension GatewayStatus: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers = [
+            "version": process.version,
+            "uptimeSeconds": uptime.components.seconds,
+            "configuration": process.configuration,
+            "ready": isReady,
+            "audit": audit,
+            "lastReload": process.lastReload,
+            "listeners": listeners,
+            "requestsPerSecond": [
+                "answered": Decimals.rounded(rates.answered), "refused": Decimals.rounded(rates.refused),
+                "failed": Decimals.rounded(rates.failed),
+            ] as JSONMembers,
+            "keys": keys.map(Self.members),
+            "tokens": places.filter { $0.pool != nil }.map(Self.members),
+            "clients": clients.map(Self.members),
+            "events": process.events,
+        ]
+        try members.encode(to: encoder)
+    }
+
+    private static func members(of key: KeyHandle) -> JSONMembers {
+        [
+            "keyId": key.settings.keyID, "issuerId": key.issuerID, "active": key.isActive, "life": key.lifeState,
+            "state": key.state.name, "reason": key.state.reason, "custody": key.custody?.rawValue,
+            "fingerprint": key.fingerprint,
+        ]
+    }
+
+    private static func members(of place: KeyBackendReport) -> JSONMembers {
+        [
+            "name": place.name, "health": place.health.name, "reason": place.health.reason,
+            "label": place.token?.label, "manufacturer": place.token?.manufacturer, "model": place.token?.model,
+            "serial": place.token?.serial, "firmware": place.token?.firmware,
+            "sessionsWanted": place.pool?.wanted, "sessionsReady": place.pool?.ready,
+            "sessionsBusy": place.pool?.busy, "sessionsStuck": place.pool?.hungCalls,
+            "queueDepth": place.pool?.queueDepth, "queueLimit": place.pool?.queueLimit,
+            "reconnects": place.pool?.reconnects,
+        ]
+    }
+
+    private static func members(of client: Client) -> JSONMembers {
+        let standing = client.standing(at: .now())
+        let limit = { (status: RateLimitStatus) -> JSONMembers in
+            ["limit": status.limit, "remaining": status.remaining]
+        }
+        return [
+            "name": client.name, "administrator": client.isAdministrator, "rate": standing.rate.map(limit),
+            "dailyQuota": standing.quota.map(limit),
+        ]
+    }
+}
+
+extension KeyBackendHealth {
+    var name: String {
+        switch self {
+        case .ready: "ready"
+        case .degraded: "degraded"
+        case .unavailable: "unavailable"
+        }
+    }
+
+    var reason: String? {
+        switch self {
+        case .ready: nil
+        case .degraded(let sentence), .unavailable(let sentence): sentence
+        }
+    }
+}
+
+/// Numbers with two decimal places.
+enum Decimals {
+    static func rounded(_ value: Double) -> Double { (max(0, min(value, 1e15)) * 100).rounded() / 100 }
+
+    static func text(_ value: Double) -> String {
+        let hundredths = Int64((rounded(value) * 100).rounded())
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
     }
 }

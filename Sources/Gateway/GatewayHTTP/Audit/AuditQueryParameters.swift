@@ -1,6 +1,6 @@
 import AuditKit
 import AuditLog
-import Hummingbird
+import HummingbirdCore
 import SigningKit
 
 /// A query of the audit log as URL parameters: `AuditTerm` names, `since`, `until`, `day`, and those of each route.
@@ -12,32 +12,22 @@ struct AuditQueryParameters {
     private static let standardLimit = 100
     private static let limits = 1...1000
 
-    init(_ request: Request, allowing others: Set<String>) throws {
-        let parameters = try QueryString(request.uri.query)
+    init(_ request: Request, allowing others: [String]) throws {
         let terms = AuditTerm.allCases.map(\.rawValue)
-        let known = Set(terms).union(["since", "until", "day"]).union(others)
-        if let unknown = parameters.names.first(where: { !known.contains($0) }) {
-            throw Problem(
-                .invalidParameter,
-                "The parameter \"\(unknown)\" is not known here; the parameters are "
-                    + "\(known.sorted().joined(separator: ", ")).",
-                field: unknown)
-        }
-        func value(_ name: String) throws(Problem) -> String? {
-            parameters.names.contains(name) ? try parameters.required(name) : nil
-        }
+        let parameters = try QueryString(
+            request.uri.query, allowing: (terms + ["since", "until", "day"] + others).sorted())
         var text = AuditQueryText()
-        text.since = try value("since")
-        text.until = try value("until")
-        text.day = try value("day")
-        for term in AuditTerm.allCases { text.terms[term] = try value(term.rawValue) }
-        text.isLatestFirst = try Self.order(try value("order"))
-        limit = try Self.limit(try value("limit"))
-        interval = try Self.interval(try value("by"))
+        text.since = parameters["since"]
+        text.until = parameters["until"]
+        text.day = parameters["day"]
+        for term in AuditTerm.allCases { text.terms[term] = parameters[term.rawValue] }
+        text.isLatestFirst = try Self.order(parameters["order"])
+        limit = try Self.limit(parameters["limit"])
+        interval = try Self.interval(parameters["by"])
         do { query = try text.query(at: ClockMonitor.systemTime()) } catch {
             throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
         }
-        query.indexes = try Self.indexes(after: try value("after"), before: try value("before"))
+        query.indexes = try Self.indexes(after: parameters["after"], before: parameters["before"])
     }
 
     private static func indexes(after: String?, before: String?) throws(Problem) -> Range<Int> {

@@ -1,30 +1,39 @@
-import AuditKit
-import Hummingbird
-import NIOCore
+public import AuditKit
+import AuditLog
+import HummingbirdCore
 import NIOPosix
 import Signing
 import SigningKit
 import StrictJSON
+public import TransparencyLog
+
+/// Gives the admin listener access to the audit log.
+public protocol AuditReading: Sendable {
+    /// Opens a reader for one request. Blocks.
+    func reader() throws(AuditStoreError) -> any AuditReader
+
+    /// The log's public key, and the cosigner's if it is known. Blocks.
+    func verifiers() throws(AuditStoreError) -> [NoteVerifier]
+
+    /// The checkpoints kept outside the log, and the number of unreadable parts among them. Blocks.
+    func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int)
+}
 
 /// The audit routes for administrators. They change no entry; a verification appends one.
 struct AuditRoutes {
     let reading: any AuditReading
     let gateway: SnapshotHolder
 
-    func add(to table: inout RouteTable, _ adminAuthorization: AdminAuthorization) {
-        let proofs = AuditProofRoutes(routes: self)
-        let export = AuditExportRoute(routes: self)
-        table.get("/v1/audit/entries", adminAuthorization.authorizing(entries))
-        table.get("/v1/audit/entries/{index}", adminAuthorization.authorizing(entry))
-        table.get("/v1/audit/entries/{index}/proof", adminAuthorization.authorizing(proofs.inclusion))
-        table.get("/v1/audit/consistency", adminAuthorization.authorizing(proofs.consistency))
-        table.get("/v1/audit/checkpoint", adminAuthorization.authorizing(proofs.checkpoint))
-        table.get("/v1/audit/checkpoints", adminAuthorization.authorizing(proofs.checkpoints))
-        table.get("/v1/audit/export", adminAuthorization.authorizing(export.respond))
-        table.get("/v1/audit/stats", adminAuthorization.authorizing(stats))
-        table.post(
-            "/v1/audit/verification",
-            adminAuthorization.authorizing(AuditVerificationRoute(routes: self).respond))
+    func add(to routes: inout Routes) {
+        routes.get("/v1/audit/entries", entries)
+        routes.get("/v1/audit/entries/{index}", entry)
+        routes.get("/v1/audit/entries/{index}/proof", inclusion)
+        routes.get("/v1/audit/consistency", consistency)
+        routes.get("/v1/audit/checkpoint", checkpoint)
+        routes.get("/v1/audit/checkpoints", checkpoints)
+        routes.get("/v1/audit/export", export)
+        routes.get("/v1/audit/stats", stats)
+        routes.post("/v1/audit/verification", verify)
     }
 
     // MARK: Reading
@@ -57,7 +66,7 @@ struct AuditRoutes {
     // MARK: Routes
 
     /// `GET /v1/audit/entries?since=…&product=…&limit=…`: the matching entries, by default the latest first.
-    @Sendable private func entries(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable private func entries(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["limit", "order", "after", "before"])
         let (found, isComplete, archived, coverage) = try await read { reader in
             var found: [StoredEntry] = []
@@ -87,9 +96,9 @@ struct AuditRoutes {
         return .json(writer.bytes)
     }
 
-    @Sendable private func entry(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        try Self.refuseParameters(request)
-        let index = try Self.index(context)
+    @Sendable private func entry(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        _ = try QueryString(request.uri.query, allowing: [])
+        let index = try Self.index(scope)
         let (entry, begin) = try await read { reader -> (StoredEntry?, Int) in
             var found: StoredEntry?
             try reader.entries(in: index..<index + 1) { (entry) throws(AuditStoreError) in
@@ -109,7 +118,7 @@ struct AuditRoutes {
     }
 
     /// `GET /v1/audit/stats?by=day`: counts by client, feature, key and outcome.
-    @Sendable private func stats(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable private func stats(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let query = try AuditQueryParameters(request, allowing: ["by"])
         // Encode the counts here: there may be hundreds of thousands, and the event loop also serves signatures.
         return .json(try await read { try Self.counts(query.query, by: query.interval, in: $0) })
@@ -136,25 +145,39 @@ struct AuditRoutes {
         return writer.bytes
     }
 
-    static func index(_ context: GatewayContext) throws -> Int {
-        let text = try context.parameters.require("index")
+    /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without
+    /// trusting the gateway, run `privyseal audit verify` on a copy.
+    @Sendable private func verify(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        _ = try QueryString(request.uri.query, allowing: [])
+        let (report, damaged) = try await read(isVerification: true) { [reading] reader in
+            let kept = try reading.externals()
+            let report = try AuditVerifier(try reading.verifiers(), externals: [kept.checkpoints]).verify(reader)
+            return (report, kept.damaged)
+        }
+        let actor = scope.known.client ?? ""
+        gateway.audit?.note(.verification(size: report.size, isIntact: report.isIntact, actor: actor))
+        let answer: JSONMembers = [
+            "outcome": report.isIntact ? "intact" : "broken",
+            "origin": report.origin,
+            "size": report.size,
+            "checkpoints": report.keptChecked,
+            "externalCheckpoints": report.externalChecked,
+            "unreadableCheckpoints": damaged,
+            "uncomparedCheckpoints": report.uncheckable,
+            "archived": report.archived,
+            "faultCount": report.faultCount,
+            "faults": report.faults.map(\.description),
+            "proof": report.proof,
+        ]
+        return .json(answer)
+    }
+
+    static func index(_ scope: RequestScope) throws -> Int {
+        let text = try scope.parameter("index")
         guard let index = AuditQueryParameters.number(text) else {
             throw Problem(.notFound, "\"\(text)\" is not the index of an entry; indexes are whole numbers from 0.")
         }
         return index
-    }
-
-    /// For a route without query parameters.
-    static func refuseParameters(_ request: Request) throws {
-        guard let name = try QueryString(request.uri.query).names.first else { return }
-        throw Problem(
-            .invalidParameter, "The parameter \"\(name)\" is not known here; this path has no parameters.", field: name)
-    }
-
-    static func text(_ text: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
     private static func write(_ tally: AuditTally, _ writer: inout JSONWriter) {

@@ -7,14 +7,11 @@ public final class ConnectionRegistry: Sendable {
     /// The limit of the admin listener and of the metrics listener, each.
     private static let adminLimit = 64
 
-    private let open = Mutex<[ObjectIdentifier: Entry]>([:])
+    private let open = Mutex<[ListenerName: [ObjectIdentifier: Entry]]>([:])
     private let limits: Mutex<GatewayConfiguration.Limits>
     let bodies = BodyBudget()
 
-    private struct Entry {
-        let channel: any Channel
-        let connection: Connection
-    }
+    private typealias Entry = (channel: any Channel, connection: Connection)
 
     public init(_ bounds: GatewayConfiguration.Limits) {
         limits = Mutex(bounds)
@@ -34,34 +31,31 @@ public final class ConnectionRegistry: Sendable {
     }
 
     /// Open connections of each listener.
-    public func counts() -> [ListenerName: Int] {
-        open.withLock { open in open.values.reduce(into: [:]) { $0[$1.connection.listener, default: 0] += 1 } }
-    }
+    public func counts() -> [ListenerName: Int] { open.withLock { $0.mapValues(\.count) } }
 
     /// Bytes of the request bodies in flight.
     public var bodyBytes: Int { bodies.total }
 
     /// - Returns: false if the limit is reached.
     func enter(_ channel: any Channel, _ connection: Connection, limit: Int) -> Bool {
-        open.withLock { open in
-            // Each listener has its own limit, so that a full one does not block the others.
-            let limit = connection.listener == .public ? limit : min(limit, Self.adminLimit)
-            let count = open.values.count { $0.connection.listener == connection.listener }
-            guard count < limit else { return false }
-            open[ObjectIdentifier(channel)] = Entry(channel: channel, connection: connection)
+        let listener = connection.listener
+        // Each listener has its own limit, so that a full one does not block the others.
+        let limit = listener == .public ? limit : min(limit, Self.adminLimit)
+        return open.withLock { open in
+            guard open[listener, default: [:]].count < limit else { return false }
+            open[listener, default: [:]][ObjectIdentifier(channel)] = (channel, connection)
             return true
         }
     }
 
-    func leave(_ channel: any Channel) {
-        open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
+    func leave(_ channel: any Channel, _ listener: ListenerName) {
+        open.withLock { $0[listener]?[ObjectIdentifier(channel)] = nil }
     }
 
     /// Ends the listener's connections that its new trust roots do not allow. Requests in progress get their answers
     /// first. Handshakes in progress get a moment to complete, and then compare their certificates.
     func noteTrust(_ listener: ListenerName, of identity: TLSIdentity) {
-        let entries = open.withLock { open in open.values.filter { $0.connection.listener == listener } }
-        for entry in entries {
+        for entry in open.withLock({ Array($0[listener, default: [:]].values) }) {
             // Remove the certificate here, so that it does not authenticate a request that the event loop reads before
             // this event. Without a certificate the handshake may be in progress, so the event loop decides.
             let certificate = entry.connection.knownPeer.certificate
@@ -78,4 +72,50 @@ struct TrustRootChange: Sendable {
     let identity: TLSIdentity
     /// Whether the new trust roots do not verify the connection's certificate, which is then already removed.
     let hasLostCertificate: Bool
+}
+
+/// A connection's listener, and its peer as far as the transport identifies it.
+final class Connection: Sendable {
+    let listener: ListenerName
+    private let peer: Mutex<Peer>
+    private let scope = Mutex<RequestScope?>(nil)
+
+    struct Peer: Sendable {
+        /// The uid of the process at the other end of a Unix socket.
+        var uid: UInt32?
+        /// The certificate that the TLS handshake verified.
+        var certificate: PeerCertificate?
+    }
+
+    init(_ listener: ListenerName, peer: Peer = Peer()) {
+        self.listener = listener
+        self.peer = Mutex(peer)
+    }
+
+    var knownPeer: Peer { peer.withLock { $0 } }
+
+    /// Called when the trust roots no longer verify the certificate.
+    func forgetCertificate() { peer.withLock { $0.certificate = nil } }
+
+    /// Called when the trust roots have changed and still verify the certificate.
+    func renewIssuers(by identity: TLSIdentity) {
+        guard let certificate = knownPeer.certificate else { return }
+        let renewed = identity.noteIssuers(of: certificate)
+        // If another thread removed the certificate meanwhile, it stays removed.
+        peer.withLock { if $0.certificate != nil { $0.certificate = renewed } }
+    }
+
+    func note(_ certificate: PeerCertificate) { peer.withLock { $0.certificate = certificate } }
+
+    func begin(_ scope: RequestScope) { self.scope.withLock { $0 = scope } }
+
+    func finish() { scope.withLock { $0 = nil } }
+
+    /// - Returns: the request in progress, which reports the problem that ends the connection; nil if there is none.
+    func end(with kind: ProblemKind) -> RequestScope? {
+        scope.withLock { scope in
+            scope?.note { $0.ending = kind }
+            return scope
+        }
+    }
 }

@@ -1,44 +1,42 @@
 import GatewayConfiguration
+import Glibc
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOSSL
+import Synchronization
 
 /// Configures each connection of a listener: TLS with the current certificate, timeouts, HTTP, and the peer's identity.
 struct GatewayChannel: ServerChildChannel {
-    struct Value: ServerChildChannelValue {
-        let accepted: AcceptedConnection
-        var channel: any Channel { accepted.channel }
-    }
-
     let listener: ListenerName
     let registry: ConnectionRegistry
     let identity: TLSIdentity?
-    let responder: HTTPChannelHandler.Responder
+    let routes: Routes
     let drain: Drain
-    let observer: ListenerObserver
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        PeerCredentials.uid(of: channel).flatMap { uid in
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
+        Self.uid(of: channel).flatMap { uid in
             let connection = Connection(listener, peer: Connection.Peer(uid: uid))
             return channel.eventLoop.makeCompletedFuture { try configure(channel, connection) }
                 .flatMap { $0.setup(channel: channel, logger: logger) }
                 .flatMapThrowing { http in
                     let accepted = AcceptedConnection(http, connection)
                     try checkHeads(of: channel)
-                    return Value(accepted: accepted)
+                    return accepted
                 }
         }
     }
 
-    func handle(value: Value, logger: Logger) async {
-        let http = HTTP1Channel(responder: responder)
+    func handle(value: AcceptedConnection, logger: Logger) async {
+        let connection = value.connection
+        let http = HTTP1Channel { [routes] request, writer, _ in
+            let response = await routes.respond(to: request, on: connection)
+            try await writer.write(response: response.head, body: response.body)
+        }
         await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
-            await Connection.$current.withValue(value.accepted.connection) {
-                await http.handle(value: value.accepted.take(), logger: logger)
-            }
+            await http.handle(value: value.take(), logger: logger)
         }
     }
 
@@ -47,9 +45,9 @@ struct GatewayChannel: ServerChildChannel {
         // Register before the TLS context is taken: from here on, the connection receives trust root changes.
         let isAdmitted = registry.enter(channel, connection, limit: bounds.connections)
         if isAdmitted {
-            channel.closeFuture.whenComplete { _ in registry.leave(channel) }
+            channel.closeFuture.whenComplete { _ in registry.leave(channel, listener) }
         } else {
-            observer.noteRefused()
+            routes.reports.noteRefused(listener)
         }
         let clock = RequestTimeouts(bounds, isSecure: identity != nil)
         // Creating a context takes time, so a refused connection gets none.
@@ -73,13 +71,14 @@ struct GatewayChannel: ServerChildChannel {
         let handler = NIOLoopBound(
             RequestHandler(
                 clock, acceptHandler, connection, refusal: isAdmitted ? nil : .tooManyConnections, drain: drain,
-                age: TimeAmount(bounds.connectionAge), readTimeout: TimeAmount(bounds.idleTimeout), observer: observer),
+                reports: routes.reports),
             eventLoop: channel.eventLoop)
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [handler.value])
         configuration.httpDecoder.maxHeaderFieldSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderListSize = bounds.headerBytes
         configuration.httpDecoder.maxHeaderFieldCount = 100
-        return HTTP1Channel(responder: responder, configuration: configuration)
+        // `handle` answers the requests.
+        return HTTP1Channel(responder: { _, _, _ in }, configuration: configuration)
     }
 
     private func checkHeads(of channel: any Channel) throws {
@@ -87,5 +86,67 @@ struct GatewayChannel: ServerChildChannel {
         let acceptHandler = try pipeline.handler(type: AcceptHandler.self)
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         try pipeline.addHandler(RequestHeadHandler(acceptHandler), position: .after(parser))
+    }
+
+    /// `struct ucred` (unix(7)), which glibc declares only with _GNU_SOURCE.
+    private struct PeerCredentials {
+        var pid: Int32 = 0
+        var uid: UInt32 = 0
+        var gid: UInt32 = 0
+    }
+
+    /// The uid of a Unix socket's peer when it connected (`SO_PEERCRED` of unix(7)); nil on other kinds of socket.
+    private static func uid(of channel: any Channel) -> EventLoopFuture<UInt32?> {
+        guard case .unixDomainSocket = channel.localAddress, let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        let credentials: EventLoopFuture<PeerCredentials> = socket.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: SO_PEERCRED))
+        return credentials.map { $0.uid }
+    }
+}
+
+/// A connection between its acceptance and its handling.
+///
+/// If a listener ends just after it accepted a connection, no task handles the connection. NIO stops the process when
+/// such a channel is deallocated unfinished. So `deinit` closes it.
+final class AcceptedConnection: ServerChildChannelValue {
+    private let http: HTTP1Channel.Value
+    let connection: Connection
+    private let isHandled = Atomic(false)
+
+    var channel: any Channel { http.channel }
+
+    init(_ http: HTTP1Channel.Value, _ connection: Connection) {
+        self.http = http
+        self.connection = connection
+    }
+
+    /// The caller must handle the channel until its end.
+    func take() -> HTTP1Channel.Value {
+        isHandled.store(true, ordering: .relaxed)
+        return http
+    }
+
+    deinit {
+        guard !isHandled.load(ordering: .acquiring) else { return }
+        let http = http
+        http.channel.close(promise: nil)
+        Task { try? await http.executeThenClose { _, _ in } }
+    }
+}
+
+/// Runs the tasks of a connection on its event loop: from the request to the answer there is no change of thread, except
+/// for a token and the audit log (docs/adr/0043).
+final class EventLoopTaskExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -77,7 +77,7 @@ extension RequestHandler {
         isEnding = true
         stop()
         acceptHandler.discardRest()
-        if unflushed > 0 { close(context, in: readTimeout) } else { closeOutput(context) }
+        if unflushed > 0 { close(context, in: clock.readTimeout) } else { closeOutput(context) }
     }
 
     /// Closes the output, and the whole connection when the peer closes too or after `timeout`. Closing at once would
@@ -105,11 +105,11 @@ extension RequestHandler {
             problem.requestID = scope.requestID
         } else {
             problem.requestID = RequestID.next()
-            observer.noteAnswered(problem)
+            reports.noteAnswered(problem, connection.listener)
         }
         acceptHandler.discardRest()
         // A client that does not read this answer in time loses it. Earlier answers keep their read timeout.
-        close(context, in: unflushed > 0 ? readTimeout : Self.timeout)
+        close(context, in: unflushed > 0 ? clock.readTimeout : Self.timeout)
         let answer = problem.closingAnswer()
         context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
         context.write(wrapOutboundOut(.body(answer.body)), promise: nil)

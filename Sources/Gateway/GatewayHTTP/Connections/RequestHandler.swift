@@ -18,9 +18,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let connection: Connection
     let refusal: Problem?
     private let drain: Drain
-    private let age: TimeAmount
-    let observer: any ConnectionObserver
-    let readTimeout: TimeAmount
+    let reports: AnswerReports
     private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var retirement: Scheduled<Void>?
     var closing: Scheduled<Void>?
@@ -54,21 +52,16 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - refusal: the only answer of a connection that is not served; nil to serve it.
     ///   - drain: after it begins, answers say `Connection: close`.
-    ///   - age: the connection ends with the first answer after this time.
-    ///   - readTimeout: the connection ends if the client does not read an answer for this time.
     init(
         _ clock: RequestTimeouts, _ acceptHandler: AcceptHandler, _ connection: Connection, refusal: Problem?,
-        drain: Drain,
-        age: TimeAmount, readTimeout: TimeAmount, observer: any ConnectionObserver
+        drain: Drain, reports: AnswerReports
     ) {
         self.clock = clock
         self.acceptHandler = acceptHandler
         self.connection = connection
         self.refusal = refusal
         self.drain = drain
-        self.age = age
-        self.readTimeout = readTimeout
-        self.observer = observer
+        self.reports = reports
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -158,11 +151,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let problem: Problem
         switch error {
-        case let fault as RequestHeadFault: problem = Problem(fault)
+        case let fault as Problem: problem = fault
         case HTTPParserError.invalidEOFState where clock.isReceivingBody: problem = .incompleteBody
         case let error as HTTPParserError: problem = Problem(error, isLineTooLong: acceptHandler.isLineTooLong)
         default:
-            if clock.phase == .handshake, !isEnding { observer.noteFailedHandshake(error) }
+            if clock.phase == .handshake, !isEnding { reports.noteFailedHandshake(error, connection.listener) }
             return context.fireErrorCaught(error)
         }
         if clock.isReceivingBody { return cutOff(context, because: problem) }
@@ -177,7 +170,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard let refusal else {
             retirement?.cancel()
-            retirement = context.eventLoop.assumeIsolated().scheduleTask(in: age) { self.retire(context) }
+            retirement = context.eventLoop.assumeIsolated().scheduleTask(in: clock.age) { self.retire(context) }
             return scheduleTimer(context)
         }
         // Before the TLS handshake, no answer can be sent.
@@ -197,8 +190,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func ring(_ context: ChannelHandlerContext) {
         timer = nil
         guard clock.deadline <= .now() else { return scheduleTimer(context) }
-        observer.noteOverdue(clock.phase)
-        if clock.phase == .arriving, clock.isReceivingBody, clock.isAnswering, let problem = Problem(overdue: .arriving)
+        reports.noteOverdue(clock.phase, connection.listener)
+        if clock.phase == .arriving, clock.isReceivingBody, clock.isAnswering,
+            let problem = Problem(overdue: .arriving)
         {
             return cutOff(context, because: problem)
         }

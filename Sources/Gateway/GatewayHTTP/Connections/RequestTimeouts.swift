@@ -33,6 +33,12 @@ final class RequestTimeouts {
         }
     }
 
+    /// The connection ends with the first answer after this time.
+    var age: TimeAmount { TimeAmount(bounds.connectionAge) }
+
+    /// The connection ends if the client does not read an answer for this time.
+    var readTimeout: TimeAmount { TimeAmount(bounds.idleTimeout) }
+
     /// False while only the body of a request that has its answer is arriving.
     var owesAnswer: Bool { unanswered > 0 || !isArriving }
 

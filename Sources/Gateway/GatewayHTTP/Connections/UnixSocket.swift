@@ -1,4 +1,5 @@
 import Glibc
+import NIOCore
 
 /// Checks and permissions of a Unix socket. Binding replaces the socket of an ended process, but not one in use.
 enum UnixSocket {
@@ -10,12 +11,10 @@ enum UnixSocket {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard var address = address(of: path) else { throw .occupied("\(path) is too long for a Unix socket") }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else {
+            throw .occupied("\(path) is too long for a Unix socket")
         }
+        let result = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         if result == 0 { throw .occupied("another process listens on \(path)") }
     }
 
@@ -47,17 +46,4 @@ enum UnixSocket {
     private static let emptyPath: Int32 = 0x1000
 
     private static func reason() -> String { String(cString: strerror(errno)) }
-
-    private static func address(of path: String) -> sockaddr_un? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let isSet = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            // The last byte stays zero and terminates the path.
-            guard bytes.count < room.count else { return false }
-            room.copyBytes(from: bytes)
-            return true
-        }
-        return isSet ? address : nil
-    }
 }

@@ -1,4 +1,5 @@
-import Hummingbird
+import HTTPTypes
+import HummingbirdCore
 import KeyLifecycle
 import Signing
 import SigningKit
@@ -8,60 +9,55 @@ import StrictJSON
 struct KeyRoutes {
     let lifecycle: KeyLifecycleService
 
-    func add(to table: inout RouteTable, _ adminAuthorization: AdminAuthorization) {
-        table.get("/v1/keys", adminAuthorization.authorizing(overview))
-        table.get("/v1/keys/{keyId}", adminAuthorization.authorizing(key))
-        table.post("/v1/keys/{keyId}/prove", adminAuthorization.authorizing(prove))
-        for action in KeyChangeOrder.actions {
-            table.post(
-                "/v1/keys/{keyId}/\(action.rawValue)",
-                adminAuthorization.authorizing { request, context in try await change(action, request, context) })
+    func add(to routes: inout Routes) {
+        routes.get("/v1/keys") { _, _ in .json(lifecycle.overview()) }
+        routes.get("/v1/keys/{keyId}") { _, scope in .json(try lifecycle.overview(of: try scope.parameter("keyId"))) }
+        routes.post("/v1/keys/{keyId}/prove") { _, scope in
+            .json(try await lifecycle.prove(try scope.parameter("keyId"), by: scope.actor))
         }
-        table.post("/v1/proposals/{id}/approve", adminAuthorization.authorizing(approve))
-        table.post("/v1/proposals/{id}/reject", adminAuthorization.authorizing(reject))
-        table.post("/v1/ceremonies", adminAuthorization.authorizing(begin))
-        table.post("/v1/ceremonies/{id}/finish", adminAuthorization.authorizing(finish))
+        for action in KeyChangeOrder.actions {
+            routes.post("/v1/keys/{keyId}/\(action.rawValue)") { request, scope in
+                try await change(action, request, scope)
+            }
+        }
+        routes.post("/v1/proposals/{id}/approve", approve)
+        routes.post("/v1/proposals/{id}/reject") { _, scope in
+            try await lifecycle.reject(try scope.parameter("id"), by: scope.actor)
+            return Response(status: .noContent)
+        }
+        routes.post("/v1/ceremonies", begin)
+        routes.post("/v1/ceremonies/{id}/finish", finish)
     }
 
-    // MARK: States
-
-    @Sendable private func overview(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        .json(lifecycle.overview())
-    }
-
-    @Sendable private func key(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let keyID = try context.parameters.require("keyId")
-        return .json(try await answering { () throws(KeyLifecycleRefusal) in try lifecycle.overview(of: keyID) })
+    /// The same routes on a gateway without an audit log. Each answer says why keys cannot be changed.
+    static func addRefusals(to routes: inout Routes) {
+        let sentence =
+            "This gateway keeps no audit log, and so no register of keys: activeKey in its configuration says which "
+            + "key signs. Add an audit section to the configuration to manage the lifecycle of keys."
+        for path in ["/v1/keys", "/v1/keys/{keyId}"] {
+            routes.get(path) { _, _ in throw Problem(.notFound, sentence) }
+        }
+        for path in ["/v1/keys/{keyId}/{action}", "/v1/proposals/{id}/{decision}", "/v1/ceremonies"] {
+            routes.post(path) { _, _ in throw Problem(.changeRefused, sentence) }
+        }
     }
 
     // MARK: Changes
 
-    @Sendable private func prove(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let (keyID, actor) = (try context.parameters.require("keyId"), Self.actor(context))
-        return .json(
-            try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.prove(keyID, by: actor) })
-    }
-
     private func change(
-        _ action: KeyLifecycleAction, _ request: Request, _ context: GatewayContext
+        _ action: KeyLifecycleAction, _ request: Request, _ scope: RequestScope
     ) async throws -> Response {
-        let keyID = try context.parameters.require("keyId")
+        let keyID = try scope.parameter("keyId")
         let order = try await Self.read(request) { value throws(JSONReadError) in
             try KeyChangeOrder(action, keyID, from: value)
         }
-        let actor = Self.actor(context)
-        return Self.response(
-            try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.change(order, by: actor) })
+        return Self.response(try await lifecycle.change(order, by: scope.actor))
     }
 
-    @Sendable private func approve(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let (id, actor) = (try context.parameters.require("id"), Self.actor(context))
+    @Sendable private func approve(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        let id = try scope.parameter("id")
         let digest = try await Self.read(Approval.self, request).digest
-        return Self.response(
-            try await answering { () throws(KeyLifecycleRefusal) in
-                try await lifecycle.approve(id, digest: digest, by: actor)
-            }
-        )
+        return Self.response(try await lifecycle.approve(id, digest: digest, by: scope.actor))
     }
 
     private struct Approval: Decodable {
@@ -72,41 +68,29 @@ struct KeyRoutes {
         }
     }
 
-    @Sendable private func reject(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let (id, actor) = (try context.parameters.require("id"), Self.actor(context))
-        try await answering { () throws(KeyLifecycleRefusal) in try await lifecycle.reject(id, by: actor) }
-        return Response(status: .noContent)
+    private static func response(_ answer: KeyChangeAnswer) -> Response {
+        if case .proposed(let proposal) = answer, proposal.approver == nil { return .json(answer, status: .accepted) }
+        return .json(answer)
     }
 
     // MARK: Provisioning jobs
 
-    @Sendable private func begin(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable private func begin(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let order = try await Self.read(ProvisioningOrder.self, request)
-        let actor = Self.actor(context)
-        let answer = try await answering { () throws(KeyLifecycleRefusal) in
-            try await lifecycle.begin(order, by: actor)
-        }
+        let answer = try await lifecycle.begin(order, by: scope.actor)
         if case .proposed = answer { return .json(answer, status: .accepted) }
         return .json(answer)
     }
 
-    @Sendable private func finish(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let id = try context.parameters.require("id")
+    @Sendable private func finish(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        let id = try scope.parameter("id")
         let end = try await Self.read(ProvisioningResult.self, request)
-        let actor = Self.actor(context)
-        let outcome = try await answering { () throws(KeyLifecycleRefusal) in
-            try await lifecycle.finish(id, end, by: actor)
-        }
+        let outcome = try await lifecycle.finish(id, end, by: scope.actor)
         if case .waiting = outcome { return .json(outcome, status: .accepted) }
         return .json(outcome)
     }
 
-    // MARK: Helpers
-
-    private static func actor(_ context: GatewayContext) -> Administrator {
-        let known = context.scope.known
-        return known.administrator ?? Administrator(name: known.client ?? "")
-    }
+    // MARK: Bodies
 
     private static func read<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
         try await read(request) { value throws(JSONReadError) in try value.decode(type) }
@@ -120,28 +104,14 @@ struct KeyRoutes {
         do { root = try JSONDocument(parsing: body).root } catch {
             throw Problem(.malformedBody, error.description)
         }
-        do { return try read(root) } catch {
-            throw Problem(.invalidRequest, error.description, field: error.path.isEmpty ? nil : error.path)
-        }
+        do { return try read(root) } catch { throw Problem(error) }
     }
+}
 
-    private static func response(_ answer: KeyChangeAnswer) -> Response {
-        if case .proposed(let proposal) = answer, proposal.approver == nil { return .json(answer, status: .accepted) }
-        return .json(answer)
-    }
-
-    private func answering<Value>(_ body: () async throws(KeyLifecycleRefusal) -> Value) async throws -> Value {
-        do throws(KeyLifecycleRefusal) {
-            return try await body()
-        } catch {
-            switch error.kind {
-            case .transition: throw Problem(.changeRefused, error.description)
-            case .unknown: throw Problem(.notFound, error.description)
-            case .unrecorded:
-                var problem = Problem(.auditUnavailable, error.description)
-                problem.retryAfter = 2
-                throw problem
-            }
-        }
+extension RequestScope {
+    /// The administrator who sent the request.
+    fileprivate var actor: Administrator {
+        let known = known
+        return known.administrator ?? Administrator(name: known.client ?? "")
     }
 }

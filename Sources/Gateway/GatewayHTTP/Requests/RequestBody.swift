@@ -1,16 +1,20 @@
+import GatewayConfiguration
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 import SigningKit
+import Synchronization
 
 /// Reads the JSON body of a request, within limits.
 enum RequestBody {
     /// Of a request for one signature, in bytes.
     static let maximumLength = 64 << 10
 
-    /// - Parameter reservation: counts the bytes in flight; nil on the admin listener, which limits its connections.
+    /// - Parameter reserve: counts the bytes in flight before they are read. The admin listener limits its connections
+    ///   instead.
     static func read(
-        _ request: Request, upTo limit: Int = maximumLength, _ reservation: BodyReservation? = nil
+        _ request: Request, upTo limit: Int = maximumLength,
+        reserve: (Int) throws(Problem) -> Void = { _ throws(Problem) in }
     ) async throws -> [UInt8] {
         try requireJSON(request.headers[.contentType])
         try requirePlain(request.headers[.contentEncoding])
@@ -19,13 +23,13 @@ enum RequestBody {
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length {
             guard length <= limit else { throw tooLarge(limit) }
-            try reservation?.take(length)
+            try reserve(length)
             bytes.reserveCapacity(length)
         }
         do {
             for try await part in request.body {
                 guard part.readableBytes <= limit - bytes.count else { throw tooLarge(limit) }
-                if length == nil { try reservation?.take(part.readableBytes) }
+                if length == nil { try reserve(part.readableBytes) }
                 bytes += part.readableBytesView
             }
             return bytes
@@ -57,4 +61,35 @@ enum RequestBody {
             throw Problem(.unsupportedMediaType, "The header Content-Type \(found); it must be application/json.")
         }
     }
+}
+
+/// The bytes of request bodies in flight, from their arrival to the answer.
+final class BodyBudget: Sendable {
+    private struct State {
+        var total = 0
+        var clients: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: `too-many-bytes`; nothing is reserved then.
+    func take(_ count: Int, for client: String, within bounds: GatewayConfiguration.Limits) throws(Problem) {
+        try state.withLock { state throws(Problem) in
+            let own = state.clients[client, default: 0]
+            guard count <= bounds.clientBodyBytes - own else { throw .tooManyBytes(client: client) }
+            guard count <= bounds.totalBodyBytes - state.total else { throw .tooManyBytes(client: nil) }
+            state.clients[client] = own + count
+            state.total += count
+        }
+    }
+
+    func release(_ count: Int, for client: String) {
+        state.withLock { state in
+            state.total -= count
+            let rest = state.clients[client, default: 0] - count
+            state.clients[client] = rest > 0 ? rest : nil
+        }
+    }
+
+    var total: Int { state.withLock { $0.total } }
 }

@@ -1,4 +1,4 @@
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 import NIOPosix
 import SigningKit
@@ -6,9 +6,6 @@ import Synchronization
 
 /// `GET /openapi.yaml` and `GET /openapi.json`: the OpenAPI document of the public listener.
 final class ContractRoutes: Sendable {
-    static let yamlPath = "/openapi.yaml"
-    static let jsonPath = "/openapi.json"
-
     private let features: [FeatureDescriptor]
     /// Made by the first request.
     private let made = Mutex<Bodies?>(nil)
@@ -22,12 +19,12 @@ final class ContractRoutes: Sendable {
         self.features = features
     }
 
-    @Sendable func yaml(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        answer(try await bodies().yaml, as: "application/yaml")
+    @Sendable func yaml(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        Response(try await bodies().yaml, as: "application/yaml")
     }
 
-    @Sendable func json(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        answer(try await bodies().json, as: "application/json")
+    @Sendable func json(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        Response(try await bodies().json, as: "application/json")
     }
 
     /// Making them takes too long for an event loop.
@@ -42,11 +39,5 @@ final class ContractRoutes: Sendable {
                 return bodies
             }
         }
-    }
-
-    private func answer(_ body: ByteBuffer, as contentType: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: contentType, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: body))
     }
 }

@@ -1,24 +1,23 @@
 import AuditLog
-import Hummingbird
+import HTTPTypes
+import HummingbirdCore
 import Signing
 import StrictJSON
 
 /// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,
 /// and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
 struct HealthRoutes {
-    static let livePath = "/livez"
-    static let readyPath = "/readyz"
     private static let appParameter = "app"
 
     let gateway: SnapshotHolder
     let monitor: KeyRingMonitor
     let drain: Drain
 
-    @Sendable func alive(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable func alive(_ request: Request, _ scope: RequestScope) async throws -> Response {
         .json(["status": "alive"])
     }
 
-    @Sendable func ready(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable func ready(_ request: Request, _ scope: RequestScope) async throws -> Response {
         if drain.hasBegun { return .json(["status": "draining"], status: .serviceUnavailable) }
         let app = try QueryString(request.uri.query)[Self.appParameter]
         let issuerID = try app.map { try self.issuerID(ofApp: $0) }

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import Hummingbird
+import HummingbirdCore
 import Signing
 import StrictJSON
 
@@ -10,7 +10,7 @@ struct KeySetRoute {
 
     let gateway: SnapshotHolder
 
-    @Sendable func respond(_ request: Request, _ context: GatewayContext) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let keys = gateway.current.ring.handles.compactMap { handle -> JSONMembers? in
             guard handle.isTrustworthy, let publicKey = handle.publicKey else { return nil }
             // RFC 7518 §6.2.1: x and y, 32 bytes each.

@@ -1,5 +1,8 @@
 public import GatewayConfiguration
+import Glibc
+import Logging
 import NIOSSL
+public import ServiceLifecycle
 import Synchronization
 
 /// The current certificate of a listener. A new certificate applies to new connections; open connections keep theirs.
@@ -13,8 +16,6 @@ public final class TLSIdentity: Sendable {
         var marks: FileIdentities
         /// Counts the changes of `TLSMaterial.trust`.
         var trustRevision = 0
-        /// The error that was logged last.
-        var complaint: TLSError?
     }
 
     /// - Throws: `TLSError` when the files cannot be used.
@@ -34,18 +35,10 @@ public final class TLSIdentity: Sendable {
         return FileIdentities(settings.files) != marks
     }
 
-    /// Whether the error was logged already. Notes it as logged.
-    func hasComplained(of error: TLSError) -> Bool {
-        state.withLock { state in
-            defer { state.complaint = error }
-            return state.complaint == error
-        }
-    }
-
-    /// - Returns: the context of a new connection, and the `trustGeneration` of its trust roots.
+    /// - Returns: the context of a new connection, and the `trustRevision` of its trust roots.
     func forConnection() throws -> (context: NIOSSLContext, trustRevision: Int) {
-        let (material, snapshot) = state.withLock { ($0.material, $0.trustRevision) }
-        return (try material.context(), snapshot)
+        let (material, revision) = state.withLock { ($0.material, $0.trustRevision) }
+        return (try material.context(), revision)
     }
 
     var trustRevision: Int { state.withLock { $0.trustRevision } }
@@ -96,4 +89,68 @@ public final class TLSIdentity: Sendable {
 
 extension GatewayConfiguration.TLS {
     fileprivate var files: [String] { [certificate.path, key.path] + (trustRoots.map { [$0.path] } ?? []) }
+}
+
+/// Identifies the versions of files by inode, size and modification time.
+private struct FileIdentities: Equatable {
+    private let marks: [[Int]]
+
+    init(_ paths: [String]) {
+        marks = paths.map { path in
+            var status = stat()
+            guard stat(path, &status) == 0 else { return [] }
+            return [
+                Int(truncatingIfNeeded: status.st_ino), Int(status.st_size), status.st_mtim.tv_sec,
+                status.st_mtim.tv_nsec,
+            ]
+        }
+    }
+}
+
+/// Checks every second whether a listener's TLS files have changed, and loads the new ones. If only one of them has
+/// been replaced yet, they do not fit together, and the watcher tries again.
+public final class TLSWatcher: Service {
+    private let listeners: [(name: ListenerName, identity: TLSIdentity)]
+    private let registry: ConnectionRegistry
+    private let logger = Logger(label: "privyseal.tls")
+
+    public init(_ listeners: [(name: ListenerName, identity: TLSIdentity)], registry: ConnectionRegistry) {
+        self.listeners = listeners
+        self.registry = registry
+    }
+
+    public func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var complaints: [ListenerName: (error: TLSError, isLogged: Bool)] = [:]
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                for (name, identity) in self.listeners {
+                    complaints[name] =
+                        identity.isOutdated ? self.renew(name, identity, previous: complaints[name]) : nil
+                }
+            }
+        }
+    }
+
+    /// - Parameter previous: the error of the last second. Only a repeated error is logged, and once, because files are
+    ///   replaced one by one.
+    /// - Returns: the current error.
+    private func renew(
+        _ name: ListenerName, _ identity: TLSIdentity, previous: (error: TLSError, isLogged: Bool)?
+    ) -> (error: TLSError, isLogged: Bool)? {
+        do throws(TLSError) {
+            let hasNewTrust = try identity.renewal().commit(name, registry)
+            logger.info(
+                "The listener uses its new TLS files",
+                metadata: ["listener": "\(name.rawValue)", "newTrustRoots": "\(hasNewTrust)"])
+            return nil
+        } catch {
+            guard error == previous?.error else { return (error, false) }
+            if previous?.isLogged != true {
+                logger.error(
+                    "The listener's TLS files have changed but cannot be used; the previous ones stay in use: \(error)",
+                    metadata: ["listener": "\(name.rawValue)"])
+            }
+            return (error, true)
+        }
+    }
 }

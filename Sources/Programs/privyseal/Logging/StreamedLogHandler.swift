@@ -51,10 +51,10 @@ extension Logger.Level {
 /// The last warnings and errors, for `privyseal status`.
 final class RecentEvents: Sendable {
     private static let limit = 20
-    private let events = Mutex<[GatewayStatus.Event]>([])
+    private let events = Mutex<[ProcessStatus.Event]>([])
 
     func note(_ line: LogLine) {
-        let event = GatewayStatus.Event(
+        let event = ProcessStatus.Event(
             time: ClockMonitor.systemTime().text, level: line.level.rawValue, message: line.message)
         events.withLock { events in
             if events.count == Self.limit { events.removeFirst() }
@@ -63,5 +63,5 @@ final class RecentEvents: Sendable {
     }
 
     /// Oldest first.
-    var all: [GatewayStatus.Event] { events.withLock { $0 } }
+    var all: [ProcessStatus.Event] { events.withLock { $0 } }
 }

@@ -56,21 +56,19 @@ struct GatewayService {
         let tracing = configuration.tracing.map { TraceExport($0) }
         let clock = audit?.clock ?? ClockMonitor()
         let keys = audit.map { KeyLifecycleService(gateway, audit: $0, keyStates: keyStates) }
-        let totals = RequestTotals()
         let router = GatewayRouter(
             gateway: gateway, monitor: monitor, drain: drain, registry: registry,
-            log: StreamedAccessLog(format: configuration.logging.format), totals: totals, tracing: tracing)
+            log: StreamedAccessLog(format: configuration.logging.format), tracing: tracing)
         let reloader = Reloader(
             path: path, configuration, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners,
             manager: manager)
-        let administration = AdminService(
-            path: path, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners, totals: totals,
-            recent: recent, reloader: reloader)
+        let administration = AdminService(path: path, recent: recent, reloader: reloader)
         let servers = try listeners.settings.map { settings in
             let routes =
                 switch settings.name {
                 case .public: router.public
-                case .admin: router.admin(administration, audit: auditReading, keys: keys)
+                case .admin:
+                    router.admin(administration, listeners: listeners.settings, audit: auditReading, keys: keys)
                 case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
                 }
             return try Listener(settings, router: router, routes: routes) { address in

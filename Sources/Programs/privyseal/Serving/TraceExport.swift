@@ -30,7 +30,7 @@ struct TraceExport: Service, RequestTracing {
     private struct Request: RequestSpan {
         let span: OTLPSpan
 
-        var trace: TraceContext { span.context.traceContext ?? .fresh(sampled: false) }
+        var trace: TraceContext { span.trace }
 
         func contain<Result>(_ body: () async throws -> Result) async rethrows -> Result {
             try await ServiceContext.$current.withValue(span.context, operation: body)

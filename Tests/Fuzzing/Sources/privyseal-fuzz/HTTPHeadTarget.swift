@@ -2,6 +2,8 @@ import GatewayConfiguration
 import Logging
 import NIOCore
 import NIOEmbedded
+import Signing
+import SigningKit
 
 @testable import GatewayHTTP
 
@@ -9,6 +11,16 @@ import NIOEmbedded
 enum HTTPHeadTarget {
     private static let registry = ConnectionRegistry(GatewayConfiguration.Limits())
     private static let drain = Drain(delay: .zero)
+    /// Nothing answers here, so an empty configuration is enough.
+    private static let routes: Routes = {
+        let gateway = SnapshotHolder(
+            ConfigurationSnapshot(
+                GatewaySettings(accounts: []), features: [], backends: [],
+                secrets: FileSecretSource(credentialsDirectory: nil)))
+        return GatewayRouter(
+            gateway: gateway, monitor: KeyRingMonitor(gateway), drain: drain, registry: registry
+        ).public
+    }()
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter bytes: the first byte is the size of the pieces; 0 means one piece.
@@ -18,8 +30,7 @@ enum HTTPHeadTarget {
         let pieceSize = first == 0 ? bytes.count : Int(first)
         let channel = EmbeddedChannel()
         let gateway = GatewayChannel(
-            listener: .public, registry: registry, identity: nil, responder: { _, _, _ in },
-            drain: drain, observer: ListenerObserver(listener: .public, log: nil, metrics: nil))
+            listener: .public, registry: registry, identity: nil, routes: routes, drain: drain)
         let value = try? gateway.setup(channel: channel, logger: logger).wait()
         FuzzTarget.require(value != nil, "a connection cannot be set up")
         channel.pipeline.fireChannelActive()

@@ -3,10 +3,7 @@ import Foundation
 import GatewayConfiguration
 import GatewayHTTP
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JWS
-import NIOCore
 import OfferCodeRedemption
 import SignatureExplanation
 import Signing
@@ -36,16 +33,18 @@ struct DerivedPlacesTests {
         let router = GatewayRouter(
             gateway: gateway, monitor: KeyRingMonitor(gateway), drain: Drain(delay: .zero),
             registry: ConnectionRegistry(GatewayConfiguration.Limits()))
-        let answer = try await Application(router: router.public).test(.router) { client in
-            let documented = try await client.execute(uri: "/openapi.yaml", method: .get)
-            #expect(String(buffer: documented.body).contains("/v1/apps/{bundleId}/offer-code-redemption/batch:"))
-            return try await client.execute(
-                uri: "/v1/apps/com.example.app/offer-code-redemption", method: .post,
-                headers: [.contentType: "application/json"],
-                body: ByteBuffer(string: #"{"productId":"p","offerCode":"SPRING"}"#))
-        }
-        #expect(answer.status == .ok)
-        let token = try JSONDocument(parsing: Array(answer.body.readableBytesView)).root.anyObject().required("jws") {
+        let documented = try await router.public.answer(
+            to: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/openapi.yaml"))
+        #expect(
+            String(decoding: documented.body, as: UTF8.self)
+                .contains("/v1/apps/{bundleId}/offer-code-redemption/batch:"))
+        let answer = try await router.public.answer(
+            to: HTTPRequest(
+                method: .post, scheme: nil, authority: nil, path: "/v1/apps/com.example.app/offer-code-redemption",
+                headerFields: [.contentType: "application/json"]),
+            body: Array(#"{"productId":"p","offerCode":"SPRING"}"#.utf8))
+        #expect(answer.head.status == .ok)
+        let token = try JSONDocument(parsing: answer.body).root.anyObject().required("jws") {
             value throws(JSONReadError) in try value.string()
         }
         let publicKey = try #require(gateway.current.ring.handles.first?.publicKey)

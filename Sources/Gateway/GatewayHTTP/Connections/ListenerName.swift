@@ -1,3 +1,0 @@
-public import GatewayConfiguration
-
-public typealias ListenerName = GatewayConfiguration.Listener.Role

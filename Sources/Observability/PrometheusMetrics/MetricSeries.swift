@@ -39,15 +39,45 @@ final class PrometheusGauge: MetricSeries, MeterHandler, RecorderHandler {
     }
 }
 
-/// A histogram of durations, which it receives in nanoseconds and reports in seconds, or of other numbers. It ignores
-/// values that are not finite.
-final class PrometheusHistogram: MetricSeries, TimerHandler, RecorderHandler {
-    /// Upper bounds of the buckets as reported, ascending.
+/// A histogram of durations. It receives nanoseconds and reports seconds.
+final class PrometheusTimer: MetricSeries, TimerHandler {
+    private let histogram: Histogram
+
+    /// - Parameter bounds: upper bounds of the buckets in seconds, ascending.
+    init(bounds: [Double]) {
+        histogram = Histogram(bounds: bounds.map { ($0 * 1e9).rounded() })
+    }
+
+    /// - Parameter duration: a negative one, as after a clock step, counts as zero.
+    func recordNanoseconds(_ duration: Int64) { histogram.record(Double(max(duration, 0))) }
+
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+        histogram.write(name, labels, dividedBy: 1e9, to: &writer)
+    }
+}
+
+/// A histogram of sizes. It ignores values that are not finite.
+final class PrometheusRecorder: MetricSeries, RecorderHandler {
+    private let histogram: Histogram
+
+    /// - Parameter bounds: upper bounds of the buckets, ascending.
+    init(bounds: [Double]) {
+        histogram = Histogram(bounds: bounds)
+    }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        if value.isFinite { histogram.record(value) }
+    }
+
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+        histogram.write(name, labels, dividedBy: 1, to: &writer)
+    }
+}
+
+private struct Histogram: ~Copyable, Sendable {
     private let bounds: [Double]
-    /// The same in the unit of the recorded values.
-    private let limits: [Double]
-    /// Recorded values for each reported one.
-    private let scale: Double
     private let state: Mutex<State>
 
     private struct State {
@@ -56,33 +86,25 @@ final class PrometheusHistogram: MetricSeries, TimerHandler, RecorderHandler {
         var sum = 0.0
     }
 
-    /// - Parameters:
-    ///   - bounds: in seconds for durations.
-    ///   - isOfDurations: whether `recordNanoseconds` is called, not `record`.
-    init(bounds: [Double], isOfDurations: Bool = false) {
+    init(bounds: [Double]) {
         self.bounds = bounds
-        limits = isOfDurations ? bounds.map { ($0 * 1e9).rounded() } : bounds
-        scale = isOfDurations ? 1e9 : 1
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
     }
 
-    /// - Parameter duration: a negative one, as after a clock step, counts as zero.
-    func recordNanoseconds(_ duration: Int64) { record(Double(max(duration, 0))) }
-
-    func record(_ value: Int64) { record(Double(value)) }
-
-    func record(_ value: Double) {
-        guard value.isFinite else { return }
+    borrowing func record(_ value: Double) {
         var bucket = 0
-        while bucket < limits.count, value > limits[bucket] { bucket += 1 }
+        while bucket < bounds.count, value > bounds[bucket] { bucket += 1 }
         state.withLock { state in
             state.counts[bucket] += 1
             state.sum += value
         }
     }
 
-    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+    borrowing func write(
+        _ name: String, _ labels: LabelSet, dividedBy scale: Double, to writer: inout ExpositionWriter
+    ) {
         let state = state.withLock { $0 }
-        writer.histogram(name, labels, bounds: bounds, counts: state.counts, sum: state.sum / scale)
+        writer.histogram(
+            name, labels, bounds: bounds.map { $0 / scale }, counts: state.counts, sum: state.sum / scale)
     }
 }

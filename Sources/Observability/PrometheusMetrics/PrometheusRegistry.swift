@@ -137,13 +137,13 @@ extension PrometheusRegistry: MetricsFactory {
     ) -> any RecorderHandler {
         guard aggregate else { return gauge(label, dimensions) }
         return series(.histogram, MetricName.sanitized(label), label, dimensions) {
-            PrometheusHistogram(bounds: settings.valueBuckets)
+            PrometheusRecorder(bounds: settings.valueBuckets)
         }
     }
 
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(.histogram, MetricName.sanitized(label, suffix: "_seconds"), label, dimensions) {
-            PrometheusHistogram(bounds: settings.durationBuckets, isOfDurations: true)
+            PrometheusTimer(bounds: settings.durationBuckets)
         }
     }
 

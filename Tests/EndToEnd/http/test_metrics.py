@@ -9,7 +9,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPERATIONS = ROOT / "docs" / "operations"
-CATALOGUE = ROOT / "Sources" / "Observability" / "PrometheusMetrics" / "Catalogue" / "MetricCatalogue.swift"
+CATALOGUE = ROOT / "Sources" / "Observability" / "PrometheusMetrics" / "MetricCatalogue.swift"
 # Labels that Prometheus adds, and the label of a histogram's buckets.
 COMMON_LABELS = {"job", "instance", "le"}
 PROMQL = {

@@ -14,7 +14,7 @@ public final class TLSIdentity: Sendable {
         var material: TLSMaterial
         /// As of the last read.
         var marks: FileIdentities
-        /// Counts the changes of `TLSMaterial.trust`.
+        /// Counts the changes of the trust roots and of the client certificate mode.
         var trustRevision = 0
     }
 
@@ -68,7 +68,9 @@ public final class TLSIdentity: Sendable {
         @discardableResult
         public func commit(_ name: ListenerName, _ registry: ConnectionRegistry) -> Bool {
             let hasNewTrust = identity.state.withLock { state in
-                let hasNewTrust = state.material.trust != material.trust
+                let hasNewTrust =
+                    state.material.certificates != material.certificates
+                    || state.settings.clientCertificates != settings.clientCertificates
                 state = State(
                     settings: settings, material: material, marks: marks,
                     trustRevision: state.trustRevision + (hasNewTrust ? 1 : 0))

@@ -1,4 +1,3 @@
-import Crypto
 import GatewayConfiguration
 import Glibc
 import NIOSSL
@@ -10,8 +9,9 @@ struct TLSMaterial: Sendable {
     private let shared: NIOSSLContext?
     /// Expiry of the leaf in seconds since 1970.
     let expiry: Int
-    /// The digest of the client certificate mode and the trust roots.
-    let trust: SHA256Digest
+    /// The trust roots, in the order of the file.
+    let certificates: [NIOSSLCertificate]
+    /// Those that can be parsed.
     let roots: [TrustRoot]
 
     init(_ settings: GatewayConfiguration.TLS) throws(TLSError) {
@@ -38,7 +38,7 @@ struct TLSMaterial: Sendable {
         self.configuration = configuration
         shared = settings.clientCertificates == .notAsked ? context : nil
         expiry = Int(chain.first?.notValidAfter ?? 0)
-        trust = Self.digest(roots, settings)
+        certificates = roots
         self.roots = roots.compactMap(TrustRoot.init)
     }
 
@@ -83,13 +83,6 @@ struct TLSMaterial: Sendable {
             }
         }
         do { return try NIOSSLPrivateKey(bytes: bytes, format: .pem) } catch { throw .unreadable(path: path) }
-    }
-
-    private static func digest(_ roots: [NIOSSLCertificate], _ settings: GatewayConfiguration.TLS) -> SHA256Digest {
-        var hash = SHA256()
-        hash.update(data: Array("\(settings.clientCertificates)".utf8))
-        for root in roots { if let bytes = try? root.toDERBytes() { hash.update(data: bytes) } }
-        return hash.finalize()
     }
 }
 

@@ -22,7 +22,8 @@ struct SecureHeapTests {
     func contentIsSecure() throws {
         let directory = try KeyDirectory()
         let path = String(try directory.write(OpenSSL.key()).dropFirst("file:".count))
-        let content = try KeyFile(path: path, allowsSharing: false).read()
+        let file = KeyFile(path: path, allowsSharing: false, passphraseSource: nil, secrets: NoSecrets())
+        let content = try file.read()
         #expect(CRYPTO_secure_allocated(content.bytes.baseAddress) == 1)
         let block = try #require(try PEMBlock.find(in: content.bytes).first)
         #expect(CRYPTO_secure_allocated(try block.decode(content.bytes).bytes.baseAddress) == 1)

@@ -4,50 +4,37 @@ enum KeyEncoding {
     case p256(scalar: UnsafeRawBufferPointer, points: [UnsafeRawBufferPointer])
     /// EncryptedPrivateKeyInfo (RFC 5958 §3) under PBES2.
     case encrypted
-    /// EncryptedPrivateKeyInfo under an older scheme, by name.
-    case encryptedWithOldScheme(String)
-    case otherCurve(String)
-    /// A PKCS #8 structure that names P-256 and contains a key that names another curve.
-    case twoCurves(String)
-    case rsa
-    /// A private key that is neither EC nor RSA, by name.
-    case otherAlgorithm(String)
-    case publicKey
-    case certificate
-    case unreadable
 
-    init(_ der: UnsafeRawBufferPointer) {
-        guard let elements = DERReader.elements(of: der), elements.count >= 2 else {
-            self = .unreadable
-            return
-        }
+    init(_ der: UnsafeRawBufferPointer) throws(KeyFileError) {
+        guard let elements = DERReader.elements(of: der), elements.count >= 2 else { throw .damaged }
         switch (elements[0].tag, elements[1].tag) {
-        case (DERReader.integer, DERReader.sequence): self = Self.privateKeyInfo(elements)
-        case (DERReader.integer, DERReader.octetString): self = Self.ecPrivateKey(elements, curve: nil)
+        case (DERReader.integer, DERReader.sequence): self = try Self.privateKeyInfo(elements)
+        case (DERReader.integer, DERReader.octetString): self = try Self.ecPrivateKey(elements, curve: nil)
         // RFC 8017 appendix A.1: nine integers for a private key, two for a public one.
-        case (DERReader.integer, DERReader.integer): self = elements.count > 2 ? .rsa : .publicKey
-        case (DERReader.sequence, DERReader.octetString): self = Self.encryptedPrivateKeyInfo(elements)
-        case (DERReader.sequence, DERReader.bitString): self = .publicKey
-        case (DERReader.sequence, DERReader.sequence): self = .certificate
-        default: self = .unreadable
+        case (DERReader.integer, DERReader.integer): throw elements.count > 2 ? .rsa : .publicKey
+        case (DERReader.sequence, DERReader.octetString): self = try Self.encryptedPrivateKeyInfo(elements)
+        case (DERReader.sequence, DERReader.bitString): throw .publicKey
+        case (DERReader.sequence, DERReader.sequence): throw .certificate
+        default: throw .damaged
         }
     }
 
     /// `PrivateKeyInfo` (RFC 5208 §5), and `OneAsymmetricKey` (RFC 5958 §2), which adds a public key.
-    private static func privateKeyInfo(_ elements: [DERReader.Element]) -> KeyEncoding {
+    private static func privateKeyInfo(_ elements: [DERReader.Element]) throws(KeyFileError) -> KeyEncoding {
         var algorithm = DERReader(elements[1].content)
         guard let identifier = algorithm.next(DERReader.objectIdentifier), elements.count >= 3,
             elements[2].tag == DERReader.octetString
-        else { return .unreadable }
-        if identifier.content.elementsEqual(ObjectIdentifier.rsaEncryption) { return .rsa }
+        else { throw .damaged }
+        if identifier.content.elementsEqual(ObjectIdentifier.rsaEncryption) { throw .rsa }
         guard identifier.content.elementsEqual(ObjectIdentifier.ecPublicKey) else {
-            return .otherAlgorithm(ObjectIdentifier.name(of: identifier))
+            let name = ObjectIdentifier.name(of: identifier)
+            throw .unfit("holds a key for \(name); App Store keys are for ECDSA on P-256")
         }
         guard let curve = algorithm.next(), algorithm.isAtEnd,
             let outerPoint = publicKeyOfInfo(elements),
             let inner = DERReader.elements(of: elements[2].content), inner.count >= 2
-        else { return .unreadable }
-        let encoding = ecPrivateKey(inner, curve: curve)
+        else { throw .damaged }
+        let encoding = try ecPrivateKey(inner, curve: curve)
         guard case .p256(let scalar, let points) = encoding else { return encoding }
         return .p256(scalar: scalar, points: points + outerPoint)
     }
@@ -66,30 +53,34 @@ enum KeyEncoding {
     }
 
     /// `ECPrivateKey` (RFC 5915 §3). In PKCS #8 the outer structure names the curve, otherwise `parameters` does.
-    private static func ecPrivateKey(_ elements: [DERReader.Element], curve outer: DERReader.Element?) -> KeyEncoding {
+    private static func ecPrivateKey(
+        _ elements: [DERReader.Element], curve outer: DERReader.Element?
+    ) throws(KeyFileError) -> KeyEncoding {
         let version = elements[0], scalar = elements[1]
-        guard version.content.elementsEqual([1]), scalar.tag == DERReader.octetString else { return .unreadable }
+        guard version.content.elementsEqual([1]), scalar.tag == DERReader.octetString else { throw .damaged }
         var rest = elements.dropFirst(2)
         var inner: DERReader.Element?
         var points: [UnsafeRawBufferPointer] = []
         if let parameters = rest.first, parameters.tag == DERReader.context(0) {
-            guard let curve = only(in: parameters) else { return .unreadable }
+            guard let curve = only(in: parameters) else { throw .damaged }
             inner = curve
             rest = rest.dropFirst()
         }
         if let publicKey = rest.first, publicKey.tag == DERReader.context(1) {
             guard let bits = only(in: publicKey), bits.tag == DERReader.bitString, let point = point(bits.content)
-            else {
-                return .unreadable
-            }
+            else { throw .damaged }
             points = [point]
             rest = rest.dropFirst()
         }
-        guard rest.isEmpty, let curve = outer ?? inner else { return .unreadable }
-        if let other = otherCurve(curve) { return .otherCurve(other) }
-        if let inner, let other = otherCurve(inner) { return .twoCurves(other) }
+        guard rest.isEmpty, let curve = outer ?? inner else { throw .damaged }
+        if let other = otherCurve(curve) {
+            throw .unfit("holds a key on \(other); App Store keys are on P-256 (prime256v1)")
+        }
+        if let inner, let other = otherCurve(inner) {
+            throw .unfit("names two curves: P-256 (prime256v1) and, in the key itself, \(other)")
+        }
         // RFC 5915 requires 32 bytes; some old tools omit leading zeros.
-        guard (1...32).contains(scalar.content.count) else { return .unreadable }
+        guard (1...32).contains(scalar.content.count) else { throw .damaged }
         return .p256(scalar: scalar.content, points: points)
     }
 
@@ -112,10 +103,13 @@ enum KeyEncoding {
         return UnsafeRawBufferPointer(rebasing: content.dropFirst())
     }
 
-    private static func encryptedPrivateKeyInfo(_ elements: [DERReader.Element]) -> KeyEncoding {
+    private static func encryptedPrivateKeyInfo(_ elements: [DERReader.Element]) throws(KeyFileError) -> KeyEncoding {
         var algorithm = DERReader(elements[0].content)
-        guard let scheme = algorithm.next(DERReader.objectIdentifier) else { return .unreadable }
-        return scheme.content.elementsEqual(ObjectIdentifier.pbes2)
-            ? .encrypted : .encryptedWithOldScheme(ObjectIdentifier.name(of: scheme))
+        guard let scheme = algorithm.next(DERReader.objectIdentifier) else { throw .damaged }
+        guard scheme.content.elementsEqual(ObjectIdentifier.pbes2) else {
+            let name = ObjectIdentifier.name(of: scheme)
+            throw .unfit("is encrypted with \(name); only PBES2 is read. Convert it with: \(EncryptedKey.conversion)")
+        }
+        return .encrypted
     }
 }

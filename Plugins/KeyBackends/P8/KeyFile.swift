@@ -6,9 +6,16 @@ struct KeyFile {
     let path: String
     /// Whether the group and others may have access.
     let allowsSharing: Bool
+    /// The source of the passphrase of an encrypted file, as in the URI's `passphrase-source`.
+    let passphraseSource: String?
+    let secrets: any SecretSource
 
     /// In bytes. A key in PEM has about two hundred, an encrypted one about five hundred.
     static let maximumSize = 16 << 10
+
+    func key() throws(KeyError) -> LibCryptoKey {
+        try key(from: read())
+    }
 
     func read() throws(KeyError) -> SecureBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -16,7 +23,7 @@ struct KeyFile {
         defer { close(descriptor) }
         let size = try checkedSize(descriptor)
         guard let content = SecureBytes(capacity: size + 1) else {
-            throw .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
+            throw KeyFileError.noRoom.keyError(path)
         }
         try content.fill { room throws(KeyError) in try fill(room, from: descriptor) }
         guard content.count > 0 else { throw .unfit("The key file \(path) is empty.") }
@@ -57,6 +64,94 @@ struct KeyFile {
         case ENOENT, ENOTDIR: .notFound("There is no key file at \(path).")
         case EACCES, EPERM: .unfit("The key file \(path) cannot be read by this user (uid \(getuid())).")
         default: .unfit("The key file \(path) cannot be read: \(String(cString: strerror(code))).")
+        }
+    }
+}
+
+/// Finds the private key in a file's content, or throws an error that says what the file is instead.
+extension KeyFile {
+    func key(from content: SecureBytes) throws(KeyError) -> LibCryptoKey {
+        let der = try explained { () throws(KeyFileError) in try Self.der(from: content, mayBeArmoured: true) }
+        let encoding = try explained { () throws(KeyFileError) in try KeyEncoding(der.bytes) }
+        guard case .encrypted = encoding else {
+            return try explained { () throws(KeyFileError) in try Self.key(encoding) }
+        }
+        try explained { () throws(KeyFileError) in try KeyDerivation.check(der.bytes) }
+        guard let passphraseSource else {
+            throw .secretUnavailable(
+                "The key file \(path) is encrypted; give the source of its passphrase with "
+                    + "?passphrase-source=file:/path.")
+        }
+        let passphrase = try secrets.secret(passphraseSource)
+        return try explained { () throws(KeyFileError) in
+            let opened = try EncryptedKey.decrypt(der.bytes, with: passphrase)
+            return try Self.key(KeyEncoding(opened.bytes))
+        }
+    }
+
+    private func explained<Value>(_ body: () throws(KeyFileError) -> Value) throws(KeyError) -> Value {
+        do throws(KeyFileError) { return try body() } catch { throw error.keyError(path) }
+    }
+
+    private static func der(from content: SecureBytes, mayBeArmoured: Bool) throws(KeyFileError) -> SecureBytes {
+        let text = content.bytes
+        if text.first == DERReader.sequence, DERReader.elements(of: text) != nil { return content }
+        let blocks = try PEMBlock.find(in: text)
+        if !blocks.isEmpty { return try privateKeyBlock(of: blocks).decode(text) }
+        if text.first == DERReader.sequence { throw .damaged }
+        // Some deployment tools encode a whole file in Base64 again.
+        guard mayBeArmoured else { throw .unfit("is not a private key: it is neither PEM nor DER") }
+        return try der(from: try PEMBlock.decode(text), mayBeArmoured: false)
+    }
+
+    /// The one block with a private key; `openssl ecparam` puts the curve parameters before it.
+    private static func privateKeyBlock(of blocks: [PEMBlock]) throws(KeyFileError) -> PEMBlock {
+        let keys = blocks.filter { $0.label != "EC PARAMETERS" }
+        guard let block = keys.first else { throw .unfit("holds curve parameters only, no key") }
+        guard keys.count == 1 else { throw .severalBlocks(keys.map(\.label)) }
+        switch block.label {
+        case "PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY": return block
+        case "RSA PRIVATE KEY": throw .rsa
+        case "PUBLIC KEY", "RSA PUBLIC KEY": throw .publicKey
+        case "CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE": throw .certificate
+        default: throw .unfit("holds a PEM block named \"\(block.label)\"; expected PRIVATE KEY")
+        }
+    }
+
+    private static func key(_ encoding: KeyEncoding) throws(KeyFileError) -> LibCryptoKey {
+        guard case .p256(let scalar, let points) = encoding else { throw .unfit("is encrypted twice") }
+        guard let key = LibCryptoKey(scalar: scalar) else { throw .unfit("holds no valid P-256 private key") }
+        guard points.allSatisfy(key.hasPoint) else {
+            throw .unfit("holds a public key that does not belong to its private key")
+        }
+        return key
+    }
+}
+
+/// Why a key file cannot be used.
+enum KeyFileError: Error {
+    /// Continues the sentence "The key file PATH".
+    case unfit(String)
+    /// The labels of the PEM blocks.
+    case severalBlocks([String])
+    /// The secure heap is full.
+    case noRoom
+
+    static let damaged = KeyFileError.unfit("is cut off or damaged")
+    static let rsa = KeyFileError.unfit("holds an RSA key; App Store keys are for ECDSA on P-256")
+    static let publicKey = KeyFileError.unfit(
+        "holds a public key; the private key from App Store Connect (.p8) is needed")
+    static let certificate = KeyFileError.unfit(
+        "holds a certificate; the private key from App Store Connect (.p8) is needed")
+
+    func keyError(_ path: String) -> KeyError {
+        switch self {
+        case .unfit(let predicate): .unfit("The key file \(path) \(predicate).")
+        case .severalBlocks(let labels):
+            .ambiguous(
+                "The key file \(path) holds \(labels.count) PEM blocks (\(labels.joined(separator: ", ")));"
+                    + " it must hold exactly one key.")
+        case .noRoom: .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
         }
     }
 }

@@ -1,3 +1,5 @@
+import CLibCrypto
+import Crypto
 import Dispatch
 public import SigningKit
 
@@ -14,8 +16,6 @@ public struct P8Backend: KeyBackend {
     let key: P8Key
     /// The file's path, without the passphrase source.
     let path: String
-    /// The file's name, for messages.
-    private let name: String
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
@@ -26,23 +26,22 @@ public struct P8Backend: KeyBackend {
     public static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> P8Backend {
-        let (reader, file) = try source(locator, environment)
+        let file = try file(locator, environment)
         // Decryption takes as long as the file's key derivation demands, so it must not block the cooperative pool.
-        let key = await aside { () throws(KeyError) in try P8Key(reader.key(from: file.read())) }
-        let location = try P8Location(locator.uri)
-        return P8Backend(key: try key.get(), path: location.path, name: location.name)
+        let key = await aside { () throws(KeyError) in try P8Key(file.key()) }
+        return P8Backend(key: try key.get(), path: file.path)
     }
 
-    static func source(
+    private static func file(
         _ locator: KeyLocator, _ environment: KeyBackendEnvironment
-    ) throws(KeyError) -> (KeyFileReader, KeyFile) {
+    ) throws(KeyError) -> KeyFile {
         let location = try P8Location(locator.uri)
-        let file = KeyFile(path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"))
-        let passphrase = PassphraseReader(reference: location.passphraseSource, secrets: environment.secrets)
-        return (KeyFileReader(path: location.path, passphrase: passphrase), file)
+        return KeyFile(
+            path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"),
+            passphraseSource: location.passphraseSource, secrets: environment.secrets)
     }
 
-    static func aside<Value: Sendable>(
+    private static func aside<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async -> Result<Value, KeyError> {
         await withCheckedContinuation { continuation in
@@ -66,10 +65,33 @@ public struct P8Backend: KeyBackend {
     }
 
     public func report() async -> KeyBackendReport {
-        KeyBackendReport(health: await health(), name: name)
+        KeyBackendReport(health: await health(), name: path.split(separator: "/").last.map(String.init) ?? path)
     }
 
     public func close() async {
         await key.close()
+    }
+}
+
+/// Reads a key for its import into a token, in the same way as for signing.
+extension P8Backend: KeyMaterialReading {
+    public static func material(
+        at locator: KeyLocator, in environment: KeyBackendEnvironment
+    ) async throws(KeyError) -> KeyMaterial {
+        let file = try file(locator, environment)
+        return try await aside { () throws(KeyError) in try material(file.key()) }.get()
+    }
+
+    /// Encodes the key again, so that every token gets the same form.
+    private static func material(_ key: LibCryptoKey) throws(KeyError) -> KeyMaterial {
+        guard let info = EVP_PKEY2PKCS8(key.pkey) else { throw .failed("libcrypto could not encode the key.") }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        guard let der = EncryptedKey.encode(info) else {
+            throw .unavailable("There is no room on libcrypto's secure heap for the key.")
+        }
+        guard let publicKey = try? P256.Signing.PublicKey(x963Representation: key.point) else {
+            throw .unfit("The key's public point is not on P-256.")
+        }
+        return KeyMaterial(pkcs8: Secret(der.bytes), publicKey: publicKey)
     }
 }

@@ -8,8 +8,6 @@ struct P8Location {
     /// A reference for `SecretSource`, or nil.
     let passphraseSource: String?
 
-    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
-
     init(_ uri: KeyURI) throws(KeyError) {
         var path = uri.path
         if path.hasPrefix("//") {

@@ -6,7 +6,6 @@ import Encodings
 import GatewayConfiguration
 import JWS
 import KeyTransport
-import PKCS11
 import PKCS11Token
 import PromotionalOffer
 import SigningKit
@@ -64,14 +63,13 @@ enum FuzzTarget: String, CaseIterable {
     // MARK: PEM and DER
 
     private static func keys(_ bytes: [UInt8]) {
-        let reader = KeyFileReader(
-            path: "fuzz", passphrase: PassphraseReader(reference: nil, secrets: AbsentSecrets()))
+        let file = KeyFile(path: "fuzz", allowsSharing: false, passphraseSource: nil, secrets: AbsentSecrets())
         if let content = SecureBytes(capacity: bytes.count) {
             content.fill { room in
                 room.copyBytes(from: bytes)
                 return bytes.count
             }
-            if let key = try? reader.key(from: content) {
+            if let key = try? file.key(from: content) {
                 require((try? P8Key(key)) != nil, "a key file that is accepted has a point that is not")
             }
         }
@@ -149,7 +147,6 @@ enum FuzzTarget: String, CaseIterable {
 
     private static func uris(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        _ = try? PKCS11URI(text)
         guard let uri = try? KeyURI(text) else { return }
         _ = try? P8Backend.address(of: uri)
         _ = try? PKCS11TokenBackend.address(of: uri)

@@ -61,8 +61,16 @@ struct ModuleTests {
         #expect(info.flags.contains([.loginRequired, .tokenInitialized, .userPINInitialized]))
         #expect(!info.flags.contains(.userPINLocked))
         #expect(info.maximumSessions == nil)
-        #expect(try PKCS11URI("pkcs11:token=\(token.label);serial=\(token.serial)").matches(info))
-        #expect(try !PKCS11URI("pkcs11:token=other").matches(info))
+        #expect(info.uriAttributes["token"] == Array(token.label.utf8))
+        #expect(info.uriAttributes["serial"] == Array(token.serial.utf8))
+    }
+
+    @Test("a text field ends at its padding, which is blanks or a NUL")
+    func padding() {
+        for field in ["my shop", "my shop   ", "my shop\0\0", "my shop \0rest"] {
+            #expect(TokenInfo.withoutPadding(field.utf8) == Array("my shop".utf8))
+        }
+        #expect(TokenInfo.withoutPadding("   ".utf8).isEmpty)
     }
 
     @Test("a wrong PIN is an error with the function and the name of the return value")

@@ -55,6 +55,8 @@ struct AddressTests {
             ("pkcs11:token=shop?module-name=m%00", "module-name holds a NUL"),
             ("pkcs11:token=%00?module-path=/m.so", "token holds a NUL"),
             ("pkcs11:token=shop;object=a%00b?module-path=/m.so", "object holds a NUL"),
+            ("pkcs11:token=\(String(repeating: "x", count: 33))?module-path=/m.so", "more than the 32 bytes"),
+            ("pkcs11:serial=\(String(repeating: "1", count: 17))?module-path=/m.so", "more than the 16 bytes"),
             ("pkcs11:token=shop;slot-id=18446744073709551616?module-path=/m.so", "slot-id must be a decimal number"),
             ("pkcs11:token=shop;slot-id=4294967295?module-path=/m.so", "below 4294967295"),
             ("pkcs11:token=shop;slot-id=0x1f?module-path=/m.so", "0x1F is 31"),

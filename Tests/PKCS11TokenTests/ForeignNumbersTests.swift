@@ -36,6 +36,17 @@ struct ForeignNumbersTests {
 
     private func refusal(of uri: String) async -> KeyError? { await PKCS11TokenTests.refusal(of: uri) }
 
+    @Test("an attribute without a value is not a Boolean", arguments: ["0x162 CKA_EXTRACTABLE", "0x103 CKA_SENSITIVE"])
+    func emptyAttribute(_ attribute: String) async throws {
+        let (number, name) = (attribute.prefix { $0 != " " }, attribute.drop { $0 != " " }.dropFirst())
+        try module.follow("C_GetAttributeValue attribute=\(number) length=0")
+        guard case .unfit(let sentence) = await refusal(of: uri) else {
+            Issue.record("a key is accepted, or refused in another way")
+            return
+        }
+        #expect(sentence.contains("\(name) is missing"), "\(sentence)")
+    }
+
     @Test("a signature of an invalid length is an error", arguments: numbers)
     func signature(_ number: String) async throws {
         try await withKey(uri, ["sessions": .integer(1)]) { _, key in

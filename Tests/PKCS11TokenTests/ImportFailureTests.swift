@@ -33,6 +33,17 @@ struct ImportFailureTests {
         try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
     }
 
+    @Test(
+        "an import is refused and removed if the token does not report CKA_EXTRACTABLE of the new key",
+        arguments: ["rv=0x12", "length=0"])
+    func unreported(_ answer: String) async throws {
+        try module.follow("C_GetAttributeValue attribute=0x162 \(answer)")
+        let refused = await sentence { try await importKey(.plain(material(key)), uri) }
+        #expect(refused?.contains("CKA_EXTRACTABLE is not there") == true, "\(refused ?? "")")
+        try module.follow()
+        #expect(try token.objectCount() == 0)
+    }
+
     @Test("an import reports an object that it cannot remove, and continues when it is repeated")
     func hungCalls() async throws {
         // The first two objects to be destroyed are the template trial's and the AES key; the third is the private key.

@@ -180,6 +180,45 @@ struct ImportTests {
         #expect(again.destroyedPrivate == 0)
     }
 
+    @Test("destroy leaves other keys alone that share the label or the ID")
+    func sharedNames() async throws {
+        try token.generateKey(label: "KEY", id: [1])
+        try token.generateKey(label: "KEY", id: [2])
+        try token.generateKey(label: "OTHER", id: [1])
+        let gone = try await withProvisioningSession(token.uri("object=KEY;id=%01")) {
+            try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
+        }
+        #expect((gone.destroyedPrivate, gone.destroyedPublic) == (1, 1))
+        #expect(try token.objectCount() == 4)
+        for name in ["object=KEY;id=%02", "object=OTHER"] {
+            try await withKey(token.uri(name)) { _, opened in #expect(await fault(opened) == nil) }
+        }
+    }
+
+    @Test("a key whose label is not UTF-8 signs and is destroyed, but no new key gets such a label")
+    func otherEncoding() async throws {
+        let label = Attribute(.label, bytes: [0x4B, 0xE9])
+        try token.inspect { session in
+            let flags = [Attribute(.isToken, true), label]
+            _ = try session.generateKeyPair(
+                .ecKeyPairGeneration,
+                publicKey: flags + [Attribute(.ecParameters, bytes: Curve.p256.parameters), Attribute(.verify, true)],
+                privateKey: flags + [
+                    Attribute(.isPrivate, true), Attribute(.sensitive, true), Attribute(.extractable, false),
+                    Attribute(.sign, true),
+                ])
+        }
+        let uri = token.uri("object=K%E9")
+        try await withKey(uri) { _, opened in #expect(await fault(opened) == nil) }
+        let refused = await sentence { try await importKey(.plain(material(key)), uri) }
+        #expect(refused?.contains("must be UTF-8") == true)
+        let gone = try await withProvisioningSession(uri) {
+            try await $0.destroy($1, expecting: nil, isResumed: false, tell: { _ in })
+        }
+        #expect((gone.destroyedPrivate, gone.destroyedPublic) == (1, 1))
+        #expect(try token.objectCount() == 0)
+    }
+
     @Test("a generated key is local and signs a certification request that openssl accepts")
     func generated() async throws {
         let placed = try await withProvisioningSession(uri) {

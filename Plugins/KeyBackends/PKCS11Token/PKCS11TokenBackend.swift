@@ -1,15 +1,44 @@
+internal import Logging
+internal import Metrics
+internal import PKCS11
 public import SigningKit
+internal import Synchronization
 
-/// Keys on a PKCS #11 token. The private key never enters this process. The caller must close the backend: its threads
-/// keep it alive until then.
-public struct PKCS11TokenBackend: KeyBackend {
+/// Keys on a PKCS #11 token: a connection to the token, its signing workers, and the two threads that supervise them.
+/// The private key never enters this process. The caller must close the backend: its threads keep it alive until then.
+///
+/// The *maintenance thread* makes all calls except signatures: it opens, logs in, finds keys and recovers. The
+/// *watchdog thread* makes no calls, so that it can detect a call that hangs.
+public final class PKCS11TokenBackend: KeyBackend {
     public static let scheme = "pkcs11"
     public static var settings: [PluginSetting] { TokenSettings.declared }
 
-    let token: ActiveToken
+    let settings: TokenSettings
+    let pool: WorkerPool
+    let connection: TokenConnection
+    let threads: Mutex<TokenThreads>
+    let watch: Worker
+    let log = Logger(label: "privyseal.pkcs11")
+    let recovery = Mutex(TokenRecovery())
+    private let record: @Sendable (KeyBackendEvent) -> Void
+    private let isClosing = Atomic<Bool>(false)
+    private let closed = AsyncEvent()
+
+    private init(
+        _ connection: TokenConnection, _ settings: TokenSettings, maintenanceThread: Worker, watch: Worker,
+        metrics: any MetricsFactory, record: @escaping @Sendable (KeyBackendEvent) -> Void
+    ) {
+        self.record = record
+        (self.connection, self.settings, self.watch) = (connection, settings, watch)
+        threads = Mutex(TokenThreads(current: maintenanceThread))
+        pool = WorkerPool(
+            queueLimit: settings.queueLimit, stuckLimit: 2 * settings.sessions,
+            metrics: TokenMetrics(token: connection.info.shortName, in: metrics))
+        pool.backend = self
+    }
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
-        try TokenAddress.address(of: uri)
+        try TokenURI.address(of: uri)
     }
 
     /// Opens the module, finds the token, logs in once and opens the sessions, on a thread of the backend.
@@ -18,23 +47,101 @@ public struct PKCS11TokenBackend: KeyBackend {
     public static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> PKCS11TokenBackend {
-        PKCS11TokenBackend(token: try await ActiveToken.open(locator, in: environment))
+        let settings = TokenSettings(environment.settings)
+        let openAttempt = try OpenAttempts.begin(locator, timeout: settings.timeout)
+        let (maintenanceThread, watch) = (Worker(), Worker())
+        // Read it in the opening task: the maintenance thread has no task-local values.
+        let metrics = MetricsSystem.factory
+        guard maintenanceThread.start("privyseal-maint"), watch.start("privyseal-watch") else {
+            OpenAttempts.end(openAttempt)
+            maintenanceThread.end()
+            throw .unavailable("The system has no thread left for a token.")
+        }
+        do throws(KeyError) {
+            return try await maintenanceThread.perform(
+                within: settings.timeout, watchedBy: watch, late: late(settings),
+                onAbandoned: { $0.closeAll($0.pool.end()) },
+                { () throws(KeyError) in
+                    defer { OpenAttempts.end(openAttempt) }
+                    let connection = try TokenConnection(locator, settings, in: environment)
+                    let backend = PKCS11TokenBackend(
+                        connection, settings, maintenanceThread: maintenanceThread, watch: watch, metrics: metrics,
+                        record: environment.report)
+                    try backend.openWorkers()
+                    return backend
+                })
+        } catch {
+            maintenanceThread.end()
+            watch.end()
+            throw error
+        }
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
-        try await token.key(selector)
+        try await onMaintenanceThread { [self] () throws(KeyError) -> any SigningKey in
+            defer { closeDiscarded() }
+            return try connection.key(selector, for: pool)
+        }
+    }
+
+    /// Runs `body` on the maintenance thread while the caller waits.
+    func onMaintenanceThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KeyError) -> Value
+    ) async throws(KeyError) -> Value {
+        if isClosing.load(ordering: .relaxed) { throw .closed }
+        return try await maintenanceThread.perform(
+            within: settings.timeout, watchedBy: watch, late: Self.late(settings)
+        ) {
+            [self] () throws(KeyError) in
+            watchMaintenanceThread()
+            return try body()
+        }
     }
 
     public func health() async -> KeyBackendHealth {
-        token.pool.health
+        pool.report.health
     }
 
     public func report() async -> KeyBackendReport {
-        token.report
+        let (health, figures) = pool.report
+        let info = connection.info
+        let token = KeyBackendReport.Token(
+            label: info.label, manufacturer: info.manufacturer, model: info.model, serial: info.serial,
+            firmware: info.firmware)
+        return KeyBackendReport(health: health, name: info.shortName, token: token, pool: figures)
+    }
+
+    /// Passes an event to `KeyBackendEnvironment.report`.
+    func record(_ kind: KeyBackendEvent.Kind, because reason: String? = nil) {
+        let info = connection.info
+        record(KeyBackendEvent(kind, label: info.label, serial: info.serial, reason: reason))
     }
 
     public func close() async {
-        await token.close()
+        guard !isClosing.exchange(true, ordering: .relaxed) else { return await closed.wait() }
+        await pool.drain()
+        let sessions = pool.end()
+        // Ignore a timeout: a token that hangs cannot be closed, and the process must still end.
+        _ = try? await maintenanceThread.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings))
+        {
+            [self] () throws(KeyError) in
+            closeAll(sessions)
+        }
+        maintenanceThread.end()
+        watch.end()
+        closed.happen()
+    }
+
+    /// Runs last, on the maintenance thread.
+    func closeAll(_ sessions: [Session]) {
+        recovery.withLock { $0.isOver = true }
+        ModuleUsers.note(self, isHealthy: false, in: connection.module.path)
+        connection.close(sessions)
+        pool.backend = nil
+    }
+
+    private static func late(_ settings: TokenSettings) -> KeyError {
+        .unavailable("The token did not answer within \(settings.timeout / 1000) s.")
     }
 }
 

@@ -87,6 +87,17 @@ public struct ObjectClass: RawRepresentable, Hashable, Sendable {
     public static let publicKey = ObjectClass(rawValue: CKO_PUBLIC_KEY)
     public static let privateKey = ObjectClass(rawValue: CKO_PRIVATE_KEY)
     public static let secretKey = ObjectClass(rawValue: CKO_SECRET_KEY)
+
+    /// The standard's name, for messages.
+    public var name: String {
+        switch self {
+        case .certificate: "CKO_CERTIFICATE"
+        case .publicKey: "CKO_PUBLIC_KEY"
+        case .privateKey: "CKO_PRIVATE_KEY"
+        case .secretKey: "CKO_SECRET_KEY"
+        default: "CKO 0x" + String(rawValue, radix: 16)
+        }
+    }
 }
 
 /// `CK_KEY_TYPE`.
@@ -100,4 +111,41 @@ public struct KeyType: RawRepresentable, Hashable, Sendable {
     public static let rsa = KeyType(rawValue: CKK_RSA)
     public static let ec = KeyType(rawValue: CKK_EC)
     public static let aes = KeyType(rawValue: CKK_AES)
+
+    /// The standard's name, for messages.
+    public var name: String {
+        switch self {
+        case .rsa: "CKK_RSA"
+        case .ec: "CKK_EC"
+        case .aes: "CKK_AES"
+        default: "CKK 0x" + String(rawValue, radix: 16)
+        }
+    }
+}
+
+extension [Attribute] {
+    /// Passes the attributes in the layout of the C interface, for one call.
+    func withTemplate<Result>(_ body: (UnsafeMutablePointer<CK_ATTRIBUTE>?, UInt) -> Result) -> Result {
+        // One buffer holds all values. It is wiped, because a value may be an imported private key.
+        let size = reduce(0) { $0 + $1.value.count }
+        return withUnsafeTemporaryAllocation(byteCount: Swift.max(size, 1), alignment: 16) { storage in
+            defer { wipe(storage) }
+            return withUnsafeTemporaryAllocation(of: CK_ATTRIBUTE.self, capacity: Swift.max(count, 1)) { list in
+                var offset = 0
+                for (index, attribute) in enumerated() {
+                    let place = UnsafeMutableRawBufferPointer(
+                        rebasing: storage[offset..<offset + attribute.value.count])
+                    place.copyBytes(from: attribute.value)
+                    offset += attribute.value.count
+                    list.initializeElement(
+                        at: index,
+                        to: CK_ATTRIBUTE(
+                            type: attribute.kind.rawValue,
+                            pValue: place.baseAddress,
+                            ulValueLen: UInt(attribute.value.count)))
+                }
+                return body(list.baseAddress, UInt(count))
+            }
+        }
+    }
 }

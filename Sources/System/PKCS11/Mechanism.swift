@@ -25,6 +25,23 @@ public struct Mechanism: RawRepresentable, Hashable, Sendable {
     public static let rsaOAEP = Mechanism(rawValue: CKM_RSA_PKCS_OAEP)
     /// An AES key under RSA-OAEP, then a key under that AES key by RFC 5649 (PKCS #11 v2.40 mechanisms §2.1.21).
     public static let rsaAESKeyWrap = Mechanism(rawValue: CKM_RSA_AES_KEY_WRAP)
+
+    /// The standard's name, for messages.
+    public var name: String { Self.names[rawValue] ?? "CKM 0x" + String(rawValue, radix: 16) }
+
+    private static let names: [UInt: String] = [
+        CKM_RSA_PKCS_KEY_PAIR_GEN: "CKM_RSA_PKCS_KEY_PAIR_GEN", CKM_RSA_PKCS: "CKM_RSA_PKCS",
+        CKM_RSA_PKCS_OAEP: "CKM_RSA_PKCS_OAEP", CKM_RSA_PKCS_PSS: "CKM_RSA_PKCS_PSS",
+        CKM_SHA256_RSA_PKCS: "CKM_SHA256_RSA_PKCS", CKM_SHA_1: "CKM_SHA_1", CKM_SHA256: "CKM_SHA256",
+        CKM_SHA384: "CKM_SHA384", CKM_SHA512: "CKM_SHA512", CKM_SHA256_HMAC: "CKM_SHA256_HMAC",
+        CKM_GENERIC_SECRET_KEY_GEN: "CKM_GENERIC_SECRET_KEY_GEN", CKM_EC_KEY_PAIR_GEN: "CKM_EC_KEY_PAIR_GEN",
+        CKM_ECDSA: "CKM_ECDSA", CKM_ECDSA_SHA256: "CKM_ECDSA_SHA256", CKM_ECDH1_DERIVE: "CKM_ECDH1_DERIVE",
+        CKM_AES_KEY_GEN: "CKM_AES_KEY_GEN", CKM_AES_ECB: "CKM_AES_ECB", CKM_AES_CBC: "CKM_AES_CBC",
+        CKM_AES_CBC_PAD: "CKM_AES_CBC_PAD", CKM_AES_CTR: "CKM_AES_CTR", CKM_AES_GCM: "CKM_AES_GCM",
+        CKM_AES_CMAC: "CKM_AES_CMAC", CKM_AES_KEY_WRAP: "CKM_AES_KEY_WRAP",
+        CKM_AES_KEY_WRAP_PAD: "CKM_AES_KEY_WRAP_PAD",
+        Mechanism.aesKeyWrapKWP.rawValue: "CKM_AES_KEY_WRAP_KWP", CKM_RSA_AES_KEY_WRAP: "CKM_RSA_AES_KEY_WRAP",
+    ]
 }
 
 /// The hash of RSA-OAEP and of its MGF1.
@@ -48,16 +65,49 @@ public struct MechanismUse: OptionSet, Hashable, Sendable {
     public static let unwrap = MechanismUse(rawValue: CKF_UNWRAP)
 }
 
-extension Module {
-    /// `C_GetMechanismInfo`; empty if the token does not have the mechanism.
-    public func uses(of mechanism: Mechanism, on slot: SlotID) throws(PKCS11Error) -> MechanismUse {
-        try call(.getMechanismInfo) { functions throws(PKCS11Error) in
-            var info = CK_MECHANISM_INFO()
-            let read = try ModuleOutput.function(.getMechanismInfo, functions.pointee.C_GetMechanismInfo)
-            let answer = read(slot.rawValue, mechanism.rawValue, &info)
-            if answer == CKR_MECHANISM_INVALID { return [] }
-            try check(.getMechanismInfo, answer)
-            return MechanismUse(rawValue: info.flags)
+extension Mechanism {
+    /// Passes the mechanism with its parameter, valid during the call.
+    func with<Result>(_ hash: OAEPHash = .sha1, _ body: (UnsafeMutablePointer<CK_MECHANISM>) -> Result) -> Result {
+        var oaep = CK_RSA_PKCS_OAEP_PARAMS(hash)
+        switch self {
+        case .rsaOAEP:
+            return with(parameter: &oaep, body)
+        case .rsaAESKeyWrap:
+            return withUnsafeMutablePointer(to: &oaep) { oaep in
+                var parameter = RSAAESKeyWrapParameter(aesKeyBits: 256, oaep: oaep)
+                return with(parameter: &parameter, body)
+            }
+        default:
+            var mechanism = CK_MECHANISM(mechanism: rawValue, pParameter: nil, ulParameterLen: 0)
+            return body(&mechanism)
         }
+    }
+
+    private func with<Parameter, Result>(
+        parameter: inout Parameter, _ body: (UnsafeMutablePointer<CK_MECHANISM>) -> Result
+    ) -> Result {
+        withUnsafeMutableBytes(of: &parameter) { bytes in
+            var mechanism = CK_MECHANISM(
+                mechanism: rawValue, pParameter: bytes.baseAddress, ulParameterLen: UInt(bytes.count))
+            return body(&mechanism)
+        }
+    }
+}
+
+/// `CK_RSA_AES_KEY_WRAP_PARAMS`, which p11-kit 0.24 does not have.
+private struct RSAAESKeyWrapParameter {
+    var aesKeyBits: UInt
+    var oaep: UnsafeMutablePointer<CK_RSA_PKCS_OAEP_PARAMS>
+}
+
+extension CK_RSA_PKCS_OAEP_PARAMS {
+    fileprivate init(_ hash: OAEPHash) {
+        let (algorithm, mask): (UInt, UInt) =
+            switch hash {
+            case .sha1: (CKM_SHA_1, CKG_MGF1_SHA1)
+            case .sha256: (CKM_SHA256, CKG_MGF1_SHA256)
+            }
+        self.init(
+            hashAlg: algorithm, mgf: mask, source: CKZ_DATA_SPECIFIED, pSourceData: nil, ulSourceDataLen: 0)
     }
 }

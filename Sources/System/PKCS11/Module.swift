@@ -14,7 +14,7 @@ public final class Module: @unchecked Sendable {
     private let functionList = Atomic<UnsafeMutablePointer<CK_FUNCTION_LIST>?>(nil)
     private let initialisations = Atomic<Int>(0)
     private let users = Mutex(Users())
-    /// Unused sessions that could not be closed yet, because a call was in progress.
+    /// Sessions that nothing uses any more.
     let abandoned = Mutex<[Session]>([])
 
     private struct Users {
@@ -34,22 +34,16 @@ public final class Module: @unchecked Sendable {
 
     /// Adds a user. The first user loads and initialises the library.
     func addUser(_ arguments: String?) throws(PKCS11Error) {
-        let failure: PKCS11Error? = users.withLock { users in
-            do throws(PKCS11Error) {
-                if users.count == 0 {
-                    if users.arguments?.text != arguments {
-                        users.arguments = arguments.map { InitializationArguments($0) }
-                    }
-                    try load(users.arguments)
+        try users.withLock { users throws(PKCS11Error) in
+            if users.count == 0 {
+                if users.arguments?.text != arguments {
+                    users.arguments = arguments.map { InitializationArguments($0) }
                 }
-                guard users.arguments?.text == arguments else { throw .differentArguments(path) }
-                users.count += 1
-                return nil
-            } catch {
-                return error
+                try load(users.arguments)
             }
+            guard users.arguments?.text == arguments else { throw .differentArguments(path) }
+            users.count += 1
         }
-        if let failure { throw failure }
     }
 
     /// Call this once for each `open`, after the sessions are closed or abandoned. The last call finalises and unloads
@@ -65,6 +59,25 @@ public final class Module: @unchecked Sendable {
                 initialisations.add(1, ordering: .acquiringAndReleasing)
             }
         }
+    }
+
+    /// `C_CloseSession` for the abandoned sessions, with no other call in flight: SoftHSM 2.6.1 crashes if a session is
+    /// closed while others sign (its issues 464 and 688).
+    ///
+    /// - Returns: nil without such sessions; false if calls were still in progress after `milliseconds`. Then nothing is
+    ///   closed.
+    public func closeAbandoned(within milliseconds: Int) -> Bool? {
+        let sessions = abandoned.withLock { abandoned in
+            defer { abandoned = [] }
+            return abandoned.filter { $0.generation == generation }
+        }
+        guard !sessions.isEmpty else { return nil }
+        let closed: Void? = gate.alone(within: milliseconds) {
+            guard let close = functions?.pointee.C_CloseSession else { return }
+            for session in sessions where session.generation == generation { _ = close(session.handle) }
+        }
+        if closed == nil { abandoned.withLock { $0 += sessions } }
+        return closed != nil
     }
 
     /// `C_Finalize` and `C_Initialize`, with no call in flight: the last resort for a library that lost its token.

@@ -3,13 +3,18 @@ import Synchronization
 
 /// A session with a token (`CK_SESSION_HANDLE`), for one thread: PKCS #11 allows a session one operation at a time.
 public final class Session: Sendable {
-    public enum User: Sendable {
-        case normal
-        case securityOfficer
+    /// `CK_USER_TYPE`. A vendor may define more, such as Luna's Crypto User (`CKU_LIMITED_USER`, 0x80000001).
+    public struct User: RawRepresentable, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let normal = User(rawValue: CKU_USER)
+        public static let securityOfficer = User(rawValue: CKU_SO)
         /// An additional login for one operation with a key that requires it (`CKA_ALWAYS_AUTHENTICATE`).
-        case contextSpecific
-        /// A vendor-defined type, such as Luna's Crypto User (`CKU_LIMITED_USER`, 0x80000001).
-        case vendor(UInt)
+        static let contextSpecific = User(rawValue: CKU_CONTEXT_SPECIFIC)
     }
 
     public let module: Module
@@ -54,32 +59,20 @@ public final class Session: Sendable {
         try call(.logout, \.C_Logout) { $0(handle) }
     }
 
+    /// Sets the user's PIN (`C_InitPIN`). The security officer must be logged in.
+    public func initializePIN(_ pin: [UInt8]) throws(PKCS11Error) {
+        var pin = pin
+        try call(.initPIN, \.C_InitPIN) { $0(handle, &pin, UInt(pin.count)) }
+    }
+
     /// `C_CloseSession`. The token logs out when its last session closes.
     public func close() throws(PKCS11Error) {
         try call(.closeSession, \.C_CloseSession) { $0(handle) }
     }
 
-    /// `C_CloseSession` for several sessions, with no other call in flight: SoftHSM 2.6.1 crashes if a session is
-    /// closed while others sign (its issues 464 and 688).
-    ///
-    /// - Returns: false if calls were still in progress after `milliseconds`; then nothing is closed.
-    public static func close(_ sessions: [Session], within milliseconds: Int) -> Bool {
-        guard let module = sessions.first?.module else { return true }
-        let closed: Void? = module.gate.alone(within: milliseconds) {
-            guard let close = module.functions?.pointee.C_CloseSession else { return }
-            for session in sessions where session.generation == module.generation { _ = close(session.handle) }
-        }
-        return closed != nil
-    }
-
-    /// Closes unused sessions at once, or together with the next ones if a call is in progress.
-    public static func abandon(_ sessions: [Session]) {
-        guard let module = sessions.first?.module else { return }
-        let all = module.abandoned.withLock { abandoned in
-            defer { abandoned = [] }
-            return (abandoned + sessions).filter { $0.generation == module.generation }
-        }
-        if !close(all, within: 50) { module.abandoned.withLock { $0 += all } }
+    /// Leaves the session to `Module.closeAbandoned`. The caller must not use it any more. Any thread may call this.
+    public func abandon() {
+        module.abandoned.withLock { $0.append(self) }
     }
 
     static func login(
@@ -87,16 +80,9 @@ public final class Session: Sendable {
         _ pin: UnsafeRawBufferPointer?
     ) throws(PKCS11Error) -> CK_RV {
         let login = try ModuleOutput.function(.login, functions.pointee.C_Login)
-        let type =
-            switch user {
-            case .normal: CKU_USER
-            case .securityOfficer: CKU_SO
-            case .contextSpecific: CKU_CONTEXT_SPECIFIC
-            case .vendor(let type): type
-            }
         // The interface lacks `const` here; the PIN is only read.
         let bytes = UnsafeMutablePointer(mutating: pin?.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        return login(handle, type, bytes, UInt(pin?.count ?? 0))
+        return login(handle, user.rawValue, bytes, UInt(pin?.count ?? 0))
     }
 
     func call<Function>(

@@ -28,60 +28,44 @@ public struct TokenInfo: Sendable {
     public let serial: String
     /// As in `2.6`.
     public let firmware: String
+    /// As in `2.6`.
+    public let hardware: String
     public let flags: Flags
     /// The maximum number of open sessions per application; nil if the token has no limit or names none.
     public let maximumSessions: Int?
-    let raw: CK_TOKEN_INFO
+    /// Label, serial number, manufacturer and model without padding, by their names in a URI (RFC 7512 §2.3).
+    public let uriAttributes: [String: [UInt8]]
 
-    init(_ answer: CK_TOKEN_INFO) {
-        var raw = answer
-        Self.padWithBlanks(&raw.label)
-        Self.padWithBlanks(&raw.manufacturerID)
-        Self.padWithBlanks(&raw.model)
-        Self.padWithBlanks(&raw.serialNumber)
-        self.raw = raw
-        label = Self.text(raw.label)
-        manufacturer = Self.text(raw.manufacturerID)
-        model = Self.text(raw.model)
-        serial = Self.text(raw.serialNumber)
-        firmware = "\(raw.firmwareVersion.major).\(raw.firmwareVersion.minor)"
-        flags = Flags(rawValue: raw.flags)
+    init(_ info: CK_TOKEN_INFO) {
+        uriAttributes = [
+            "token": Self.bytes(info.label), "serial": Self.bytes(info.serialNumber),
+            "manufacturer": Self.bytes(info.manufacturerID), "model": Self.bytes(info.model),
+        ]
+        label = Self.text(info.label)
+        manufacturer = Self.text(info.manufacturerID)
+        model = Self.text(info.model)
+        serial = Self.text(info.serialNumber)
+        firmware = Self.text(info.firmwareVersion)
+        hardware = Self.text(info.hardwareVersion)
+        flags = Flags(rawValue: info.flags)
         // CK_EFFECTIVELY_INFINITE is 0, CK_UNAVAILABLE_INFORMATION is all ones.
-        maximumSessions = raw.ulMaxSessionCount == 0 ? nil : Int(exactly: raw.ulMaxSessionCount)
+        maximumSessions = info.ulMaxSessionCount == 0 ? nil : Int(exactly: info.ulMaxSessionCount)
     }
 
-    /// Some tokens end their texts with NUL. PKCS #11 requires blanks, and p11-kit compares every byte with a URI.
-    private static func padWithBlanks<Field>(_ field: inout Field) {
-        withUnsafeMutableBytes(of: &field) { bytes in
-            guard let end = bytes.firstIndex(of: 0) else { return }
-            for index in end..<bytes.count { bytes[index] = UInt8(ascii: " ") }
-        }
+    /// Removes the padding of a text field: PKCS #11 requires blanks, and some tokens end their texts with NUL.
+    public static func withoutPadding(_ field: some Sequence<UInt8>) -> [UInt8] {
+        let text = Array(field.prefix { $0 != 0 })
+        return Array(text.prefix((text.lastIndex { $0 != UInt8(ascii: " ") } ?? -1) + 1))
     }
 
-    /// Text fields are padded with blanks and not terminated.
-    static func text<Field>(_ field: Field) -> String {
-        withUnsafeBytes(of: field) { bytes in
-            let end = bytes.lastIndex { $0 != UInt8(ascii: " ") && $0 != 0 }
-            return String(decoding: bytes[..<(end.map { $0 + 1 } ?? 0)], as: UTF8.self)
-        }
-    }
-}
+    private static func bytes<Field>(_ field: Field) -> [UInt8] { withUnsafeBytes(of: field) { withoutPadding($0) } }
 
-/// A slot (`CK_SLOT_ID`). Slot numbers change when tokens are created or moved, so a URI names one only as a hint.
-public struct SlotID: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt
+    static func text<Field>(_ field: Field) -> String { String(decoding: bytes(field), as: UTF8.self) }
 
-    public init(rawValue: UInt) {
-        self.rawValue = rawValue
-    }
-}
-
-extension TokenInfo {
-    /// The hardware version, as in `2.6`.
-    public var hardware: String { Self.text(raw.hardwareVersion) }
+    static func text(_ version: CK_VERSION) -> String { "\(version.major).\(version.minor)" }
 
     /// The standard's names of the flags, in the order of their values.
-    public var flagNames: [String] { Self.names.filter { raw.flags & $0.0 != 0 }.map(\.1) }
+    public var flagNames: [String] { Self.names.filter { flags.rawValue & $0.0 != 0 }.map(\.1) }
 
     private static let names: [(UInt, String)] = [
         (CKF_RNG, "CKF_RNG"), (CKF_WRITE_PROTECTED, "CKF_WRITE_PROTECTED"),
@@ -94,6 +78,13 @@ extension TokenInfo {
         (CKF_SO_PIN_COUNT_LOW, "CKF_SO_PIN_COUNT_LOW"), (CKF_SO_PIN_FINAL_TRY, "CKF_SO_PIN_FINAL_TRY"),
         (CKF_SO_PIN_LOCKED, "CKF_SO_PIN_LOCKED"), (CKF_SO_PIN_TO_BE_CHANGED, "CKF_SO_PIN_TO_BE_CHANGED"),
     ]
+}
 
-    static func text(_ version: CK_VERSION) -> String { "\(version.major).\(version.minor)" }
+/// A slot (`CK_SLOT_ID`). Slot numbers change when tokens are created or moved, so a URI names one only as a hint.
+public struct SlotID: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
 }

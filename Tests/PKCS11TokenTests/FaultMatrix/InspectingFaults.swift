@@ -19,7 +19,7 @@ struct InspectingFaults {
         for _ in 0..<fault.call + 3 {
             let wasOver = session.hasFired(fault)
             do throws(KeyError) {
-                let seen = try await keys.backend.token.inspect(selector)
+                let seen = try await keys.backend.inspectedKey(selector)
                 if seen.probes?.wrap == .given || seen.probes?.value == .given {
                     verdict = .wrong("a key that is kept was reported as given out")
                     break

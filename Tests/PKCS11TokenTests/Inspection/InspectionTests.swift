@@ -132,7 +132,7 @@ struct InspectionTests {
             settings: try PluginSettings([:], for: PKCS11TokenBackend.settings), secrets: FileSecrets())
         let backend = try await PKCS11TokenBackend.open(address.locator, in: environment)
         do {
-            let inspection = try await backend.token.inspect(address.selector)
+            let inspection = try await backend.inspectedKey(address.selector)
             await backend.close()
             return inspection
         } catch {

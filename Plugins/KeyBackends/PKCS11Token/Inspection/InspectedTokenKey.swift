@@ -1,3 +1,6 @@
+internal import Crypto
+internal import Encodings
+internal import Foundation
 internal import PKCS11
 internal import SigningKit
 
@@ -86,7 +89,7 @@ extension InspectedTokenKey {
         guard let object = found.first, found.count == 1 else { return }
         let key = try FoundKey(object, in: session)
         objects.id = try count(.id, key.id)
-        objects.label = try count(.label, Array(key.label.utf8))
+        objects.label = try count(.label, key.label)
         attributes = try KeyAttribute.all.map { attribute throws(PKCS11Error) in
             try attribute.read(object, in: session)
         }
@@ -114,11 +117,18 @@ extension InspectedTokenKey.Token {
         self.init(
             label: info.label, manufacturer: info.manufacturer, model: info.model, serial: info.serial,
             firmware: info.firmware, hardware: info.hardware, flags: connection.infoBeforeLogin.flagNames,
-            slotFlags: try module.slotInfo(of: connection.anchor.slot).flags,
+            slotFlags: try module.flags(of: connection.anchor.slot),
             mechanisms: try module.mechanisms(on: connection.anchor.slot).map(\.name),
             module: InspectedTokenKey.Module(
-                path: module.path, digest: ModuleFile.digest(of: module.path), manufacturer: library.manufacturer,
+                path: module.path, digest: Self.digest(of: module.path), manufacturer: library.manufacturer,
                 description: library.description, version: library.version, cryptoki: library.cryptokiVersion))
+    }
+
+    /// SHA-256 in hexadecimal; nil if the file cannot be read. The process may have loaded an older version.
+    private static func digest(of path: String) -> String? {
+        (try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped)).map { file in
+            Hexadecimal.encode(SHA256.hash(data: file))
+        }
     }
 
     var facts: [KeyInspection.Fact] {

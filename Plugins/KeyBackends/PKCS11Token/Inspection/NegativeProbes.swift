@@ -80,18 +80,6 @@ struct NegativeProbes {
     }
 }
 
-extension Session {
-    /// Whether the token reveals `CKA_VALUE`, and if not, how it refuses. The behaviour of the token counts, not the
-    /// attributes that it reports.
-    func revealsValue(of object: ObjectHandle) throws(PKCS11Error) -> (isGiven: Bool, refusal: ReturnValue?) {
-        do throws(PKCS11Error) { return (try gives(.value, of: object), nil) } catch {
-            let refusals: [ReturnValue] = [.attributeSensitive, .attributeTypeInvalid, .keyUnextractable]
-            guard refusals.contains(error.returnValue) else { throw error }
-            return (false, error.returnValue)
-        }
-    }
-}
-
 extension ReturnValue {
     fileprivate static let keyNotWrappable = ReturnValue(rawValue: 0x69)
 

@@ -32,7 +32,7 @@ extension TokenKey {
     /// Records that the key does not sign although its token does.
     func beganToFail(_ error: KeyError) {
         // The key may have a new handle.
-        if noteFailure(error, pause: KeyFailurePause.shortest) { pool.events?.seek(self) }
+        if noteFailure(error, pause: KeyFailurePause.shortest) { pool.backend?.seek(self) }
     }
 
     /// Records that a call with the key hangs. There is no search for the key, which may hang as well.
@@ -54,7 +54,7 @@ extension TokenKey {
             failurePause = KeyFailurePause(error, at: now, pause: pause)
             return (true, true)
         }
-        if isFirst { pool.events?.keyFailing(name, because: error.description) }
+        if isFirst { pool.backend?.keyFailing(name, because: error.description) }
         return begins
     }
 

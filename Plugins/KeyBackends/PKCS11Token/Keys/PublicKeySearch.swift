@@ -56,7 +56,7 @@ enum PublicKeySearch {
     private static func companion(
         _ kind: ObjectClass, of key: FoundKey, _ session: Session
     ) throws(PKCS11Error) -> ObjectHandle? {
-        let label = Attribute(.label, text: key.label)
+        let label = Attribute(.label, bytes: key.label)
         if !key.id.isEmpty {
             let id = Attribute(.id, bytes: key.id)
             var found = try session.objects(with: [Attribute(kind), id], limit: 2)

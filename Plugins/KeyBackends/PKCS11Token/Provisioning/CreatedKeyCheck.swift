@@ -10,8 +10,8 @@ struct CreatedKeyCheck {
     var faults: [String] = []
     var warnings: [String] = []
 
-    init(_ key: ObjectHandle, on workSession: TokenWorkSession) throws(KeyError) {
-        let session = workSession.session
+    init(_ key: ObjectHandle, on token: WritableToken) throws(KeyError) {
+        let session = token.session
         do throws(PKCS11Error) {
             let type = try session.number(.keyType, of: key)
             note("CKA_KEY_TYPE", type == KeyType.ec.rawValue ? "CKK_EC" : "\(type ?? 0)")
@@ -22,9 +22,9 @@ struct CreatedKeyCheck {
             for request in KeyTemplate.requests { try check(request, key, session) }
             for (kind, name) in Self.provenance { note(name, Self.text(try session.flag(kind, of: key))) }
         } catch {
-            throw error.whileProvisioning(workSession.info, "show the attributes of the key")
+            throw error.whileProvisioning(token.info, "show the attributes of the key")
         }
-        let (isGiven, refusal) = try workSession.attempt("say whether CKA_VALUE can be read") {
+        let (isGiven, refusal) = try token.attempt("say whether CKA_VALUE can be read") {
             session throws(PKCS11Error) in
             try session.revealsValue(of: key)
         }
@@ -44,8 +44,9 @@ struct CreatedKeyCheck {
     ) throws(PKCS11Error) {
         let value = try session.flag(request.kind, of: key)
         note(request.name, Self.text(value))
-        // If the token does not know a right, the key does not have it.
-        if value == request.value || (value == nil && !request.value) { return }
+        // If the token does not know a right, the key does not have it. A protection must be reported.
+        let isUnknownRight = value == nil && !request.value && request.kind != .extractable
+        if value == request.value || isUnknownRight { return }
         let sentence = "\(request.name) is \(Self.text(value)) and not \(request.value)"
         if request.isNeeded {
             faults.append(sentence)

@@ -14,8 +14,8 @@ struct ExistingKeyObjects {
     private var hasID = false
     private var hasPublicKey = false
 
-    init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, on session: TokenWorkSession) throws(KeyError) {
-        self = try session.attempt("list its keys") { session throws(PKCS11Error) in
+    init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, on token: WritableToken) throws(KeyError) {
+        self = try token.attempt("list its keys") { session throws(PKCS11Error) in
             try ExistingKeyObjects(name, publicKey, in: session)
         }
     }

@@ -5,7 +5,7 @@ internal import SigningKit
 
 /// Destroys a key, the private key object first, and checks that it is gone. An interruption leaves no harmful object.
 struct KeyDestruction {
-    let session: TokenWorkSession
+    let token: WritableToken
     let selector: KeySelector
     let fingerprint: PublicKeyFingerprint?
     /// Whether an earlier run may have destroyed the key already.
@@ -13,19 +13,19 @@ struct KeyDestruction {
     let tell: @Sendable (String) -> Void
 
     func run() throws(KeyError) -> DestroyedKey {
-        let wanted = try TokenAddress.keyAttributes(of: selector)
+        let wanted = try TokenURI(selector.uri).keyAttributes
         guard !wanted.isEmpty else { throw .invalidURI("it must name the key to destroy by object=… or id=…") }
-        let privates = try objects([Attribute(.privateKey)] + wanted)
+        let privates = try token.objects(with: [Attribute(.privateKey)] + wanted)
         guard privates.count <= 1 else {
             throw .ambiguous(
                 "\(privates.count) private keys match \(selector.uri.path). Name one by object and id.")
         }
         var attributes = wanted
         if let key = privates.first { attributes = try identity(of: key) }
-        let publics = try objects([Attribute(.publicKey)] + attributes)
+        let publics = try token.objects(with: [Attribute(.publicKey)] + attributes)
         guard isResumed || !(privates.isEmpty && publics.isEmpty) else {
             throw .notFound(
-                "The token \(session.info.name) has no key that matches \(selector.uri.path). Nothing was destroyed: "
+                "The token \(token.info.name) has no key that matches \(selector.uri.path). Nothing was destroyed: "
                     + "check that the token and the object are the right ones.")
         }
         let publicKey = publicKey(among: publics)
@@ -35,18 +35,18 @@ struct KeyDestruction {
             !wanted.contains(where: { $0.kind == .id })
         {
             throw .unfit(
-                "The token \(session.info.name) does not show the public key of this key, so the fingerprint cannot be "
+                "The token \(token.info.name) does not show the public key of this key, so the fingerprint cannot be "
                     + "checked. Name the key by its id=…, too. Nothing was changed.")
         }
-        try session.attempt("destroy the key") { session throws(PKCS11Error) in
-            for object in privates { try session.destroy(object) }
+        let places = [wanted, attributes] + attributes.map { [$0] }
+        let found = try token.attempt("list its keys") { session throws(PKCS11Error) in
+            try Self.privateKeys(at: places, in: session)
         }
+        try token.destroy(privates, "destroy the key")
         if !privates.isEmpty { tell("The private key was destroyed.") }
-        try session.attempt("destroy the public key") { session throws(PKCS11Error) in
-            for object in publics { try session.destroy(object) }
-        }
+        try token.destroy(publics, "destroy the public key")
         if !publics.isEmpty { tell("Its public key was destroyed.") }
-        try look(for: [wanted, attributes] + attributes.map { [$0] }, publicKey)
+        try check(places, have: found.map { $0 - privates.count }, publicKey)
         tell("A search by label, ID and public key found no object of the key.")
         return DestroyedKey(
             fingerprint: publicKey.map { PublicKeyFingerprint(of: $0) }, destroyedPrivate: privates.count,
@@ -58,23 +58,17 @@ struct KeyDestruction {
             ])
     }
 
-    private func objects(_ attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
-        try session.attempt("list its keys") { session throws(PKCS11Error) in
-            try session.objects(with: attributes)
-        }
-    }
-
     /// The key's label and ID, without empty ones.
     private func identity(of key: ObjectHandle) throws(KeyError) -> [Attribute] {
-        try session.attempt("show the key") { session throws(PKCS11Error) in
+        try token.attempt("show the key") { session throws(PKCS11Error) in
             let found = try FoundKey(key, in: session)
-            return [Attribute(.label, text: found.label), Attribute(.id, bytes: found.id)].filter { !$0.value.isEmpty }
+            return [Attribute(.label, bytes: found.label), Attribute(.id, bytes: found.id)].filter { !$0.value.isEmpty }
         }
     }
 
     private func publicKey(among objects: [ObjectHandle]) -> P256.Signing.PublicKey? {
         for object in objects {
-            guard let point = try? session.session.value(of: .ecPoint, in: object) else { continue }
+            guard let point = try? token.session.value(of: .ecPoint, in: object) else { continue }
             if let key = try? P256.Signing.PublicKey(x963Representation: point.suffix(65)) { return key }
         }
         return nil
@@ -83,24 +77,34 @@ struct KeyDestruction {
     private func check(_ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
         guard let fingerprint, let publicKey, PublicKeyFingerprint(of: publicKey) != fingerprint else { return }
         throw .unfit(
-            "The key on the token \(session.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), but "
+            "The key on the token \(token.info.name) has the fingerprint \(PublicKeyFingerprint(of: publicKey)), but "
                 + "the key to destroy has \(fingerprint). Nothing was changed.")
     }
 
-    /// Searches in a new session, which has no cached objects. Another key may share the ID or the label, so only
-    /// objects of the private key's class count there.
-    private func look(for places: [[Attribute]], _ publicKey: P256.Signing.PublicKey?) throws(KeyError) {
-        let left = try session.attempt("list its keys") { session throws(PKCS11Error) in
+    /// Searches in a new session, which has no cached objects.
+    ///
+    /// - Parameter others: for each of `places`, the private keys that only share the label or the ID of the key.
+    private func check(
+        _ places: [[Attribute]], have others: [Int], _ publicKey: P256.Signing.PublicKey?
+    ) throws(KeyError) {
+        let isGone = try token.attempt("list its keys") { session throws(PKCS11Error) in
             let fresh = try Session(on: session.slot, of: session.module, writable: true)
-            defer { _ = Session.close([fresh], within: 1000) }
-            var count = 0
-            for place in places { count += try fresh.objects(with: [Attribute(.privateKey)] + place).count }
-            if let publicKey { count += try ExistingKeyObjects.objects(of: publicKey, in: fresh).count }
-            return count
+            defer {
+                fresh.abandon()
+                _ = fresh.module.closeAbandoned(within: 1000)
+            }
+            let publics = if let publicKey { try ExistingKeyObjects.objects(of: publicKey, in: fresh) } else { [] }
+            return try Self.privateKeys(at: places, in: fresh) == others && publics.isEmpty
         }
-        guard left == 0 else {
-            throw .failed(
-                "The token \(session.info.name) still has \(left) objects of the key after its destruction.")
+        guard isGone else {
+            throw .failed("The token \(token.info.name) still has objects of the key after its destruction.")
+        }
+    }
+
+    /// How many private keys have the attributes of each of `places`.
+    private static func privateKeys(at places: [[Attribute]], in session: Session) throws(PKCS11Error) -> [Int] {
+        try places.map { place throws(PKCS11Error) in
+            try session.objects(with: [Attribute(.privateKey)] + place).count
         }
     }
 

@@ -1,74 +1,71 @@
 internal import Crypto
-internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
 /// Imports a private key, which is read back and proves itself before the public key is created. So a private key with
 /// the expected label and ID but without a public key is an interrupted import.
 struct KeyImport {
-    let session: TokenWorkSession
+    let token: WritableToken
     let key: IncomingKey
     let name: KeyName
     let allowsClear: Bool
     let tell: @Sendable (String) -> Void
 
     func run(isResumed: Bool) throws(KeyError) -> ProvisionedKey {
-        try session.requireSigning()
-        let present = try ExistingKeyObjects(name, key.publicKey, on: session)
+        try token.requireSigning()
+        let present = try ExistingKeyObjects(name, key.publicKey, on: token)
         if let leftover = present.leftover {
             if let placed = try finish(leftover, hasPublicKey: false) { return placed }
         } else if isResumed, let whole = present.whole, let placed = try finish(whole, hasPublicKey: true) {
             return placed
-        } else if let sentence = present.refusal(name, session.info) {
+        } else if let sentence = present.refusal(name, token.info) {
             throw .unfit(sentence)
         }
-        try remove(orphans: present.orphans)
+        if !present.orphans.isEmpty {
+            tell("A public key without its private key was left on the token; it is removed.")
+            try token.destroy(present.orphans, "destroy a public key that was left")
+        }
         return try place()
     }
 
-    // MARK: Interrupted imports
-
     /// Completes an interrupted import. Nil if its remains are destroyed instead, and the import must begin again.
     private func finish(_ object: ObjectHandle, hasPublicKey: Bool) throws(KeyError) -> ProvisionedKey? {
-        let holds = (try? PossessionProof.holds(object, key.publicKey, in: session.session)) ?? false
-        let readback = try? CreatedKeyCheck(object, on: session)
+        let holds = (try? PossessionProof.holds(object, key.publicKey, in: token.session)) ?? false
+        let readback = try? CreatedKeyCheck(object, on: token)
         if holds, let readback, readback.faults.isEmpty {
             tell("The token has the key from an interrupted import; its attributes and its proof are correct.")
             return try placed(.found, readback, hasPublicKey: hasPublicKey)
         }
         guard name.isDerived, !holds else {
             throw .unfit(
-                "The token \(session.info.name) already has a key with this label and ID, and its attributes are not "
+                "The token \(token.info.name) already has a key with this label and ID, and its attributes are not "
                     + "those of this import. Check it, and destroy it with privyseal keys destroy before you go on.")
         }
         tell("The remains of an interrupted import are removed.")
-        try session.attempt("destroy what an interrupted import left") { session throws(PKCS11Error) in
-            try session.destroy(object)
-        }
+        try token.destroy([object], "destroy what an interrupted import left")
         return nil
     }
 
-    private func remove(orphans: [ObjectHandle]) throws(KeyError) {
-        guard !orphans.isEmpty else { return }
-        tell("A public key without its private key was left on the token; it is removed.")
-        try session.attempt("destroy a public key that was left") { session throws(PKCS11Error) in
-            for orphan in orphans { try session.destroy(orphan) }
-        }
-    }
-
-    // MARK: New imports
-
     private func place() throws(KeyError) -> ProvisionedKey {
-        let newKey = try importPrivateKey()
+        let newKey =
+            switch key {
+            case .wrapped(let package):
+                try PackageUnwrapping(
+                    token: token, package: package, templates: KeyTemplate.privateKey(name), tell: tell
+                ).run()
+            case .plain(let material):
+                try PlainKeyImport(token: token, material: material, name: name, tell: tell)
+                    .run(allowsClear: allowsClear)
+            }
         do throws(KeyError) {
-            var readback = try CreatedKeyCheck(newKey.object, on: session)
+            var readback = try CreatedKeyCheck(newKey.object, on: token)
             guard readback.faults.isEmpty else {
                 throw .unfit(
-                    "The token \(session.info.name) did not store the key as requested: "
+                    "The token \(token.info.name) did not store the key as requested: "
                         + "\(readback.faults.joined(separator: ", ")).")
             }
             tell("Checked: sensitive, not extractable, private, for signing only.")
-            let holds = try session.attempt("sign a proof of possession") { session throws(PKCS11Error) in
+            let holds = try token.attempt("sign a proof of possession") { session throws(PKCS11Error) in
                 try PossessionProof.holds(newKey.object, key.publicKey, in: session)
             }
             guard holds else {
@@ -96,7 +93,7 @@ struct KeyImport {
     ///
     /// - Returns: why the token has no public key object, or nil.
     private func placePublicKey() throws(KeyError) -> String? {
-        try session.attempt("store the public key") { session throws(PKCS11Error) in
+        try token.attempt("store the public key") { session throws(PKCS11Error) in
             // Some tokens create it themselves.
             if try !ExistingKeyObjects.objects(of: key.publicKey, in: session).isEmpty { return nil }
             do throws(PKCS11Error) {
@@ -106,8 +103,9 @@ struct KeyImport {
                 }
                 return nil
             } catch {
-                // Any other error concerns the public key alone; the private key has proven itself.
-                guard !Self.losses.contains(error.returnValue.recovery) else { throw error }
+                // If the session or the token is lost, the private key may be missing. Any other error concerns the
+                // public key alone; the private key has proven itself.
+                guard !error.namesSession else { throw error }
                 return
                     "The token stores no public key object (\(error)). The private key is stored; put the public key "
                     + "into a file, and name the file with publicKeyFile in the configuration."
@@ -115,57 +113,14 @@ struct KeyImport {
         }
     }
 
-    /// The session or the token is lost, so the private key may be missing.
-    private static let losses: Set<RecoveryClass> = [.session, .login, .slot, .module]
-
     private func remove(_ object: ObjectHandle, because error: KeyError) -> KeyError {
         do throws(PKCS11Error) {
-            try session.session.destroy(object)
+            try token.session.destroy(object)
             return error
         } catch let second {
             return .failed(
                 "\(error) The new key could not be removed (\(second)): run privyseal keys destroy, or this import "
                     + "again.")
         }
-    }
-
-    private func importPrivateKey() throws(KeyError) -> NewPrivateKey {
-        switch key {
-        case .wrapped(let package):
-            return try PackageUnwrapping(
-                session: session, package: package, templates: KeyTemplate.privateKey(name), tell: tell
-            ).run()
-        case .plain(let material):
-            return try importPrivateKey(material)
-        }
-    }
-
-    private static let deniedMechanisms = "working mechanisms for C_UnwrapKey (it denies those that it lists)"
-
-    private func importPrivateKey(_ material: KeyMaterial) throws(KeyError) -> NewPrivateKey {
-        var obstacle = try AESKeyUnwrapping.missing(on: session)
-        if obstacle == nil {
-            if let newKey = try AESKeyUnwrapping.run(material, name, on: session, tell) { return newKey }
-            obstacle = Self.deniedMechanisms
-        }
-        var other = try RSAPairUnwrapping.missing(on: session)
-        if other == nil {
-            if let newKey = try RSAPairUnwrapping.run(material, name, on: session, tell) { return newKey }
-            other = Self.deniedMechanisms
-        }
-        let lacks = "it lacks \(obstacle ?? ""), and for an RSA pair \(other ?? "")"
-        guard allowsClear else {
-            throw .unfit(
-                "The token \(session.info.name) cannot import the key in wrapped form: \(lacks). Nothing was sent to "
-                    + "it. To send the key in the clear through the module and all software between, by "
-                    + "C_CreateObject, give --allow-clear-import.")
-        }
-        var newKey = try ClearObjectCreation.run(material, name, on: session)
-        let warning =
-            "The token cannot unwrap (\(lacks)), so the key went to it in the clear by C_CreateObject: it passed through "
-            + "the module's memory and all software between."
-        tell(warning)
-        newKey.warnings.insert(warning, at: 0)
-        return newKey
     }
 }

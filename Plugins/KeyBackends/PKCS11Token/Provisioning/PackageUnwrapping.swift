@@ -4,7 +4,7 @@ internal import SigningKit
 
 /// Unwraps a package in the token: in one call (`CKM_RSA_AES_KEY_WRAP`) if possible, else the AES key and then the key.
 struct PackageUnwrapping {
-    let session: TokenWorkSession
+    let token: WritableToken
     let package: WrappedKey
     let templates: [[Attribute]]
     let tell: (String) -> Void
@@ -29,42 +29,40 @@ struct PackageUnwrapping {
         case .unwrapped(let key): aes = key
         case .denied(let sentence): return .denied(sentence)
         }
-        defer { try? session.session.destroy(aes) }
+        defer { try? token.session.destroy(aes) }
         tell("The token unwrapped the package's AES key.")
         // Some tokens do not list all mechanisms that they have.
-        let listed = try session.paddedWraps()
+        let listed = try token.paddedWraps()
         let mechanisms = listed.isEmpty ? [.aesKeyWrapKWP, .aesKeyWrapPadded] : listed
-        let unwrapped: (object: ObjectHandle, warnings: [String])?
         do throws(PKCS11Error) {
-            unwrapped = try session.unwrap(package.encryptedKey, with: aes, by: mechanisms, templates)
+            guard var newKey = try token.unwrap(package.encryptedKey, with: aes, by: mechanisms, templates) else {
+                return .denied(
+                    "The token \(token.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so "
+                        + "it cannot open a package.")
+            }
+            tell("The token unwrapped the key with it (C_UnwrapKey).")
+            newKey.method = .unwrappedPackage
+            return .unwrapped(newKey)
         } catch {
             throw refusal(error, "unwrap the package's key")
         }
-        guard let unwrapped else {
-            return .denied(
-                "The token \(session.info.name) unwraps neither by CKM_AES_KEY_WRAP_KWP nor by CKM_AES_KEY_WRAP_PAD, so it "
-                    + "cannot open a package.")
-        }
-        tell("The token unwrapped the key with it (C_UnwrapKey).")
-        return .unwrapped(
-            NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings))
     }
 
     private func openAtOnce(with rsa: ObjectHandle) throws(KeyError) -> NewPrivateKey? {
-        guard try session.has(.rsaAESKeyWrap, for: .unwrap) else { return nil }
-        let unwrapped: (object: ObjectHandle, warnings: [String])?
+        guard try token.has(.rsaAESKeyWrap, for: .unwrap) else { return nil }
         do throws(PKCS11Error) {
-            unwrapped = try session.unwrap(
-                package.encryptedAESKey + package.encryptedKey, with: rsa, by: [.rsaAESKeyWrap],
-                hash: OAEPHash(package.hash), templates)
+            let wrapped = package.encryptedAESKey + package.encryptedKey
+            guard
+                var newKey = try token.unwrap(wrapped, with: rsa, by: [.rsaAESKeyWrap], hash: package.hash, templates)
+            else { return nil }
+            tell("The token unwrapped the key with the wrapping key (C_UnwrapKey, CKM_RSA_AES_KEY_WRAP).")
+            newKey.method = .unwrappedPackage
+            return newKey
         } catch {
             // Some tokens answer so to a hash that they do not support; they may accept it in two steps.
             if error.returnValue == .argumentsBad { return nil }
             throw refusal(error, "unwrap the package")
         }
-        guard let unwrapped else { return nil }
-        tell("The token unwrapped the key with the wrapping key (C_UnwrapKey, CKM_RSA_AES_KEY_WRAP).")
-        return NewPrivateKey(object: unwrapped.object, method: .unwrappedPackage, warnings: unwrapped.warnings)
     }
 
     func unwrapAESKey(with rsa: ObjectHandle) throws(KeyError) -> Outcome<ObjectHandle> {
@@ -72,7 +70,7 @@ struct PackageUnwrapping {
         do throws(PKCS11Error) {
             let key = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: false)) {
                 template throws(PKCS11Error) in
-                try session.session.unwrapKey(
+                try token.session.unwrapKey(
                     package.encryptedAESKey, with: rsa, .rsaOAEP, hash: OAEPHash(package.hash), template)
             }.made
             return .unwrapped(key)
@@ -82,19 +80,19 @@ struct PackageUnwrapping {
                 throw refusal(error, step)
             }
             return .denied(
-                "The token \(session.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
+                "The token \(token.info.name) could not \(step) by RSA-OAEP with \(package.hash.rawValue) (\(error)). Make a "
                     + "wrapping key (privyseal keys wrapping-key), whose file names a hash that the token supports, "
                     + "and wrap the key again.")
         }
     }
 
     private func wrappingKey() throws(KeyError) -> ObjectHandle {
-        let found = try session.attempt("look for the wrapping key") { session throws(PKCS11Error) in
+        let found = try token.attempt("look for the wrapping key") { session throws(PKCS11Error) in
             try WrappingKeyPair.privateKey(of: package.wrappingKey, in: session)
         }
         guard let found else {
             throw .unfit(
-                "The package is for the wrapping key \(package.wrappingKey), which the token \(session.info.name) does "
+                "The package is for the wrapping key \(package.wrappingKey), which the token \(token.info.name) does "
                     + "not have. Wrap the key for a wrapping key of this token (privyseal keys wrapping-key).")
         }
         return found
@@ -104,9 +102,9 @@ struct PackageUnwrapping {
         let damage: [ReturnValue] = [
             .wrappedKeyInvalid, .wrappedKeyLenRange, .encryptedDataInvalid, .dataInvalid, .generalError,
         ]
-        guard damage.contains(error.returnValue) else { return error.whileProvisioning(session.info, step) }
+        guard damage.contains(error.returnValue) else { return error.whileProvisioning(token.info, step) }
         return .unfit(
-            "The token \(session.info.name) could not \(step) (\(error)): the package is damaged or holds no P-256 key."
+            "The token \(token.info.name) could not \(step) (\(error)): the package is damaged or holds no P-256 key."
         )
     }
 }

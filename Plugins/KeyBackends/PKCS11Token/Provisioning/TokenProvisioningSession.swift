@@ -1,3 +1,5 @@
+internal import Crypto
+internal import Encodings
 internal import PKCS11
 public import SigningKit
 
@@ -18,15 +20,15 @@ extension PKCS11TokenBackend: KeyProvisioning {
 
 /// A provisioning session with a token. Its calls block, so they run on its own thread.
 final class TokenProvisioningSession: ProvisioningSession {
-    private let session: TokenWorkSession
+    private let token: WritableToken
     private let worker: Worker
     private let watch: Worker
 
     /// In milliseconds: a smart card needs a minute for an RSA pair.
     private static let timeout = 180_000
 
-    private init(_ session: TokenWorkSession, _ worker: Worker, _ watch: Worker) {
-        (self.session, self.worker, self.watch) = (session, worker, watch)
+    private init(_ token: WritableToken, _ worker: Worker, _ watch: Worker) {
+        (self.token, self.worker, self.watch) = (token, worker, watch)
     }
 
     static func open(
@@ -38,10 +40,10 @@ final class TokenProvisioningSession: ProvisioningSession {
             throw .unavailable("The system has no thread left for a token.")
         }
         do throws(KeyError) {
-            let session = try await worker.perform(
+            let token = try await worker.perform(
                 within: timeout, watchedBy: watch, late: late, onAbandoned: { $0.close() },
-                { () throws(KeyError) in try TokenWorkSession(locator, in: environment) })
-            return TokenProvisioningSession(session, worker, watch)
+                { () throws(KeyError) in try WritableToken(locator, in: environment) })
+            return TokenProvisioningSession(token, worker, watch)
         } catch {
             worker.end()
             watch.end()
@@ -50,7 +52,7 @@ final class TokenProvisioningSession: ProvisioningSession {
     }
 
     var location: ProvisioningLocation {
-        let info = session.info
+        let info = token.info
         return ProvisioningLocation(
             name: "token \(info.name)", serial: info.serial, model: info.model,
             evidence: [
@@ -63,9 +65,9 @@ final class TokenProvisioningSession: ProvisioningSession {
         _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, allowsClear: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey {
-        try await perform { session throws(KeyError) in
+        try await perform { token throws(KeyError) in
             let name = try KeyName(selector, publicKey: key.publicKey)
-            return try KeyImport(session: session, key: key, name: name, allowsClear: allowsClear, tell: tell)
+            return try KeyImport(token: token, key: key, name: name, allowsClear: allowsClear, tell: tell)
                 .run(isResumed: isResumed)
         }
     }
@@ -73,14 +75,14 @@ final class TokenProvisioningSession: ProvisioningSession {
     func generate(
         as selector: KeySelector, isResumed: Bool, tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey {
-        try await perform { session throws(KeyError) in
-            try KeyGeneration(session: session, selector: selector, tell: tell).run(isResumed: isResumed)
+        try await perform { token throws(KeyError) in
+            try KeyGeneration(token: token, selector: selector, tell: tell).run(isResumed: isResumed)
         }
     }
 
     func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> GeneratedWrappingKey {
-        try await perform { session throws(KeyError) in
-            try WrappingKeyPair.make(KeyName(selector, publicKey: nil), on: session)
+        try await perform { token throws(KeyError) in
+            try WrappingKeyPair.make(KeyName(selector, publicKey: nil), on: token)
         }
     }
 
@@ -88,26 +90,48 @@ final class TokenProvisioningSession: ProvisioningSession {
         _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?, isResumed: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> DestroyedKey {
-        try await perform { session throws(KeyError) in
+        try await perform { token throws(KeyError) in
             try KeyDestruction(
-                session: session, selector: selector, fingerprint: fingerprint, isResumed: isResumed, tell: tell
+                token: token, selector: selector, fingerprint: fingerprint, isResumed: isResumed, tell: tell
             ).run()
         }
     }
 
     func close() async {
-        _ = try? await perform { session throws(KeyError) in session.close() }
+        // After a call that hangs, the process does not wait for as long again.
+        _ = try? await perform(within: 10_000) { token throws(KeyError) in token.close() }
         worker.end()
         watch.end()
     }
 
     private func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (TokenWorkSession) throws(KeyError) -> Value
+        within milliseconds: Int = timeout, _ body: @escaping @Sendable (WritableToken) throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
-        try await worker.perform(within: Self.timeout, watchedBy: watch, late: Self.late) {
-            [session] () throws(KeyError) in try body(session)
+        try await worker.perform(within: milliseconds, watchedBy: watch, late: Self.late) {
+            [token] () throws(KeyError) in try body(token)
         }
     }
 
     private static var late: KeyError { .unavailable("The token did not answer within \(timeout / 1000) s.") }
+}
+
+extension ProvisionedKey {
+    init(
+        _ publicKey: P256.Signing.PublicKey, _ method: Method, label: String, id: [UInt8],
+        attributes: [(name: String, value: String)], warnings: [String], lacksPublicKey: Bool = false
+    ) {
+        let summary =
+            switch method {
+            case .unwrapped: "It was imported by C_UnwrapKey under a temporary key, which the token made and deleted."
+            case .unwrappedPackage: "It was unwrapped in the token; it was never in the clear on this machine."
+            case .created:
+                "It was imported by C_CreateObject, in the clear, as you allowed: the token cannot unwrap."
+            case .generated: "The token made it."
+            case .found: "It was there from an interrupted run."
+            }
+        self.init(
+            publicKey: publicKey, method: method, summary: summary, attributes: attributes,
+            evidence: ["CKA_LABEL": label, "CKA_ID": Hexadecimal.encode(id)], warnings: warnings,
+            lacksPublicKey: lacksPublicKey)
+    }
 }

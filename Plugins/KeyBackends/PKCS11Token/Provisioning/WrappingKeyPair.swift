@@ -11,73 +11,74 @@ struct WrappingKeyPair {
 
     private static let bits: UInt = 3072
 
-    static func make(_ name: KeyName, on session: TokenWorkSession) throws(KeyError) -> GeneratedWrappingKey {
-        if let refusal = try ExistingKeyObjects(name, nil, on: session).refusal(name, session.info) {
+    static func make(_ name: KeyName, on token: WritableToken) throws(KeyError) -> GeneratedWrappingKey {
+        if let refusal = try ExistingKeyObjects(name, nil, on: token).refusal(name, token.info) {
             throw .unfit(refusal)
         }
-        let pair = try generate(name, isLasting: true, on: session)
-        return GeneratedWrappingKey(der: pair.publicHalf.der, hash: pair.hash(on: session))
+        let pair = try generate(name, isLasting: true, on: token)
+        return GeneratedWrappingKey(der: pair.publicHalf.der, hash: pair.hash(on: token))
     }
 
     /// - Parameter isLasting: whether the pair stays in the token; otherwise it ends with the session.
-    static func generate(_ name: KeyName, isLasting: Bool, on session: TokenWorkSession) throws(KeyError)
+    static func generate(_ name: KeyName, isLasting: Bool, on token: WritableToken) throws(KeyError)
         -> WrappingKeyPair
     {
-        let pair = try session.attempt("make an RSA pair") { session throws(PKCS11Error) in
+        let pair = try token.attempt("make an RSA pair") { session throws(PKCS11Error) in
             try KeyTemplate.firstAccepted(privateTemplates(name, isLasting)) { template throws(PKCS11Error) in
                 try session.generateKeyPair(
                     .rsaKeyPairGeneration, publicKey: publicTemplate(name, isLasting), privateKey: template)
             }.made
         }
         do throws(KeyError) {
-            let isFit = try session.attempt("show the wrapping key") { session throws(PKCS11Error) in
+            let isFit = try token.attempt("show the wrapping key") { session throws(PKCS11Error) in
                 let isSensitive = try session.flag(.sensitive, of: pair.privateKey)
                 let isExtractable = try session.flag(.extractable, of: pair.privateKey)
                 let unwraps = try session.flag(.unwrap, of: pair.privateKey)
                 return isSensitive == true && isExtractable == false && unwraps == true
             }
-            let key = try session.attempt("show the wrapping key") { session throws(PKCS11Error) in
+            let key = try token.attempt("show the wrapping key") { session throws(PKCS11Error) in
                 try publicKey(pair.publicKey, in: session)
             }
             guard isFit, let key else {
-                throw .unfit("The token \(session.info.name) generated a wrapping key without protecting it.")
+                throw .unfit("The token \(token.info.name) generated a wrapping key without protecting it.")
             }
             return WrappingKeyPair(privateKey: pair.privateKey, publicHalf: key, publicKey: pair.publicKey)
         } catch {
-            try? session.session.destroy(pair.privateKey)
-            try? session.session.destroy(pair.publicKey)
+            try? token.session.destroy(pair.privateKey)
+            try? token.session.destroy(pair.publicKey)
             throw error
         }
     }
 
     /// The strongest hash that the token supports. Mechanism lists do not tell it, so this unwraps a temporary key.
-    func hash(on session: TokenWorkSession) -> WrappingHash {
+    func hash(on token: WritableToken) -> WrappingHash {
         let trial = P256.Signing.PrivateKey()
         let material = KeyMaterial(
             pkcs8: Array(trial.derRepresentation).withUnsafeBytes { Secret($0) }, publicKey: trial.publicKey)
         guard let package = try? publicHalf.wrap(material, .sha256) else { return .sha1 }
         let unwrapping = PackageUnwrapping(
-            session: session, package: package, templates: KeyTemplate.privateKey(.transient).map(KeyTemplate.trial),
+            token: token, package: package, templates: KeyTemplate.privateKey(.transient).map(KeyTemplate.trial),
             tell: { _ in })
         do throws(KeyError) {
             let object: ObjectHandle
-            if try session.has(.rsaAESKeyWrap, for: .unwrap) {
-                guard case .unwrapped(let key) = try unwrapping.open(with: privateKey) else { return .sha1 }
-                object = key.object
+            if try token.has(.rsaAESKeyWrap, for: .unwrap) {
+                guard case .unwrapped(let newKey) = try unwrapping.open(with: privateKey) else { return .sha1 }
+                object = newKey.object
             } else {
-                guard case .unwrapped(let key) = try unwrapping.unwrapAESKey(with: privateKey) else { return .sha1 }
-                object = key
+                // Only the AES key: some tokens unwrap no EC key, whatever the hash is.
+                guard case .unwrapped(let aes) = try unwrapping.unwrapAESKey(with: privateKey) else { return .sha1 }
+                object = aes
             }
-            try? session.session.destroy(object)
+            try? token.session.destroy(object)
             return .sha256
         } catch {
             return .sha1
         }
     }
 
-    func destroy(on session: TokenWorkSession) {
-        try? session.session.destroy(privateKey)
-        try? session.session.destroy(publicKey)
+    func destroy(on token: WritableToken) {
+        try? token.session.destroy(privateKey)
+        try? token.session.destroy(publicKey)
     }
 
     static func privateKey(

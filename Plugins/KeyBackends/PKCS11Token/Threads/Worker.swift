@@ -7,8 +7,8 @@ final class Worker: Sendable {
     private typealias Job = @Sendable () -> Void
 
     private struct State {
-        var jobs: [Job] = []
-        var timers: [(due: UInt64, job: Job)] = []
+        /// With the times at which they are due, in nanoseconds. Jobs with equal times run in order.
+        var jobs: [(due: UInt64, job: Job)] = []
         var isEnding = false
         var onEnd: Job?
         /// Start of the current job, or its last `noteProgress`, in nanoseconds; 0 without a job.
@@ -28,14 +28,9 @@ final class Worker: Sendable {
         }
     }
 
-    func run(_ job: @escaping @Sendable () -> Void) {
-        state.withLock { if !$0.isEnding { $0.jobs.append(job) } }
-        signal.signal()
-    }
-
-    func run(after milliseconds: Int, _ job: @escaping @Sendable () -> Void) {
+    func run(after milliseconds: Int = 0, _ job: @escaping @Sendable () -> Void) {
         let due = Clock.nanoseconds() + UInt64(milliseconds) * 1_000_000
-        state.withLock { if !$0.isEnding { $0.timers.append((due, job)) } }
+        state.withLock { if !$0.isEnding { $0.jobs.append((due, job)) } }
         signal.signal()
     }
 
@@ -55,15 +50,8 @@ final class Worker: Sendable {
 
     /// Ends the thread after the current job, and moves the other jobs to `successor`.
     func handOver(to successor: Worker) {
-        let (jobs, timers) = state.withLock { state in
-            defer { (state.jobs, state.timers, state.isEnding) = ([], [], true) }
-            return (state.jobs, state.timers)
-        }
-        signal.signal()
-        successor.state.withLock { state in
-            state.jobs += jobs
-            state.timers += timers
-        }
+        let jobs = removeJobsAndEnd()
+        successor.state.withLock { $0.jobs += jobs }
         successor.signal.signal()
     }
 
@@ -74,35 +62,43 @@ final class Worker: Sendable {
 
     /// Ends the thread after the current job, and drops the other jobs.
     func end() {
-        state.withLock { ($0.jobs, $0.timers, $0.isEnding) = ([], [], true) }
+        _ = removeJobsAndEnd()
+    }
+
+    private func removeJobsAndEnd() -> [(due: UInt64, job: Job)] {
+        let jobs = state.withLock { state in
+            defer { (state.jobs, state.isEnding) = ([], true) }
+            return state.jobs
+        }
         signal.signal()
+        return jobs
+    }
+
+    private enum Turn {
+        case job(Job)
+        /// Sleep until this time.
+        case sleep(due: UInt64?)
+        case end
     }
 
     private func next() -> Job? {
         while true {
-            let (job, due) = state.withLock { state -> (Job?, UInt64?) in
+            let now = Clock.nanoseconds()
+            let turn = state.withLock { state -> Turn in
                 state.begun = 0
-                if state.isEnding { return (nil, 0) }
-                let first = state.timers.indices.min { state.timers[$0].due < state.timers[$1].due }
-                let now = Clock.nanoseconds()
-                let job: Job
-                if !state.jobs.isEmpty {
-                    job = state.jobs.removeFirst()
-                } else if let first, state.timers[first].due <= now {
-                    job = state.timers.remove(at: first).job
-                } else {
-                    return (nil, first.map { state.timers[$0].due } ?? .max)
+                if state.isEnding { return .end }
+                guard let first = state.jobs.indices.min(by: { state.jobs[$0].due < state.jobs[$1].due }) else {
+                    return .sleep(due: nil)
                 }
+                guard state.jobs[first].due <= now else { return .sleep(due: state.jobs[first].due) }
                 state.begun = now
-                return (job, nil)
+                return .job(state.jobs.remove(at: first).job)
             }
-            switch due {
-            case nil: return job
-            case 0: return nil
-            case .max?: signal.wait()
-            case let due?:
-                let now = Clock.nanoseconds()
-                signal.wait(atMost: .nanoseconds(Int64(clamping: due > now ? due - now : 0)))
+            switch turn {
+            case .job(let job): return job
+            case .end: return nil
+            case .sleep(nil): signal.wait()
+            case .sleep(let due?): signal.wait(atMost: .nanoseconds(Int64(clamping: due - now)))
             }
         }
     }
@@ -114,6 +110,7 @@ extension Worker {
     /// - Parameters:
     ///   - milliseconds: after which the caller gets `late`. The call into the token cannot be stopped and continues.
     ///   - watch: the thread that measures the time, because this one may hang.
+    ///   - late: also the result if this thread ends before it runs `body`.
     ///   - onAbandoned: receives the value of `body` if the caller no longer waits for it.
     func perform<Value: Sendable>(
         within milliseconds: Int, watchedBy watch: Worker, late: KeyError,
@@ -121,7 +118,7 @@ extension Worker {
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
         let result: Result<Value, KeyError> = await withCheckedContinuation { continuation in
-            let answer = Once(continuation)
+            let answer = Once(continuation, orElse: .failure(late))
             run {
                 let result = Result { () throws(KeyError) in try body() }
                 guard !answer.give(result) else { return }
@@ -136,9 +133,16 @@ extension Worker {
 /// A continuation that several threads may resume. Only the first one does.
 private final class Once<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+    private let otherwise: Value
 
-    init(_ continuation: CheckedContinuation<Value, Never>) {
+    /// - Parameter otherwise: resumes the continuation if no thread does: an ended worker drops its jobs.
+    init(_ continuation: CheckedContinuation<Value, Never>, orElse otherwise: Value) {
         self.continuation = Mutex(continuation)
+        self.otherwise = otherwise
+    }
+
+    deinit {
+        _ = give(otherwise)
     }
 
     /// - Returns: whether this call was the first.

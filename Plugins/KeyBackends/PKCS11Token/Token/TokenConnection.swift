@@ -12,7 +12,7 @@ final class TokenConnection: Sendable {
     /// For messages.
     let name: String
     private let credentials: Credentials
-    private let uri: PKCS11URI
+    private let uri: TokenURI
     private let place: String
     private let allowUnprotected: Bool
     /// Changes if another token with the same keys replaces this one.
@@ -30,8 +30,6 @@ final class TokenConnection: Sendable {
         var needsWritableSessions: Bool
         /// Whether a call in the anchor session failed in a way that may be the session's fault.
         var isAnchorFailing = false
-        /// Replaced anchor sessions that are not closed yet.
-        var formerAnchors: [Session] = []
     }
 
     var info: TokenInfo { state.withLock { $0.info } }
@@ -43,62 +41,40 @@ final class TokenConnection: Sendable {
     private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
 
     init(
-        _ locator: KeyLocator, secrets: any SecretSource, _ settings: TokenSettings,
-        reopenOrderedAt: ContinuousClock.Instant?
+        _ locator: KeyLocator, _ settings: TokenSettings, in environment: KeyBackendEnvironment
     ) throws(KeyError) {
         allowUnprotected = settings.allowsUnprotectedKeys
-        let uri = try TokenAddress.parse(locator.uri)
-        let pin: Secret? = if let source = uri.pinSource { try secrets.secret(source) } else { nil }
-        let credentials = Credentials(pin: pin, user: settings.user, reopenOrderedAt: reopenOrderedAt)
-        let place = locator.uri.description
-        let module = try Self.open(uri)
-        var opened: [Session] = []
-        do throws(KeyError) {
-            let (slot, info) = try TokenSearch.find(uri, place, in: module)
-            var needsWritable = false
-            let anchor = try Self.session(on: slot, module, info, &needsWritable)
-            opened = [anchor]
-            try Login.ensure(anchor, info, credentials)
-            state = Mutex(
-                State(
-                    slot: slot, info: info, anchor: anchor, keysGeneration: module.generation,
-                    needsWritableSessions: needsWritable))
-            name = info.name
-            infoBeforeLogin = info
-            serial = TokenSerial(info.serial)
-        } catch {
-            // While another token of the module is open, nothing else would close the session.
-            Session.abandon(opened)
-            module.close()
-            throw error
+        var needsWritable = false
+        let opened = try OpenedToken(locator, as: settings.user, in: environment) {
+            slot, module, info throws(KeyError) in
+            try Self.session(on: slot, module, info, &needsWritable)
         }
-        (self.module, self.uri, self.credentials, self.place) = (module, uri, credentials, place)
+        module = opened.session.module
+        state = Mutex(
+            State(
+                slot: opened.session.slot, info: opened.info, anchor: opened.session,
+                keysGeneration: module.generation, needsWritableSessions: needsWritable))
+        (uri, credentials, place) = (opened.uri, opened.credentials, opened.place)
+        (name, infoBeforeLogin, serial) = (opened.info.name, opened.info, TokenSerial(opened.info.serial))
     }
 
     /// Ensures that the anchor session is logged in. Replaces it if it is dead or the token is in another slot now.
     func attach() throws(KeyError) {
-        let (slot, info) = try TokenSearch.find(uri, place, in: module)
+        let (slot, info) = try OpenedToken.find(uri, place, in: module)
         state.withLock { ($0.slot, $0.info) = (slot, info) }
         serial.set(info.serial)
         var anchor = anchor
         let isFailing = state.withLock { $0.isAnchorFailing }
         if isFailing || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
             var needsWritable = state.withLock { $0.needsWritableSessions }
+            let former = anchor
             anchor = try Self.session(on: slot, module, info, &needsWritable)
             state.withLock { [anchor] state in
-                state.formerAnchors.append(state.anchor)
                 (state.anchor, state.needsWritableSessions, state.isAnchorFailing) = (anchor, needsWritable, false)
             }
+            former.abandon()
         }
         try Login.ensure(anchor, info, credentials)
-    }
-
-    /// The replaced anchor sessions, which may still be open. The caller closes them.
-    func takeFormerAnchors() -> [Session] {
-        state.withLock { state in
-            defer { state.formerAnchors = [] }
-            return state.formerAnchors
-        }
     }
 
     func openSession() throws(PKCS11Error) -> Session {
@@ -147,8 +123,8 @@ final class TokenConnection: Sendable {
 
     private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
         do throws(KeyError) {
-            let found = try KeySearch.find(selector, on: info, in: anchor)
-            try KeyFitness.check(found, in: anchor, allowUnprotected: allowUnprotected)
+            let found = try FoundKey.find(selector, on: info, in: anchor)
+            try found.checkFitness(in: anchor, allowUnprotected: allowUnprotected)
             return (found, try PublicKeySearch.find(for: found, selector, in: anchor))
         } catch {
             // For example, an unfinished search blocks all others in the session.
@@ -296,20 +272,13 @@ final class TokenConnection: Sendable {
     }
 
     /// Closes the sessions and the module; the login ends with the last session.
-    func close(_ sessions: [Session], within milliseconds: Int) {
-        _ = Session.close(sessions + [anchor], within: milliseconds)
+    func close(_ sessions: [Session]) {
+        for session in sessions + [anchor] { session.abandon() }
+        _ = module.closeAbandoned(within: 1000)
         module.close()
     }
 
-    // MARK: Opening
-
-    static func open(_ uri: PKCS11URI) throws(KeyError) -> Module {
-        try opening("of the module") { () throws(PKCS11Error) in
-            let arguments = uri.initializationArguments
-            if let path = uri.modulePath { return try Module.open(path: path, arguments: arguments) }
-            return try Module.open(name: uri.moduleName ?? "", arguments: arguments)
-        }
-    }
+    // MARK: Sessions
 
     private static func session(
         on slot: SlotID, _ module: Module, _ info: TokenInfo, _ needsWritable: inout Bool

@@ -21,7 +21,7 @@ struct TokenSettings: Sendable {
         userType = settings.integer("userType")
     }
 
-    var user: Session.User { userType == 1 ? .normal : .vendor(UInt(userType)) }
+    var user: Session.User { Session.User(rawValue: UInt(clamping: userType)) }
 
     static let declared: [PluginSetting] = [
         PluginSetting(

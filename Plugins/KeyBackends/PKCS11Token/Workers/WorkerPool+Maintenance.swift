@@ -64,7 +64,7 @@ extension WorkerPool {
     /// Any thread may call this when a signature shows that the token lost the key.
     func keyLost(_ name: String) {
         note(name, isMissing: true)
-        events?.keyLost(name)
+        backend?.keyLost(name)
     }
 
     func note(_ key: String, isMissing: Bool) {
@@ -85,7 +85,7 @@ extension WorkerPool {
             state.idle.removeAll { $0.state != .ready }
             return left
         }
-        for session in left { events?.discard(session) }
+        for session in left { backend?.discard(session) }
     }
 
     /// Sets the reason why the pool cannot sign and fails the queued jobs, if no signing worker is ready.
@@ -123,7 +123,7 @@ extension WorkerPool {
         // Do this before the callers get their answers, because they may retry at once.
         for job in hung { job.key.beganToHang(.unavailable(reason)) }
         for job in hung + flushed { job.answer(.failure(.unavailable(reason))) }
-        for _ in hung { events?.workerLost(because: reason, hadSigned: false) }
+        for _ in hung { backend?.workerLost(because: reason, hadSigned: false) }
         return again
     }
 
@@ -148,10 +148,6 @@ extension WorkerPool {
         }
         for worker in workers { worker.signal.signal() }
         return workers.compactMap { $0.signer?.session }
-    }
-
-    var health: KeyBackendHealth {
-        state.withLock { Self.health($0) }
     }
 
     /// Health and figures of the same moment.

@@ -10,7 +10,7 @@ extension WorkerPool {
             var done: Outcome?
             while let job = next(for: worker, after: done) {
                 done = worker.signer.map { signer in
-                    SigningCall.sign(job, with: signer) { events?.probe($0, except: $1) ?? .noOtherKey }
+                    SigningCall.sign(job, with: signer) { backend?.probe($0, except: $1) ?? .noOtherKey }
                 }
             }
         }
@@ -54,8 +54,8 @@ extension WorkerPool {
     private func act(on turn: Turn) {
         turn.idleWorker?.signal.signal()
         for job in turn.flushed { job.answer(.failure(turn.outage)) }
-        if let session = turn.discarded { events?.discard(session) }
-        if let fault = turn.fault { events?.workerLost(because: fault, hadSigned: turn.hadSigned) }
+        if let session = turn.discarded { backend?.discard(session) }
+        if let fault = turn.fault { backend?.workerLost(because: fault, hadSigned: turn.hadSigned) }
     }
 
     /// Decisions made under the lock, for execution without the lock.

@@ -33,8 +33,7 @@ final class WorkerPool: Sendable {
     let queueLimit: Int
     /// The pool is closing, and no job is left.
     let drained = AsyncEvent()
-    /// The token, while it is in service.
-    private let observer = Mutex<(any WorkerPoolObserver)?>(nil)
+    private let owner = Mutex<PKCS11TokenBackend?>(nil)
     let metrics: TokenMetrics
     /// With more hung calls than this, the pool replaces no threads.
     let stuckLimit: Int
@@ -46,10 +45,10 @@ final class WorkerPool: Sendable {
         self.metrics = metrics
     }
 
-    /// Receives the pool's events. Set when the token is in service, and nil after it was closed.
-    var events: (any WorkerPoolObserver)? {
-        get { observer.withLock { $0 } }
-        set { observer.withLock { $0 = newValue } }
+    /// Receives the pool's events, from any thread and without a lock held. Nil after the token was closed.
+    var backend: PKCS11TokenBackend? {
+        get { owner.withLock { $0 } }
+        set { owner.withLock { $0 = newValue } }
     }
 
     /// Queues the digest and returns its signature. Throws at once if the queue is full or the pool is closed or down.
@@ -91,7 +90,7 @@ final class WorkerPool: Sendable {
         }
         if let refusal { return job.answer(.failure(refusal)) }
         idleWorker?.signal.signal()
-        if mustWatch { events?.watchCalls() }
+        if mustWatch { backend?.watchCalls() }
         // A cancellation before `submit` found no job; a later one finds it.
         if Task.isCancelled { cancel(job.ticket) }
     }
@@ -109,21 +108,4 @@ final class WorkerPool: Sendable {
     func noteDrained(_ state: borrowing State) {
         if state.isClosing, !state.isBusy { drained.happen() }
     }
-}
-
-/// Events that a pool reports to its token. A call comes from any thread, without a lock held.
-protocol WorkerPoolObserver: AnyObject, Sendable {
-    /// The pool has jobs: look for calls that hang.
-    func watchCalls()
-    /// A signing worker lost its session, or its call hangs. `hadSigned`: whether it had signed with that session.
-    func workerLost(because reason: String, hadSigned: Bool)
-    func keyLost(_ name: String)
-    /// A key does not sign, although its token does.
-    func keyFailing(_ name: String, because reason: String)
-    /// A failing key may have a new handle.
-    func seek(_ key: TokenKey)
-    /// Signs with another key than `key` in this session. Runs on the thread of a signing worker.
-    func probe(_ signer: Signer, except key: TokenKey) -> SessionProbe
-    /// A worker that was lost or removed left this session.
-    func discard(_ session: Session)
 }

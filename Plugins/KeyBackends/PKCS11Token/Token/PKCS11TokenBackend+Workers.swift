@@ -4,7 +4,7 @@ internal import SigningKit
 internal import Synchronization
 
 /// Opens the sessions of the signing workers and supervises their calls.
-extension ActiveToken {
+extension PKCS11TokenBackend {
     /// Runs once, on the maintenance thread.
     func openWorkers() throws(KeyError) {
         do throws(KeyError) {

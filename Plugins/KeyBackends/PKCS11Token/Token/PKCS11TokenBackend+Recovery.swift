@@ -4,7 +4,7 @@ internal import SigningKit
 internal import Synchronization
 
 /// Restores lost sessions and keys. The measures escalate: a new session, a key search, a login, a new initialisation.
-extension ActiveToken {
+extension PKCS11TokenBackend {
     func workerLost(because reason: String, hadSigned: Bool) {
         if hadSigned { recovery.withLock { $0.noteLossOfGoodSession() } }
         log.warning("A session of the token \(connection.name) is lost: \(reason)")
@@ -39,9 +39,9 @@ extension ActiveToken {
         }
     }
 
-    /// Any thread may call this.
+    /// Any thread may call this. The maintenance thread closes the session when no call is in flight.
     func discard(_ session: Session) {
-        recovery.withLock { $0.discarded.append(session) }
+        session.abandon()
         schedule()
     }
 
@@ -173,17 +173,70 @@ extension ActiveToken {
     }
 
     func closeDiscarded() {
-        let former = connection.takeFormerAnchors()
-        let sessions = recovery.withLock { recovery in
-            defer { recovery.discarded = [] }
-            return recovery.discarded + former
-        }.filter { $0.generation == connection.module.generation }
-        guard !sessions.isEmpty else { return }
         // If a call hangs, nothing is closed now. The sessions are closed after that call returns, or with the module.
-        let areClosed = Session.close(sessions, within: 50)
-        recovery.withLock { recovery in
-            // The token may now have sessions for the missing signing workers.
-            if areClosed { recovery.workers = recovery.wantedWorkers } else { recovery.discarded += sessions }
-        }
+        guard connection.module.closeAbandoned(within: 50) == true else { return }
+        // The token may now have sessions for the missing signing workers.
+        recovery.withLock { $0.workers = $0.wantedWorkers }
+    }
+}
+
+struct TokenRecovery {
+    private(set) var wantedWorkers = 0
+    /// Signing workers for which the token has sessions, as far as is known.
+    var workers = 0
+    /// Consecutive times that the token had too few sessions.
+    private var shortages = 0
+    /// Whether a request for more sessions is scheduled.
+    private var isGrowing = false
+    var isScheduled = false
+    /// Whether a search for a missing key is scheduled.
+    var isSearching = false
+    /// Attempts since the last interval of `peace` without one.
+    var attempts = 0
+    /// Time of the last attempt, in nanoseconds.
+    var last: UInt64 = 0
+    var isLost = false
+    /// Whether the token has been closed.
+    var isOver = false
+
+    /// Between searches for a missing key while others sign, in milliseconds.
+    static let searchPause = 2000
+    /// After this time without an attempt, the delay starts again at 0; in nanoseconds.
+    private static let quietInterval: UInt64 = 5_000_000_000
+
+    /// Milliseconds until the next attempt: 0, then 100, 200, 400 … 5,000.
+    mutating func delay(now: UInt64) -> Int {
+        if now > last + Self.quietInterval, !isLost { attempts = 0 }
+        return attempts == 0 ? 0 : min(100 << min(attempts - 1, 10), 5000)
+    }
+
+    /// A session was lost after it had signed: the measure that helped before may help again at once.
+    mutating func noteLossOfGoodSession() {
+        attempts = min(attempts, 1)
+    }
+
+    mutating func want(_ count: Int) {
+        (wantedWorkers, workers) = (count, count)
+    }
+
+    /// Records that the token has too few sessions now.
+    ///
+    /// - Returns: milliseconds until the next request for more: 1,000, 2,000, 4,000 … 60,000; nil if one is scheduled.
+    mutating func settle(for count: Int) -> Int? {
+        workers = count
+        guard !isGrowing else { return nil }
+        isGrowing = true
+        defer { shortages += 1 }
+        return min(1000 << min(shortages, 10), 60_000)
+    }
+
+    mutating func grow() {
+        isGrowing = false
+        workers = wantedWorkers
+    }
+
+    /// Call this when every signing worker has a session.
+    mutating func noteComplete() {
+        if workers == wantedWorkers { shortages = 0 }
     }
 }

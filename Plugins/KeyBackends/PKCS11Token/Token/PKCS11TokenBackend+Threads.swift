@@ -15,7 +15,7 @@ struct TokenThreads {
 }
 
 /// If a call of the maintenance thread hangs, a new maintenance thread takes over.
-extension ActiveToken {
+extension PKCS11TokenBackend {
     var maintenanceThread: Worker { threads.withLock { $0.current } }
 
     /// Runs `body` on the maintenance thread that is current at that time.

@@ -1,0 +1,85 @@
+internal import PKCS11
+internal import SigningKit
+
+/// A token that was found by its URI, and the first session with it, which is logged in.
+struct OpenedToken {
+    let uri: TokenURI
+    /// The URI without secrets, for messages.
+    let place: String
+    /// At the time of the search, before the login: a login resets some flags.
+    let info: TokenInfo
+    let session: Session
+    let credentials: Credentials
+
+    /// Opens the module, finds the token, opens the session and logs in. If a step fails, the module is closed again.
+    init(
+        _ locator: KeyLocator, as user: Session.User, in environment: KeyBackendEnvironment,
+        session openSession: (SlotID, Module, TokenInfo) throws(KeyError) -> Session
+    ) throws(KeyError) {
+        let uri = try TokenURI(locator.uri)
+        let pin: Secret? = if let source = uri.pinSource { try environment.secrets.secret(source) } else { nil }
+        let credentials = Credentials(pin: pin, user: user, reopenOrderedAt: environment.reopenOrderedAt)
+        let place = locator.uri.description
+        let module = try opening(place) { () throws(PKCS11Error) in
+            let arguments = uri.initializationArguments
+            if let path = uri.modulePath { return try Module.open(path: path, arguments: arguments) }
+            return try Module.open(name: uri.moduleName ?? "", arguments: arguments)
+        }
+        var opened: Session?
+        do throws(KeyError) {
+            let (slot, info) = try Self.find(uri, place, in: module)
+            let session = try openSession(slot, module, info)
+            opened = session
+            try Login.ensure(session, info, credentials)
+            (self.info, self.session) = (info, session)
+        } catch {
+            // While another token of the module is open, nothing else would close the session.
+            opened?.abandon()
+            _ = module.closeAbandoned(within: 50)
+            module.close()
+            throw error
+        }
+        (self.uri, self.place, self.credentials) = (uri, place, credentials)
+    }
+
+    // MARK: Search
+
+    /// Finds exactly one token.
+    ///
+    /// - Parameter place: the URI without secrets, for messages.
+    /// - Throws: `notFound` or `ambiguous`, with a list of tokens.
+    static func find(_ uri: TokenURI, _ place: String, in module: Module) throws(KeyError) -> (SlotID, TokenInfo) {
+        let slots = try opening(place) { () throws(PKCS11Error) in try module.slots() }
+        // An error of one token must not hide the others.
+        let tokens = slots.compactMap { slot in (try? module.tokenInfo(of: slot)).map { (slot, $0) } }
+            .filter { $0.1.flags.contains(.tokenInitialized) }
+        let found = tokens.filter { uri.matches($0.1, in: $0.0) }
+        if found.count == 1 { return found[0] }
+        guard found.isEmpty else {
+            throw .ambiguous(
+                "\(found.count) tokens match \(place): \(list(found.map(\.1))). Add serial to the key's URI.")
+        }
+        throw .notFound("No token matches \(place). \(alternatives(to: tokens.map(\.1), slots.count))")
+    }
+
+    private static func alternatives(to tokens: [TokenInfo], _ slots: Int) -> String {
+        guard tokens.isEmpty else { return "There is \(list(tokens))." }
+        guard slots == 0 else {
+            return
+                "None of the module's \(slots) slots holds an initialized token. Initialize the token first, or check "
+                + "whether the module reads the same configuration as the tool that initialized it."
+        }
+        return "The module has no slot with a token. Plug in the device, or start the service that the module uses; "
+            + "for p11-kit-client.so, P11_KIT_SERVER_ADDRESS must name a running p11-kit server."
+    }
+
+    /// The maximum number of tokens in an error message.
+    private static let listLimit = 8
+
+    private static func list(_ tokens: [TokenInfo]) -> String {
+        let shown = tokens.prefix(listLimit).map { token in
+            "(token=\(token.label), serial=\(token.serial), manufacturer=\(token.manufacturer), model=\(token.model))"
+        }.joined(separator: ", ")
+        return tokens.count > listLimit ? "\(shown) and \(tokens.count - listLimit) more" : shown
+    }
+}

@@ -1,6 +1,7 @@
-import AuditKit
 import SigningKit
 import Testing
+
+@testable import AuditKit
 
 @Suite("Audit intervals and counts")
 struct AuditIntervalTests {

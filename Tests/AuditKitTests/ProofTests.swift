@@ -1,6 +1,7 @@
-import AuditKit
 import Testing
 import TransparencyLog
+
+@testable import AuditKit
 
 @Suite("Audit proofs")
 struct ProofTests {

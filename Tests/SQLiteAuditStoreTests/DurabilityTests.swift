@@ -14,7 +14,7 @@ struct DurabilityTests {
 
     private func durability(of store: SQLiteAuditStore) throws -> Durability? {
         var durability: Durability?
-        try store.withWriter { writer in durability = try? Durability(of: writer.connection) }
+        try store.withWriter { writer in durability = try? Durability(of: writer.tables) }
         return durability
     }
 
@@ -24,7 +24,7 @@ struct DurabilityTests {
         #expect(try durability(of: store) == .required)
         try store.append("a")
         #expect(try durability(of: store) == .required)
-        #expect(Durability.required.synchronous == 2)
+        #expect(Durability.required.synchronous == "2")
         #expect(Durability.required.journalMode == "wal")
     }
 

@@ -104,6 +104,64 @@ struct ReaderTests {
         #expect(try !reader.inspect().isEmpty)
     }
 
+    /// Makes each page of the table `entry` the first one: a reader that continues after the last entry finds it again.
+    private func repeatFirstPage() throws {
+        let connection = try Connection(path: log.path, access: .immutable)
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'"
+        let root = try #require(try connection.first(sql) { $0.integer(0) })
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: log.path)))
+        let page = (root - 1) * LogSchema.pageSize
+        func number(_ place: Int) -> Int { Int(bytes[place]) << 8 | Int(bytes[place + 1]) }
+        // An inner page of a table (sqlite.org/fileformat2.html#b_tree_pages).
+        try #require(bytes[page] == 5)
+        let children = (0..<number(page + 3)).map { page + number(page + 12 + 2 * $0) } + [page + 8]
+        let first = bytes[children[0]..<children[0] + 4]
+        for child in children { bytes.replaceSubrange(child..<child + 4, with: first) }
+        try Data(bytes).write(to: URL(filePath: log.path))
+    }
+
+    @Test("A read ends even if the table of entries has the same page again and again")
+    func repeatedPage() throws {
+        let store = try log.open()
+        try store.append((0..<2000).map { _ in [UInt8](repeating: 65, count: 500) })
+        store.close()
+        try repeatFirstPage()
+        let reader = try log.read()
+        var seen = 0
+        expect(.damaged) { () throws(AuditStoreError) in
+            try reader.entries(in: 0..<2000) { _ in
+                seen += 1
+                return seen < 10_000
+            }
+        }
+        var query = AuditQuery()
+        for isLatestFirst in [true, false] {
+            query.isLatestFirst = isLatestFirst
+            seen = 0
+            expect(.damaged) { () throws(AuditStoreError) in
+                try reader.search(query) { _ in
+                    seen += 1
+                    return seen < 10_000
+                }
+            }
+        }
+    }
+
+    @Test("Checkpoints and registers that do not fit into memory are not read")
+    func longLists() throws {
+        let store = try log.open()
+        try store.append("a")
+        store.close()
+        let row = "printf('%.*c', 4000000, 'a')"
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)"
+        try log.tamper(
+            "\(numbers) INSERT INTO checkpoint SELECT i, \(row) FROM n",
+            "\(numbers) INSERT INTO register SELECT 'key/' || i, CAST(\(row) AS BLOB), 0 FROM n")
+        let reader = try log.read()
+        expect(.damaged) { () throws(AuditStoreError) in try reader.checkpoints() }
+        expect(.damaged) { () throws(AuditStoreError) in try reader.registers() }
+    }
+
     @Test("An entry with an impossible number is reported as damage without a trap", arguments: [Int.max, -5])
     func impossibleIndex(_ index: Int) throws {
         let store = try log.open()

@@ -14,18 +14,17 @@ struct ConnectionTests {
     @Test("Bound values are read back unchanged")
     func values() throws {
         let connection = try inMemory()
-        let insert = try Statement("INSERT INTO thing VALUES (?, ?, ?)", on: connection)
-        let rows: [(UInt64, [UInt8], String)] = [
-            (0, [], ""), (.max, [0, 255, 0], "a\u{0}b"), (1 << 63, [1], "Größe 🦭"),
+        let rows: [(Int, [UInt8], String)] = [
+            (0, [], ""), (.max, [0, 255, 0], "a\u{0}b"), (.min, [1], "Größe 🦭"),
         ]
         for (number, body, name) in rows {
-            try insert.bind(bits: number, at: 1)
-            try insert.bind(name, at: 3)
-            try insert.run(with: body, at: 2)
+            try connection.run("INSERT INTO thing VALUES (?, ?, ?)", .integer(number), .blob(body), .text(name))
         }
         let found = try connection.all("SELECT number, body, name FROM thing") { row in
-            (row.bits(0), row.bytes(1), row.text(2))
+            (row.integer(0), row.bytes(1), row.text(2))
         }
+        let counts = try connection.all("SELECT body, name FROM thing") { $0.byteCount }
+        #expect(counts == rows.map { $0.1.count + $0.2.utf8.count })
         #expect(found.map(\.0) == rows.map(\.0))
         #expect(found.map(\.1) == rows.map(\.1))
         #expect(found.map(\.2) == rows.map(\.2))
@@ -34,21 +33,21 @@ struct ConnectionTests {
     @Test("An empty blob is not NULL, and an unbound column is NULL")
     func empty() throws {
         let connection = try inMemory()
-        try Statement("INSERT INTO thing (body) VALUES (?)", on: connection).run(with: [], at: 1)
-        let isNull = try connection.first("SELECT body, number FROM thing") { ($0.isNull(0), $0.isNull(1)) }
-        #expect(isNull?.0 == false && isNull?.1 == true)
+        try connection.run("INSERT INTO thing (body, name) VALUES (?, ?)", .blob([]), .null)
+        let isNull = try connection.first("SELECT body, number, name FROM thing") { row in
+            [row.isNull(0), row.isNull(1), row.isNull(2)]
+        }
+        #expect(isNull == [false, true, true])
     }
 
     @Test("A statement works again after it failed")
     func again() throws {
         let connection = try inMemory()
         try connection.execute("CREATE UNIQUE INDEX once ON thing (number)")
-        let insert = try Statement("INSERT INTO thing (number) VALUES (?)", on: connection)
-        try insert.bind(1, at: 1)
-        try insert.run()
-        #expect(throws: SQLiteError.self) { try insert.run() }
-        try insert.bind(2, at: 1)
-        try insert.run()
+        let insert = "INSERT INTO thing (number) VALUES (?)"
+        try connection.run(insert, .integer(1))
+        #expect(throws: SQLiteError.self) { try connection.run(insert, .integer(1)) }
+        try connection.run(insert, .integer(2))
         #expect(try connection.number("page_count") != nil)
         #expect(try connection.first("SELECT count(*) FROM thing") { $0.integer(0) } == 2)
     }
@@ -57,10 +56,9 @@ struct ConnectionTests {
     func errors() throws {
         let connection = try inMemory()
         try connection.execute("CREATE UNIQUE INDEX once ON thing (name)")
-        let insert = try Statement("INSERT INTO thing (name) VALUES (?)", on: connection)
-        try insert.bind("secret", at: 1)
-        try insert.run()
-        let error = #expect(throws: SQLiteError.self) { try insert.run() }
+        let insert = "INSERT INTO thing (name) VALUES (?)"
+        try connection.run(insert, .text("secret"))
+        let error = #expect(throws: SQLiteError.self) { try connection.run(insert, .text("secret")) }
         #expect(error?.code.description == "SQLITE_CONSTRAINT_UNIQUE")
         #expect(error?.code.primary == .constraint)
         #expect(error?.description.contains("secret") == false)

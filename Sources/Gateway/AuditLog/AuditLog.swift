@@ -115,10 +115,7 @@ public final class AuditLog: Service {
     public func note(_ event: AuditEvent) { queue.note(entry(event)) }
 
     package func note(_ event: KeyBackendEvent) {
-        note(
-            .token(
-                TokenRecord(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
-        )
+        note(.token(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
     }
 
     /// The entry has the time of the counted minute, so that it belongs to the right hour, day and month.

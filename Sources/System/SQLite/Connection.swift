@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A connection to one database, for one thread at a time: SQLite does not lock it (`SQLITE_OPEN_NOMUTEX`). It closes
-/// when its last reference is released. A statement retains its connection.
+/// when its last reference is released.
 public final class Connection {
     public enum Access: Hashable, Sendable {
         /// An existing database.
@@ -14,6 +14,8 @@ public final class Connection {
     }
 
     let handle: OpaquePointer
+    /// By SQL text.
+    private var prepared: [String: Statement] = [:]
     /// Pages in the write-ahead log after the last commit of this connection; see `countLogPages()`.
     public internal(set) var logPages = 0
 
@@ -30,7 +32,10 @@ public final class Connection {
         self.handle = handle
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        prepared = [:]
+        sqlite3_close_v2(handle)
+    }
 
     /// Sets how long to wait for a lock of another connection.
     public func wait(milliseconds: Int) {
@@ -48,6 +53,23 @@ public final class Connection {
     }
 
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Runs `body` in a transaction that may write, and rolls it back after an error.
+    public func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+        try execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Ends a transaction that SQLite has not rolled back by itself, as it does after some errors.
+    public func rollBack() {
+        if isInTransaction { try? execute("ROLLBACK") }
+    }
 
     /// Whether nothing can be written. SQLite opens a file read-only if it has no right to write it.
     public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") != 0 }
@@ -85,28 +107,54 @@ extension Connection.Access {
     }
 }
 
+/// Statements with parameters, each prepared at its first use. `read` and `visit` must not run the same text again.
 extension Connection {
-    /// The first column of the pragma's first row; nil without a row.
-    public func pragma(_ name: String) throws(SQLiteError) -> String? {
-        try first("PRAGMA \(name)") { $0.text(0) }
+    /// Visits the rows of a query, until `visit` returns false.
+    public func visit(
+        _ sql: String, _ values: [BoundValue] = [], _ visit: (Row) -> Bool
+    ) throws(SQLiteError) {
+        if prepared[sql] == nil { prepared[sql] = try Statement(sql, on: self) }
+        try prepared[sql]?.run(values, visit)
     }
 
-    /// As `pragma(_:)`, for a number.
-    public func number(_ name: String) throws(SQLiteError) -> Int? {
-        try first("PRAGMA \(name)") { $0.integer(0) }
-    }
+    /// Runs a statement that returns no rows.
+    public func run(_ sql: String, _ values: BoundValue...) throws(SQLiteError) { try visit(sql, values) { _ in true } }
 
     /// Reads the first row of a query; nil without a row.
-    public func first<Value>(_ sql: String, _ read: (Statement) -> Value) throws(SQLiteError) -> Value? {
-        let statement = try Statement(sql, on: self)
-        return try statement.step() ? read(statement) : nil
+    public func first<Value>(
+        _ sql: String, _ values: [BoundValue] = [], _ read: (Row) -> Value
+    ) throws(SQLiteError) -> Value? {
+        var value: Value?
+        try visit(sql, values) {
+            value = read($0)
+            return false
+        }
+        return value
     }
 
     /// Reads all rows of a query.
-    public func all<Value>(_ sql: String, _ read: (Statement) -> Value) throws(SQLiteError) -> [Value] {
-        let statement = try Statement(sql, on: self)
-        var values: [Value] = []
-        while try statement.step() { values.append(read(statement)) }
-        return values
+    public func all<Value>(
+        _ sql: String, _ values: [BoundValue] = [], _ read: (Row) -> Value
+    ) throws(SQLiteError) -> [Value] {
+        var rows: [Value] = []
+        try visit(sql, values) {
+            rows.append(read($0))
+            return true
+        }
+        return rows
     }
+
+    /// The first column of the pragma's first row, as text; nil without a row. SQLite runs some pragmas when it prepares
+    /// them, so their statements are not kept.
+    public func pragma(_ name: String) throws(SQLiteError) -> String? {
+        var text: String?
+        try Statement("PRAGMA \(name)", on: self).run([]) {
+            text = $0.text(0)
+            return false
+        }
+        return text
+    }
+
+    /// As `pragma(_:)`, for a number.
+    public func number(_ name: String) throws(SQLiteError) -> Int? { try pragma(name).flatMap { Int($0) } }
 }

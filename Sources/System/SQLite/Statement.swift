@@ -1,103 +1,69 @@
 import CSQLite
 
-/// A prepared statement for repeated use. Parameters are numbered from 1, columns from 0.
-public final class Statement {
-    let handle: OpaquePointer
-    /// Retained, because a statement must not outlive its connection.
-    private let connection: Connection
+/// A value to bind to a parameter (sqlite.org/datatype3.html).
+public enum BoundValue: Sendable {
+    case integer(Int)
+    case text(String)
+    case blob([UInt8])
+    case null
+}
 
-    public init(_ sql: String, on connection: Connection) throws(SQLiteError) {
+/// A prepared statement. Its connection keeps it for the next use of the same SQL text.
+final class Statement {
+    private let handle: OpaquePointer
+    private unowned let connection: Connection
+
+    init(_ sql: String, on connection: Connection) throws(SQLiteError) {
         var handle: OpaquePointer?
         try connection.check(
             sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
-        guard let handle else { throw SQLiteError(.misuse, message: "the text contains no statement") }
+        guard let handle else { throw SQLiteError(SQLITE_MISUSE, on: nil) }
         self.handle = handle
         self.connection = connection
     }
 
     deinit { sqlite3_finalize(handle) }
 
-    /// - Returns: whether there is a row to read.
-    public func step() throws(SQLiteError) -> Bool {
-        let code = sqlite3_step(handle)
-        if code == SQLITE_ROW { return true }
-        guard code == SQLITE_DONE else {
-            let error = SQLiteError(code, on: connection.handle)
-            sqlite3_reset(handle)
-            throw error
-        }
-        return false
-    }
-
-    /// Steps once and resets, for statements that return no rows.
-    public func run() throws(SQLiteError) {
-        _ = try step()
-        sqlite3_reset(handle)
-    }
-
-    /// Resets the statement but not its bindings. After a row, the transaction stays open until the reset.
-    public func reset() {
-        sqlite3_reset(handle)
-    }
-
-    // MARK: Parameters
-
-    public func bind(_ number: Int, at position: Int32) throws(SQLiteError) {
-        try connection.check(sqlite3_bind_int64(handle, position, Int64(number)))
-    }
-
-    /// Binds the signed number with the same bits.
-    public func bind(bits number: UInt64, at position: Int32) throws(SQLiteError) {
-        try connection.check(sqlite3_bind_int64(handle, position, Int64(bitPattern: number)))
-    }
-
-    public func bind(_ text: String, at position: Int32) throws(SQLiteError) {
-        let code = text.withCString {
-            sqlite3_bind_text(handle, position, $0, Int32(clamping: text.utf8.count), Self.copied)
-        }
-        try connection.check(code)
-    }
-
-    /// Binds NULL for nil.
-    public func bind(_ text: String?, at position: Int32) throws(SQLiteError) {
-        guard let text else { return try connection.check(sqlite3_bind_null(handle, position)) }
-        try bind(text, at: position)
-    }
-
-    public func bind(_ bytes: [UInt8], at position: Int32) throws(SQLiteError) {
-        try connection.check(bytes.withUnsafeBytes { bind($0, at: position, Self.copied) })
-    }
-
-    /// Binds the bytes without a copy, runs the statement, and then binds NULL.
-    public func run(with bytes: [UInt8], at position: Int32) throws(SQLiteError) {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(SQLiteError) in
-            try connection.check(bind(UnsafeRawBufferPointer(buffer), at: position, nil))
-            defer { sqlite3_bind_null(handle, position) }
-            try run()
+    /// Binds the values to the parameters and visits the rows, until `visit` returns false. Then it resets the
+    /// statement: after a row, the transaction would stay open.
+    func run(_ values: [BoundValue], _ visit: (Row) -> Bool) throws(SQLiteError) {
+        for (offset, value) in values.enumerated() { try connection.check(bind(value, at: Int32(offset + 1))) }
+        defer { sqlite3_reset(handle) }
+        while true {
+            let code = sqlite3_step(handle)
+            guard code == SQLITE_ROW else {
+                if code == SQLITE_DONE { return }
+                throw SQLiteError(code, on: connection.handle)
+            }
+            if !visit(Row(handle: handle)) { return }
         }
     }
 
-    private func bind(
-        _ bytes: UnsafeRawBufferPointer, at position: Int32, _ destructor: sqlite3_destructor_type?
-    ) -> Int32 {
+    private func bind(_ value: BoundValue, at position: Int32) -> Int32 {
+        switch value {
+        case .integer(let number): sqlite3_bind_int64(handle, position, Int64(number))
+        case .null: sqlite3_bind_null(handle, position)
+        case .text(let text):
+            text.withCString {
+                sqlite3_bind_text(handle, position, $0, Int32(clamping: text.utf8.count), Self.copied)
+            }
         // A null address would mean NULL.
-        bytes.isEmpty
-            ? sqlite3_bind_zeroblob(handle, position, 0)
-            : sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), destructor)
+        case .blob(let bytes) where bytes.isEmpty: sqlite3_bind_zeroblob(handle, position, 0)
+        case .blob(let bytes): sqlite3_bind_blob64(handle, position, bytes, UInt64(bytes.count), Self.copied)
+        }
     }
 
     /// `SQLITE_TRANSIENT`, a cast in the header that Swift does not import: SQLite makes its own copy.
     private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
 
-/// The columns of the current row. A value is valid until the next step or reset.
-extension Statement {
+/// The current row of a statement, valid during the visit. Columns are numbered from 0.
+public struct Row {
+    let handle: OpaquePointer
+
     public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     public func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
-
-    /// The unsigned number with the same bits.
-    public func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: sqlite3_column_int64(handle, column)) }
 
     /// Empty for NULL.
     public func text(_ column: Int32) -> String {
@@ -107,12 +73,14 @@ extension Statement {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// A copy; empty for NULL.
-    public func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+    /// The bytes of all columns as text or as blobs.
+    public var byteCount: Int {
+        (0..<sqlite3_data_count(handle)).reduce(0) { $0 + Int(sqlite3_column_bytes(handle, $1)) }
+    }
 
-    /// Without a copy.
-    public func withBytes<Value>(_ column: Int32, _ read: (UnsafeRawBufferPointer) -> Value) -> Value {
+    /// A copy; empty for NULL.
+    public func bytes(_ column: Int32) -> [UInt8] {
         let start = sqlite3_column_blob(handle, column)
-        return read(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 }

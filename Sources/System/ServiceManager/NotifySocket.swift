@@ -51,3 +51,86 @@ public struct NotifySocket: Sendable {
         }
     }
 }
+
+/// A message to the service manager (sd_notify(3)).
+public enum ServiceMessage: Sendable {
+    /// The service is ready: for the first time, or again after `reloading`.
+    case ready
+    /// The service loads a new configuration; `ready` must follow.
+    case reloading
+    case stopping
+    /// One line for the administrator, shown by `systemctl status`.
+    case status(String)
+    /// The service works. The next report is due within the watchdog's interval.
+    case watchdog
+
+    /// Assignments in UTF-8, one per line.
+    var text: String {
+        switch self {
+        case .ready: "READY=1\n"
+        // The time lets the manager distinguish this reload from one that it requests meanwhile.
+        case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(Self.monotonicMicroseconds())\n"
+        case .stopping: "STOPPING=1\n"
+        case .status(let line): "STATUS=\(Self.oneLine(line))\n"
+        case .watchdog: "WATCHDOG=1\n"
+        }
+    }
+
+    /// A line break would begin another assignment.
+    private static func oneLine(_ text: String) -> String {
+        String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+    }
+
+    private static func monotonicMicroseconds() -> Int {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return now.tv_sec * 1_000_000 + now.tv_nsec / 1000
+    }
+}
+
+/// Reports to the service manager that the service works (sd_watchdog_enabled(3)); otherwise the manager restarts it.
+public struct Watchdog: Sendable {
+    /// The manager acts after this time without a report.
+    public let interval: Duration
+    private let socket: NotifySocket
+
+    /// - Returns: nil if the manager expects no reports from this process.
+    public init?(variable: (String) -> String? = Environment.variable) {
+        guard let interval = Self.interval(variable: variable), let socket = NotifySocket(variable: variable) else {
+            return nil
+        }
+        self.interval = interval
+        self.socket = socket
+    }
+
+    /// The value of `WATCHDOG_USEC`, if `WATCHDOG_PID` is `process`, by default this one, or not set.
+    public static func interval(
+        variable: (String) -> String? = Environment.variable, process: Int32? = nil
+    ) -> Duration? {
+        guard let text = variable("WATCHDOG_USEC"), let microseconds = Int64(text), microseconds > 0 else { return nil }
+        if let owner = variable("WATCHDOG_PID"), Int32(owner) != process ?? getpid() { return nil }
+        return .microseconds(microseconds)
+    }
+
+    /// Calls `isWell` at every half of the interval and reports if it returns true, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - isWell: succeeds only in a working service. Without its answer there is no report.
+    ///   - pause: how to wait; tests replace it.
+    public func run(
+        while isWell: @Sendable () async -> Bool,
+        pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async {
+        while !Task.isCancelled {
+            if await isWell() { socket.send(.watchdog) }
+            do { try await pause(interval / 2) } catch { return }
+        }
+    }
+}
+
+/// The environment, with the variables that a service manager sets.
+public enum Environment {
+    public static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

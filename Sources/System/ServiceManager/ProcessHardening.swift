@@ -12,39 +12,31 @@ public enum ProcessHardening: String, Sendable, CaseIterable {
     /// `RLIMIT_NOFILE`: raises the soft limit to the hard one. Nothing here uses select(2), which ends at 1024.
     case allDescriptors
 
-    /// Takes all measures. A measure that is in force already is no failure.
+    /// Takes the measures. A measure that is in force already is no failure.
     ///
     /// - Returns: the refused measures with their `errno`, which justify a warning but no failed start.
-    public static func apply() -> [(measure: ProcessHardening, errno: Int32)] {
-        allCases.compactMap { measure in
-            let result = measure.apply()
-            return result == 0 ? nil : (measure, result)
-        }
+    public static func apply(
+        _ measures: [ProcessHardening] = allCases
+    ) -> [(measure: ProcessHardening, errno: Int32)] {
+        measures.map { ($0, $0.apply()) }.filter { $0.errno != 0 }
     }
 
-    /// As `apply()`, with only the measures that keep this process's memory out of files and other processes.
+    /// Takes only the measures that keep this process's memory out of files and other processes.
     public static func protectMemory() -> [(measure: ProcessHardening, errno: Int32)] {
-        [notDumpable, noCoreDump].compactMap { measure in
-            let result = measure.apply()
-            return result == 0 ? nil : (measure, result)
-        }
+        apply([.notDumpable, .noCoreDump])
     }
 
     /// Whether the measure is in force now.
     public var isInForce: Bool {
         switch self {
         case .notDumpable: return privyseal_get_dumpable() == 0
-        case .noCoreDump:
-            guard let limit = Self.limit(Self.core) else { return false }
-            return limit.rlim_cur == 0 && limit.rlim_max == 0
+        case .noCoreDump: return Self.limit(Self.core).map { $0.rlim_cur == 0 && $0.rlim_max == 0 } ?? false
         case .privateFiles:
             // umask(2) reads the mask only by setting it.
             let mask = umask(0o077)
             umask(mask)
             return mask & 0o077 == 0o077
-        case .allDescriptors:
-            guard let limit = Self.limit(Self.descriptors) else { return false }
-            return limit.rlim_cur == limit.rlim_max
+        case .allDescriptors: return Self.limit(Self.descriptors).map { $0.rlim_cur == $0.rlim_max } ?? false
         }
     }
 

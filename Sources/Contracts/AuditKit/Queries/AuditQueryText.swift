@@ -1,3 +1,4 @@
+import Encodings
 public import SigningKit
 
 /// A query in text form, from a command line or a URL.
@@ -44,5 +45,89 @@ public struct AuditQueryText: Hashable, Sendable {
             throw .notMoment(parameter: parameter, text: text)
         }
         return moment
+    }
+}
+
+/// Why a query is invalid. The description names the parameter and the remedy.
+public enum AuditQueryError: Error, Hashable, Sendable {
+    case notMoment(parameter: String, text: String)
+    case notDay(String)
+    /// `day` is given together with `since` or `until`.
+    case dayAndPeriod
+    /// `until` is not after `since`.
+    case emptyPeriod(since: String, until: String)
+    case emptyValue(parameter: String)
+    case unknownKind(String)
+}
+
+extension AuditQueryError {
+    public var parameter: String {
+        switch self {
+        case .notMoment(let parameter, _), .emptyValue(let parameter): parameter
+        case .notDay, .dayAndPeriod: "day"
+        case .emptyPeriod: "until"
+        case .unknownKind: "kind"
+        }
+    }
+}
+
+extension AuditQueryError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notMoment(let parameter, let text):
+            "\"\(PlainText.of(text))\" is not a time for \(parameter): give a time such as 2026-11-21T13:27:00Z, a "
+                + "date such as 2026-11-21, or how long ago, such as 24h or 7d."
+        case .notDay(let text):
+            "\"\(PlainText.of(text))\" is not a day: give a calendar date in UTC, such as 2026-11-21."
+        case .dayAndPeriod: "A day is already a period: give either day, or since and until."
+        case .emptyPeriod(let since, let until):
+            "The period from since (\(since)) to until (\(until)) is empty: until must be later, and is not included "
+                + "itself."
+        case .unknownKind(let text):
+            "\"\(PlainText.of(text))\" is not a kind of entry: give one of \(AuditEvent.kinds.joined(separator: ", "))."
+        case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all entries."
+        }
+    }
+}
+
+/// Times and days in the formats that people write.
+public enum AuditTime {
+    private static let millisecondsOfDay: Int64 = 86_400_000
+
+    /// Reads a time (RFC 3339, any offset), a date (its start in UTC), or an age: a number with
+    /// `s`, `m`, `h`, `d` or `w`.
+    ///
+    /// - Returns: whole milliseconds, rounded down; nil for other text and for times before 1970.
+    public static func parse(_ text: String, at now: Timestamp) -> Timestamp? {
+        guard let moment = ago(text, at: now) ?? day(text)?.lowerBound ?? time(text), moment.milliseconds >= 0 else {
+            return nil
+        }
+        return moment
+    }
+
+    /// Reads a date such as `2026-11-21`: the range of that day in UTC. Nil for other text.
+    public static func day(_ text: String) -> Range<Timestamp>? {
+        guard text.utf8.count == 10, let begin = Timestamp(rfc3339: Array((text + "T00:00:00.000Z").utf8)) else {
+            return nil
+        }
+        return begin..<Timestamp(milliseconds: begin.milliseconds + millisecondsOfDay)
+    }
+
+    private static func ago(_ text: String, at now: Timestamp) -> Timestamp? {
+        // Nine digits of weeks, in milliseconds, fit into Int64.
+        guard let unit = text.utf8.last.flatMap({ milliseconds[$0] }), (2...10).contains(text.utf8.count),
+            text.utf8.dropLast().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let count = Int64(text.dropLast())
+        else { return nil }
+        return Timestamp(milliseconds: now.milliseconds - count * unit)
+    }
+
+    private static let milliseconds: [UInt8: Int64] = [
+        UInt8(ascii: "s"): 1000, UInt8(ascii: "m"): 60_000, UInt8(ascii: "h"): 3_600_000,
+        UInt8(ascii: "d"): millisecondsOfDay, UInt8(ascii: "w"): 7 * millisecondsOfDay,
+    ]
+
+    private static func time(_ text: String) -> Timestamp? {
+        Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)).map(Timestamp.init(milliseconds:))
     }
 }

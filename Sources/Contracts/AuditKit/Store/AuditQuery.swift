@@ -34,24 +34,3 @@ public enum AuditTerm: String, CaseIterable, Hashable, Sendable {
     /// The keyed hash of `UserHash`.
     case user
 }
-
-/// The number of signatures, or of refusals with one reason, by client, feature and key in an interval.
-public struct AuditTally: Hashable, Sendable {
-    /// The start of the hour; after `AuditInterval.sums`, of the hour, day or month.
-    public let begin: Timestamp
-    public let client: String?
-    public let feature: String?
-    public let key: String?
-    /// `signed`, or the reason of the refusal.
-    public let outcome: String
-    public let count: Int
-
-    public init(begin: Timestamp, client: String?, feature: String?, key: String?, outcome: String, count: Int) {
-        self.begin = begin
-        self.client = client
-        self.feature = feature
-        self.key = key
-        self.outcome = outcome
-        self.count = count
-    }
-}

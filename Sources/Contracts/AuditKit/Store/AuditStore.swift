@@ -140,3 +140,83 @@ public struct AuditRegister: Hashable, Sendable {
     /// The digest that entries hold.
     public static func digest(of value: [UInt8]) -> SHA256Digest { SHA256.hash(data: value) }
 }
+
+/// Reads a log, even while another process appends to it. Calls block as in `AuditStore`. For one thread at a time.
+public protocol AuditReader: AnyObject {
+    var identity: AuditIdentity { get }
+
+    /// The latest signed tree head; nil for a log without entries.
+    func head() throws(AuditStoreError) -> SignedTreeHead?
+
+    /// The first index in the store; earlier entries are archived.
+    func firstIndex() throws(AuditStoreError) -> Int
+
+    /// Visits entries in order and skips missing ones.
+    ///
+    /// - Parameter visit: returns whether to continue.
+    func entries(
+        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError)
+
+    /// The index after the last stored entry, regardless of the head.
+    func storedEnd() throws(AuditStoreError) -> Int
+
+    /// The roots by segment, archived segments included.
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]]
+
+    /// The kept checkpoints, sorted by size.
+    func checkpoints() throws(AuditStoreError) -> [SignedTreeHead]
+
+    /// The registers, sorted by name.
+    func registers() throws(AuditStoreError) -> [AuditRegister]
+
+    /// Visits matching entries; the latest first if the query says so.
+    ///
+    /// - Parameter visit: returns whether to continue.
+    /// - Returns: what the search read, and what was missing.
+    @discardableResult
+    func search(
+        _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> SearchCoverage
+
+    /// - Returns: counts of signatures and refusals, and what was read. Segments counted by the index are not read
+    ///   again.
+    func tallies(
+        _ query: AuditQuery
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage)
+
+    /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
+    func inspect() throws(AuditStoreError) -> [String]
+
+    func close()
+}
+
+/// Why a store call failed. The text is a sentence.
+public enum AuditStoreError: Error, Hashable, Sendable {
+    /// The location is empty.
+    case missing(String)
+    case full(String)
+    case readOnly(String)
+    /// Another writer held the lock for too long.
+    case busy(String)
+    /// The location no longer holds the log that was opened: it is empty, or holds another or an older log.
+    case replaced(String)
+    /// The stored data cannot be what was written.
+    case damaged(String)
+    /// The store cannot use the location, or the location holds something other than such a log.
+    case unfit(String)
+    /// Another error of the disk or the operating system.
+    case failed(String)
+    case closed
+}
+
+extension AuditStoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missing(let sentence), .full(let sentence), .readOnly(let sentence), .busy(let sentence),
+            .replaced(let sentence), .damaged(let sentence), .unfit(let sentence), .failed(let sentence):
+            sentence
+        case .closed: "The audit log has been closed."
+        }
+    }
+}

@@ -53,14 +53,6 @@ public struct AuditFault: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     /// Whether the report has this fault even beyond its limit.
     let isGrave: Bool
-
-    init(_ description: String) { self.init(nil, description, isGrave: true) }
-
-    init(_ entries: Range<Int>?, _ description: String, isGrave: Bool = false) {
-        self.entries = entries
-        self.description = description
-        self.isGrave = isGrave
-    }
 }
 
 /// Collects faults. It is bounded, so that a log with a fault in every entry does not fill the memory.
@@ -71,12 +63,12 @@ struct FaultList {
     private var faults: [AuditFault] = []
     private var dropped = 0
 
-    mutating func add(_ fault: AuditFault) {
-        if faults.count < Self.capacity || (fault.isGrave && faults.count < 2 * Self.capacity) {
-            faults.append(fault)
-        } else {
-            dropped += 1
-        }
+    /// Adds a grave fault of the log as a whole.
+    mutating func add(_ description: String) { add(nil, description, isGrave: true) }
+
+    mutating func add(_ entries: Range<Int>?, _ description: String, isGrave: Bool = false) {
+        guard faults.count < (isGrave ? 2 * Self.capacity : Self.capacity) else { return dropped += 1 }
+        faults.append(AuditFault(entries: entries, description: description, isGrave: isGrave))
     }
 
     /// The entries that the faults name.

@@ -52,21 +52,18 @@ public struct AuditVerifier {
         _ reader: any AuditReader, from first: Int, verifiesAll: Bool, _ progress: (Int, Int) -> Void
     ) throws(AuditStoreError) -> AuditReport {
         var faults = FaultList()
-        for sentence in try readOrFault([], &faults, { () throws(AuditStoreError) in try reader.inspect() }) {
-            faults.add(AuditFault(sentence))
-        }
+        for sentence in try readOrFault([], &faults, reader.inspect) { faults.add(sentence) }
         // Read the end before the head: in a growing log, the head then covers it.
         let end = max(try reader.storedEnd(), 0)
-        let kept = try readOrFault([], &faults) { () throws(AuditStoreError) in try reader.checkpoints() }
+        let kept = try readOrFault([], &faults, reader.checkpoints)
         // Read the registers before the head: the head then covers the entries that record them.
         let (registers, seal) = try self.registers(reader, &faults)
-        let head = try readOrFault(nil, &faults) { () throws(AuditStoreError) in try reader.head() }
+        let head = try readOrFault(nil, &faults, reader.head)
 
         var plan = CheckpointSchedule(origin: reader.identity.origin, verifiers: verifiers)
         let size = head.map { plan.add(head: $0, &faults) } ?? end
         if head == nil, end > 0 {
-            faults.add(
-                AuditFault("The log has \(Sentence.number(end)) entries, but no head: no signature covers them."))
+            faults.add("The log has \(Sentence.number(end)) entries, but no head: no signature covers them.")
         }
         for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
         for external in externals {
@@ -78,12 +75,11 @@ public struct AuditVerifier {
         }
         plan.findTruncation(at: size, &faults)
         if end > size {
-            let (entries, isOne) = (size..<end, end - size == 1)
             faults.add(
-                AuditFault(
-                    entries,
-                    "\(Sentence.entries(entries)) \(isOne ? "is" : "are") after the log's end: no signature covers "
-                        + "\(isOne ? "it" : "them")."))
+                size..<end,
+                Sentence.entries(
+                    size..<end, "is after the log's end: no signature covers it.",
+                    "are after the log's end: no signature covers them."))
         }
         let roots = try segmentRoots(reader, size: size, &faults)
 
@@ -102,7 +98,7 @@ public struct AuditVerifier {
     ) throws(AuditStoreError) -> (registers: [AuditRegister]?, seal: String?) {
         var seal = try self.seal(reader)
         while true {
-            let registers = try readOrFault(nil, &faults) { () throws(AuditStoreError) in try reader.registers() }
+            let registers = try readOrFault(nil, &faults, reader.registers)
             let now = try self.seal(reader)
             if now == seal || registers == nil { return (registers, seal) }
             seal = now
@@ -112,9 +108,7 @@ public struct AuditVerifier {
     /// The `registers` line of a valid head, otherwise nil. `verify` reports an invalid head.
     private func seal(_ reader: any AuditReader) throws(AuditStoreError) -> String? {
         var ignored = FaultList()
-        guard let head = try readOrFault(nil, &ignored, { () throws(AuditStoreError) in try reader.head() }) else {
-            return nil
-        }
+        guard let head = try readOrFault(nil, &ignored, reader.head) else { return nil }
         let checkpoint = try? Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
         return checkpoint.flatMap(RegistersLine.line)
     }
@@ -122,7 +116,7 @@ public struct AuditVerifier {
     private func segmentRoots(
         _ reader: any AuditReader, size: Int, _ faults: inout FaultList
     ) throws(AuditStoreError) -> [[UInt8]] {
-        let roots = try readOrFault([], &faults) { () throws(AuditStoreError) in try reader.segmentRoots() }
+        let roots = try readOrFault([], &faults, reader.segmentRoots)
         let expected = size / AuditSegment.size
         if roots.count > expected, let head = try reader.head(), roots.count <= head.size / AuditSegment.size,
             head.size > size
@@ -132,9 +126,8 @@ public struct AuditVerifier {
         }
         if roots.count != expected {
             faults.add(
-                AuditFault(
-                    "The roots of \(Sentence.number(roots.count)) segments are recorded, but the log has "
-                        + "\(Sentence.number(expected)) full segments."))
+                "The roots of \(Sentence.number(roots.count)) segments are recorded, but the log has "
+                    + "\(Sentence.number(expected)) full segments.")
         }
         return roots
     }
@@ -174,7 +167,7 @@ public struct AuditVerifier {
         do throws(AuditStoreError) {
             return try read()
         } catch .damaged(let sentence) {
-            faults.add(AuditFault(sentence))
+            faults.add(sentence)
             return fallback
         }
     }

@@ -1,4 +1,6 @@
-import TransparencyLog
+import Crypto
+import SigningKit
+public import TransparencyLog
 
 /// The checkpoints to compare while the walk passes along the entries.
 struct CheckpointSchedule {
@@ -41,34 +43,35 @@ struct CheckpointSchedule {
 
     /// - Returns: the log's size.
     mutating func add(head: SignedTreeHead, _ faults: inout FaultList) -> Int {
-        do throws(NoteError) {
-            let checkpoint = try Checkpoint(try SignedNote(parsing: head.note), signedByLogWith: verifiers)
-            add(checkpoint, recorded: head.size, .head, [], &faults)
-            return checkpoint.size
-        } catch {
-            faults.add(Self.invalid(head.size, .head, error.description))
-            return max(head.size, 0)
-        }
+        add(.head, recorded: head.size, &faults) { () throws(NoteError) in try SignedNote(parsing: head.note) }
+            ?? max(head.size, 0)
     }
 
     mutating func add(kept head: SignedTreeHead, _ faults: inout FaultList) {
-        do throws(NoteError) {
-            let note = try SignedNote(parsing: head.note)
-            let signers = try note.verify(with: verifiers)
-            add(try Checkpoint(parsing: note.text), recorded: head.size, .kept, signers, &faults)
-        } catch {
-            faults.add(Self.invalid(head.size, .kept, error.description))
-        }
+        _ = add(.kept, recorded: head.size, &faults) { () throws(NoteError) in try SignedNote(parsing: head.note) }
     }
 
     mutating func add(external note: SignedNote, _ faults: inout FaultList) {
-        var size = 0
+        _ = add(.external, recorded: nil, &faults) { note }
+    }
+
+    /// - Parameter recorded: the size under which the log keeps the checkpoint.
+    /// - Returns: the size that was signed; nil if the checkpoint or a signature of it is invalid.
+    private mutating func add(
+        _ source: Source, recorded: Int?, _ faults: inout FaultList, _ read: () throws(NoteError) -> SignedNote
+    ) -> Int? {
+        var size = recorded ?? 0
         do throws(NoteError) {
+            let note = try read()
             let checkpoint = try Checkpoint(parsing: note.text)
-            size = checkpoint.size
-            add(checkpoint, recorded: size, .external, try note.verify(with: verifiers), &faults)
+            size = recorded ?? checkpoint.size
+            let signers = try note.verify(with: verifiers)
+            if source == .head { try checkpoint.requireLog(among: signers) }
+            add(checkpoint, recorded: size, source, isCosigned: signers.contains(where: isCosigner), &faults)
+            return checkpoint.size
         } catch {
-            faults.add(Self.invalid(size, .external, error.description))
+            faults.add(size..<size, Self.invalid(size, source, error.description))
+            return nil
         }
     }
 
@@ -79,7 +82,7 @@ struct CheckpointSchedule {
         do throws(NoteError) {
             isCosigned = try newest.verify(with: verifiers).contains(where: isCosigner)
         } catch {
-            faults.add(Self.invalid(size, .external, error.description))
+            faults.add(size..<size, Self.invalid(size, .external, error.description))
         }
         for claim in external.claims {
             let isNewest = claim.size == size
@@ -90,29 +93,28 @@ struct CheckpointSchedule {
     }
 
     private mutating func add(
-        _ checkpoint: Checkpoint, recorded size: Int, _ source: Source, _ signers: [NoteVerifier],
-        _ faults: inout FaultList
+        _ checkpoint: Checkpoint, recorded: Int, _ source: Source, isCosigned: Bool, _ faults: inout FaultList
     ) {
-        guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
+        let size = checkpoint.size
+        guard checkpoint.origin.hasSameBytes(as: origin) else {
             let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
-            return faults.add(Self.invalid(checkpoint.size, source, reason))
+            return faults.add(size..<size, Self.invalid(size, source, reason))
         }
-        if checkpoint.size != size {
-            let reason = "It is recorded as one of \(Sentence.number(size)) entries."
-            faults.add(Self.invalid(checkpoint.size, source, reason))
+        if size != recorded {
+            let reason = "It is recorded as one of \(Sentence.number(recorded)) entries."
+            faults.add(size..<size, Self.invalid(size, source, reason))
         }
-        if source != .head { largest = max(largest, checkpoint.size) }
+        if source != .head { largest = max(largest, size) }
+        // For the head, `findUncosigned` counts no cosignature: the log keeps it with the log's signature alone.
         stops.append(
-            Stop(
-                size: checkpoint.size, root: checkpoint.root, source: source,
-                isCosigned: signers.contains(where: isCosigner)))
+            Stop(size: size, root: checkpoint.root, source: source, isCosigned: isCosigned && source != .head))
     }
 
-    private static func invalid(_ size: Int, _ source: Source, _ reason: String) -> AuditFault {
-        AuditFault(size..<size, "The \(source.name) of \(Sentence.number(size)) entries is not valid: \(reason)")
+    private static func invalid(_ size: Int, _ source: Source, _ reason: String) -> String {
+        "The \(source.name) of \(Sentence.number(size)) entries is not valid: \(reason)"
     }
 
-    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
+    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.hasSameBytes(as: origin) }
 
     /// A caller who gives a cosigner's key expects its signature. Without a cosignature, the holder of the log's key
     /// could rewrite the log and remove its kept checkpoints.
@@ -123,15 +125,13 @@ struct CheckpointSchedule {
         // Without the log's own key, no checkpoint is valid and cosigners cannot be told apart.
         guard verifiers.contains(where: isCosigner), !verifiers.allSatisfy(isCosigner) else { return nil }
         if cosigned < largest || (cosigned == 0 && size > 0) {
+            let begin =
+                cosigned == 0
+                ? "No checkpoint that could be compared has a signature of a cosigner whose key was given. Everything"
+                : "The last checkpoint that a cosigner signed covers \(Sentence.number(cosigned)) entries; the newest "
+                    + "covers \(Sentence.number(largest)). What came after"
             faults.add(
-                AuditFault(
-                    (cosigned == 0
-                        ? "No checkpoint that could be compared has a signature of a cosigner whose key was given. "
-                            + "Everything"
-                        : "The last checkpoint that a cosigner signed covers \(Sentence.number(cosigned)) entries; the "
-                            + "newest covers \(Sentence.number(largest)). What came after")
-                        + " depends on the log's key alone: the cosigner could not be reached, or the log was "
-                        + "rewritten."))
+                "\(begin) depends on the log's key alone: the cosigner could not be reached, or the log was rewritten.")
         }
         return cosigned
     }
@@ -143,11 +143,10 @@ struct CheckpointSchedule {
                 continue
             }
             faults.add(
-                AuditFault(
-                    size..<largest,
-                    "The log ends at \(Sentence.number(size)), but a \(source.name) covers \(Sentence.number(largest)) "
-                        + "entries: it was truncated, or an older copy was restored. A copy that was made before the "
-                        + "checkpoint looks the same.", isGrave: true))
+                size..<largest,
+                "The log ends at \(Sentence.number(size)), but a \(source.name) covers "
+                    + "\(Sentence.number(largest)) entries: it was truncated, or an older copy was restored. A copy that "
+                    + "was made before the checkpoint looks the same.", isGrave: true)
         }
     }
 
@@ -157,5 +156,79 @@ struct CheckpointSchedule {
     /// Sorted by size; at equal size, external checkpoints come last.
     var inOrder: [Stop] {
         stops.sorted { ($0.size, $0.source.rawValue) < ($1.size, $1.source.rawValue) }
+    }
+}
+
+/// Visits stored notes one by one.
+public typealias NoteSource = (_ visit: (SignedNote) -> Void) throws(AuditStoreError) -> Void
+
+/// External checkpoints: their sizes and roots, and the source to read them again. A gateway issues half a million in a
+/// year, so the notes themselves are not kept.
+public struct ExternalCheckpoints {
+    /// The unverified content of a checkpoint.
+    struct Claim {
+        let size: Int
+        let root: MerkleHash
+    }
+
+    private(set) var claims: [Claim] = []
+    /// The checkpoint of `largestSize`.
+    private(set) var newest: SignedNote?
+    public private(set) var largestSize: Int?
+    private var origins: Set<ExactText> = []
+    /// Covers all notes, to detect a change between two reads.
+    private var hash = SHA256()
+    /// Notes that are not checkpoints.
+    private var others = 0
+    private let source: NoteSource
+
+    /// - Parameter source: must supply the same notes each time.
+    public init(_ source: @escaping NoteSource) throws(AuditStoreError) {
+        self.source = source
+        try source { add($0) }
+    }
+
+    public init(_ notes: [SignedNote]) {
+        source = { visit in for note in notes { visit(note) } }
+        for note in notes { add(note) }
+    }
+
+    private mutating func add(_ note: SignedNote) {
+        Self.update(&hash, with: note)
+        guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
+        origins.insert(ExactText(checkpoint.origin))
+        claims.append(Claim(size: checkpoint.size, root: checkpoint.root))
+        if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
+    }
+
+    public var count: Int { claims.count + others }
+
+    func areAll(of origin: String) -> Bool {
+        others == 0 && origins.allSatisfy { $0.text.hasSameBytes(as: origin) }
+    }
+
+    private static func update(_ hash: inout SHA256, with note: SignedNote) {
+        hash.update(data: Array(note.description.utf8))
+    }
+
+    /// - Throws: `.damaged` if the notes changed, because a checkpoint that contradicts the log must not disappear.
+    func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) {
+        var now = SHA256()
+        try source { note in
+            Self.update(&now, with: note)
+            visit(note)
+        }
+        guard now.finalize() == hash.finalize() else {
+            throw .damaged("The external checkpoints changed during the verification; verify again.")
+        }
+    }
+
+    public func notes(size: Int) throws(AuditStoreError) -> [SignedNote] {
+        guard claims.contains(where: { $0.size == size }) else { return [] }
+        var found: [SignedNote] = []
+        try read { note in
+            if (try? Checkpoint(parsing: note.text))?.size == size { found.append(note) }
+        }
+        return found
     }
 }

@@ -52,34 +52,29 @@ struct RegisterComparison {
     func compare(
         _ registers: [AuditRegister], seal: String?, firstEntry: Int, size: Int, _ faults: inout FaultList
     ) {
-        var (rest, wrong) = (records, [AuditFault]())
+        var (rest, wrong) = (records, [String]())
         for register in registers {
             let record = rest.removeValue(forKey: register.name)
             if end..<max(end, size) ~= register.entry { continue }
             if let record {
                 if !record.isOf(register) { wrong.append(Self.changed(register.name, record.entry)) }
             } else if register.entry >= firstEntry {
-                wrong.append(
-                    AuditFault("No entry records the register \(register.name): another program wrote it."))
+                wrong.append("No entry records the register \(register.name): another program wrote it.")
             }
         }
         for (name, record) in rest.sorted(by: { $0.key < $1.key }) {
-            wrong.append(
-                AuditFault(
-                    "The register \(name), which entry \(Sentence.number(record.entry)) records, is missing."))
+            wrong.append("The register \(name), which entry \(Sentence.number(record.entry)) records, is missing.")
         }
         if let seal, wrong.isEmpty, seal != RegistersLine.line(over: registers) {
             wrong.append(
-                AuditFault(
-                    "The registers do not match the signed head: one was changed, restored, added or removed. If its "
-                        + "entry is archived, the archive shows which."))
+                "The registers do not match the signed head: one was changed, restored, added or removed. If its entry "
+                    + "is archived, the archive shows which.")
         }
         for fault in wrong { faults.add(fault) }
     }
 
-    private static func changed(_ name: String, _ entry: Int) -> AuditFault {
-        AuditFault(
-            "The register \(name) is not what entry \(Sentence.number(entry)) says: it was changed, or an older value "
-                + "was restored.")
+    private static func changed(_ name: String, _ entry: Int) -> String {
+        "The register \(name) is not what entry \(Sentence.number(entry)) says: it was changed, or an older value was "
+            + "restored."
     }
 }

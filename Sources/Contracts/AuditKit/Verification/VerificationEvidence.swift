@@ -77,20 +77,18 @@ struct VerificationEvidence {
         let marks = RangeSet(wrongMarks)
         for entries in marks.intersection(unproved).ranges {
             faults.add(
-                AuditFault(
-                    entries,
-                    entries.count == 1
-                        ? "\(Sentence.entries(entries)) is not what was recorded: it was changed or moved."
-                        : "\(Sentence.entries(entries)) are not what was recorded: they were changed or moved."))
+                entries,
+                Sentence.entries(
+                    entries, "is not what was recorded: it was changed or moved.",
+                    "are not what was recorded: they were changed or moved."))
         }
         for entries in marks.subtracting(unproved).ranges {
             let name = Sentence.entries(entries, isFirst: false)
             faults.add(
-                AuditFault(
-                    entries,
-                    entries.count == 1
-                        ? "The mark of \(name) was changed; the entry itself is correct."
-                        : "The marks of \(name) were changed; the entries themselves are correct."))
+                entries,
+                entries.count == 1
+                    ? "The mark of \(name) was changed; the entry itself is correct."
+                    : "The marks of \(name) were changed; the entries themselves are correct.")
         }
         faults.count(dropped)
         addCheckpointFaults(&faults)
@@ -105,11 +103,9 @@ struct VerificationEvidence {
         for (checkpoint, entries) in wrongCheckpoints
         where checkpoint.source == .external || named.intersection(RangeSet(entries)).isEmpty {
             faults.add(
-                AuditFault(
-                    entries,
-                    "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") not what the "
-                        + "\(checkpoint.source.name) of \(Sentence.number(checkpoint.size)) entries covers.",
-                    isGrave: true))
+                entries,
+                "\(Sentence.entries(entries, "is", "are")) not what the \(checkpoint.source.name) of "
+                    + "\(Sentence.number(checkpoint.size)) entries covers.", isGrave: true)
         }
     }
 
@@ -122,10 +118,9 @@ struct VerificationEvidence {
             let wrong = unproved.intersection(RangeSet(segment))
             if wrong.isEmpty {
                 faults.add(
-                    AuditFault(
-                        segment,
-                        "The root recorded for \(Sentence.entries(segment, isFirst: false)) was changed; the entries "
-                            + "themselves are correct."))
+                    segment,
+                    "The root recorded for \(Sentence.entries(segment, isFirst: false)) was changed; the entries "
+                        + "themselves are correct.")
             }
             for entries in wrong.ranges where named.intersection(RangeSet(entries)).isEmpty {
                 unnamed.insert(contentsOf: entries)
@@ -133,11 +128,10 @@ struct VerificationEvidence {
         }
         for entries in unnamed.ranges {
             faults.add(
-                AuditFault(
-                    entries,
-                    entries.count == 1
-                        ? "\(Sentence.entries(entries)) is not what was recorded."
-                        : "At least one of \(Sentence.entries(entries, isFirst: false)) is not what was recorded."))
+                entries,
+                entries.count == 1
+                    ? "\(Sentence.entries(entries)) is not what was recorded."
+                    : "At least one of \(Sentence.entries(entries, isFirst: false)) is not what was recorded.")
         }
     }
 

@@ -67,9 +67,8 @@ struct VerificationWalk {
         guard tree.size == AuditSegment.size, tree.root == roots[number] else {
             let entries = AuditSegment.entries(of: number)
             faults.add(
-                AuditFault(
-                    entries,
-                    "The archive's content for \(Sentence.entries(entries, isFirst: false)) is not what was recorded."))
+                entries,
+                "The archive's content for \(Sentence.entries(entries, isFirst: false)) is not what was recorded.")
             evidence.note(wrongArchive: number)
             return false
         }
@@ -86,8 +85,7 @@ struct VerificationWalk {
     mutating func visit(_ entry: StoredEntry) {
         guard entry.index >= next else {
             let index = entry.index
-            return faults.add(
-                AuditFault(index..<index + 1, "Entry \(Sentence.number(index)) exists more than once."))
+            return faults.add(index..<index + 1, "Entry \(Sentence.number(index)) exists more than once.")
         }
         if entry.index > next { skip(to: entry.index) }
         let leaf = MerkleHash.leaf(entry.body)
@@ -108,9 +106,8 @@ struct VerificationWalk {
         // Entries after the log's end are not missing.
         let gap = next..<max(next, min(index, size))
         if !gap.isEmpty {
-            let absence = gap.count == 1 ? "is missing." : "are missing."
-            faults.add(
-                AuditFault(gap, "\(Sentence.entries(gap)) \(reason.map { "cannot be read: \($0)" } ?? absence)"))
+            let failure = reason.map { "cannot be read: \($0)" }
+            faults.add(gap, Sentence.entries(gap, failure ?? "is missing.", failure ?? "are missing."))
         }
         // Once no tree is left, segments need not be closed one by one.
         while next < index, recordedTree != nil {
@@ -204,9 +201,8 @@ struct VerificationWalk {
         result.uncheckable += 1
         if checkpoint.source == .external, checkpoint.size == largestExternalSize {
             faults.add(
-                AuditFault(
-                    "The newest checkpoint that was kept elsewhere, of \(Sentence.number(checkpoint.size)) entries, could "
-                        + "not be compared: it is among archived entries, and without their files it proves nothing."))
+                "The newest checkpoint that was kept elsewhere, of \(Sentence.number(checkpoint.size)) entries, could not "
+                    + "be compared: it is among archived entries, and without their files it proves nothing.")
         }
     }
 
@@ -222,10 +218,8 @@ struct VerificationWalk {
         if lastArchived < archivedEnd {
             let entries = lastArchived..<archivedEnd
             faults.add(
-                AuditFault(
-                    entries,
-                    "\(Sentence.entries(entries)) \(entries.count == 1 ? "is" : "are") missing, and the log does not "
-                        + "record them as archived."))
+                entries,
+                Sentence.entries(entries, "is", "are") + " missing, and the log does not record them as archived.")
         }
         result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
         result.unproved = evidence.conclude(before: max(size, registers.end), &faults)

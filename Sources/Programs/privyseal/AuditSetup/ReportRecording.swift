@@ -18,11 +18,10 @@ enum ReportRecording {
         let digest = Array(SHA256.hash(data: bytes))
         do {
             let log = try AuditComposition(audit, of: configuration).open(isServing: false)
-            let record = ReportRecord(
-                subject: subject, id: id, digest: digest, outcome: hasPassed ? "passed" : "failed",
-                actor: Client.operator.name)
+            let event = AuditEvent.report(
+                subject: subject, id: id, digest: digest, hasPassed: hasPassed, actor: Client.operator.name)
             var failure: AuditError?
-            do throws(AuditError) { try await log.record(.report(record)) } catch { failure = error }
+            do throws(AuditError) { try await log.record(event) } catch { failure = error }
             await log.close()
             if let failure { throw failure }
         } catch {

@@ -183,20 +183,19 @@ final class Reloader: Service {
     private func report(
         _ outcome: ReloadOutcome, _ digest: [UInt8]?, since known: GatewayConfiguration, by actor: String
     ) {
-        var record = ReloadRecord(actor: actor, outcome: .unchanged, configuration: digest)
+        var (result, changed) = (ReloadResult.unchanged, [String]())
         let (level, message): (Logger.Level, String)
         switch outcome {
         case .applied(let changes), .wouldApply(let changes):
-            record.outcome = .applied
-            record.changes = changes
+            (result, changed) = (.applied, changes)
             (level, message) = (.notice, "The configuration was reloaded. " + changes.joined(separator: " "))
         case .unchanged:
             (level, message) = (.info, "The configuration was reloaded, and is unchanged.")
         case .refused(let sentence):
-            record.outcome = .refused
+            result = .refused
             (level, message) = (.error, "The configuration was not reloaded, and nothing has changed. \(sentence)")
         }
-        let name = record.outcome.rawValue
+        let name = result.rawValue
         logger.log(level: level, "\(message)")
         Counter(label: "privyseal_reloads_total", dimensions: [("outcome", name)]).increment()
         if level < .error {
@@ -211,7 +210,7 @@ final class Reloader: Service {
         for change in configuration.clientChanges(from: known) {
             audit.note(.client(name: change.name, change: ChangeKind(change.kind), actor: actor))
         }
-        audit.note(.reload(record))
+        audit.note(.reload(outcome: result, configuration: digest, changes: changed, actor: actor))
     }
 }
 

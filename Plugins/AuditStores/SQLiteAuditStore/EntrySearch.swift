@@ -1,0 +1,174 @@
+import AuditKit
+import SQLite
+
+/// One search. It uses the index for indexed segments, and reads all entries of other parts.
+struct EntrySearch {
+    enum Span {
+        case indexed(segment: Int)
+        case scanned(Range<Int>)
+    }
+
+    /// Entries per batch: few, because callers often want only the first hits.
+    private static let batchSize = 128
+
+    let spans: [Span]
+    let query: AuditQuery
+    private let reader: SQLiteAuditReader
+    /// Nil without an index, and after the index turns out to be damaged.
+    private(set) var index: IndexReader?
+    private(set) var coverage = SearchCoverage()
+
+    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
+        self.query = query
+        self.reader = reader
+        let tables = try reader.tables()
+        let roots = try tables.segmentRoots()
+        let path = reader.location.index
+        if query.usesIndex, try FileIdentity(path)?.isRegular == true,
+            let found = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
+        {
+            index = found
+        }
+        let known = index?.segments.keys.sorted() ?? []
+        // Includes all entries that the head covers, so that missing ones are reported.
+        let end = min(max(try tables.end(), try tables.head()?.size ?? 0), query.indexes.upperBound)
+        let spans = try Self.spans(of: max(tables.firstIndex(), query.indexes.lowerBound), end, indexed: known)
+        self.spans = query.isLatestFirst ? spans.reversed() : spans
+    }
+
+    private static func spans(of first: Int, _ end: Int, indexed: [Int]) -> [Span] {
+        var spans: [Span] = []
+        var next = first
+        for segment in indexed {
+            let begin = segment * AuditSegment.size
+            guard begin >= next, begin + AuditSegment.size <= end else { continue }
+            if begin > next { spans.append(.scanned(next..<begin)) }
+            spans.append(.indexed(segment: segment))
+            next = begin + AuditSegment.size
+        }
+        if next < end { spans.append(.scanned(next..<end)) }
+        return spans
+    }
+
+    /// - Returns: whether to continue.
+    mutating func visit(
+        _ span: Span, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        switch span {
+        case .scanned(let range): return try scan(range, visit)
+        case .indexed(let segment):
+            let range = segment * AuditSegment.size..<(segment + 1) * AuditSegment.size
+            // If the index is damaged, read the entries instead.
+            let candidates: IndexReader.Candidates?
+            do throws(SQLiteError) { candidates = try index?.candidates(for: query, in: segment) } catch {
+                index = nil
+                candidates = nil
+            }
+            guard case .positions(let positions)? = candidates else { return try scan(range, visit) }
+            guard let last = try look(at: positions, from: range.lowerBound, visit) else {
+                answerByIndex(range.count)
+                return true
+            }
+            answerByIndex(query.isLatestFirst ? range.upperBound - last : last + 1 - range.lowerBound)
+            return false
+        }
+    }
+
+    /// Records that the index decided for `count` entries whether they must be read.
+    mutating func answerByIndex(_ count: Int) { coverage.byIndex += count }
+
+    mutating func stop() { coverage.isStopped = true }
+
+    /// - Returns: the index of the entry at which the caller stopped; nil if all were visited.
+    private mutating func look(
+        at ascending: [Int], from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Int? {
+        let positions = query.isLatestFirst ? ascending.reversed() : ascending
+        var rest = positions[...]
+        while !rest.isEmpty {
+            let indexes = rest.prefix(Self.batchSize).map { begin + $0 }
+            rest = rest.dropFirst(Self.batchSize)
+            var entries = try reader.tables().entries(at: indexes)[...]
+            for index in indexes {
+                guard let entry = entries.first, entry.index == index else {
+                    coverage.missing.add(index..<index + 1)
+                    continue
+                }
+                entries.removeFirst()
+                guard try show(entry, visit, isNamed: true) else { return index }
+            }
+        }
+        return nil
+    }
+
+    private mutating func scan(
+        _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> Bool {
+        var range = range
+        while !range.isEmpty {
+            let entries = try reader.tables().batch(
+                of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
+            for entry in entries {
+                let (before, after) = (range.lowerBound..<entry.index, entry.index + 1..<range.upperBound)
+                coverage.missing.add(query.isLatestFirst ? after : before)
+                range = query.isLatestFirst ? before : after
+                coverage.byReading += 1
+                guard try show(entry, visit, isNamed: false) else { return false }
+            }
+            if entries.count < Self.batchSize { break }
+        }
+        coverage.missing.add(range)
+        return true
+    }
+
+    private mutating func show(
+        _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool, isNamed: Bool
+    ) throws(AuditStoreError) -> Bool {
+        // Check the entry even if the index named it: the index is not trusted. A query for everything also returns
+        // invalid entries, because they must not be skipped.
+        guard EntryFields(entry.body)?.match(query) ?? query.isForEverything else { return true }
+        coverage.found += 1
+        if isNamed { coverage.foundByIndex += 1 }
+        return try visit(entry)
+    }
+}
+
+/// Adds up the counts in the index, and counts the other entries.
+struct EntryTally {
+    private var search: EntrySearch
+    /// One entry may count several refusals with different outcomes, and the query may ask for one outcome.
+    private let terms: [AuditTerm: String]
+
+    var coverage: SearchCoverage { search.coverage }
+
+    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
+        search = try EntrySearch(query, reader)
+        terms = query.terms.filter { TallyKey.fields.contains($0.key) }
+    }
+
+    /// Sorted by hour; unordered within an hour.
+    mutating func run() throws(AuditStoreError) -> [AuditTally] {
+        var counts: [TallyKey: Int] = [:]
+        for span in search.spans {
+            if let kept = kept(span) {
+                for (key, count) in kept where key.has(terms) { counts.add(count, to: key) }
+                search.answerByIndex(AuditSegment.size)
+                continue
+            }
+            _ = try search.visit(span) { [terms] entry in
+                guard let fields = EntryFields(entry.body) else { return true }
+                for (key, count) in TallyKey.counts(of: fields) where key.has(terms) { counts.add(count, to: key) }
+                return true
+            }
+        }
+        return counts.sorted { $0.key.begin < $1.key.begin }.map { $0.key.tally($0.value) }
+    }
+
+    /// The counts in the index; nil if it has none for this span and this query.
+    private func kept(_ span: EntrySearch.Span) -> [(key: TallyKey, count: Int)]? {
+        guard case .indexed(let segment) = span, let index = search.index,
+            index.segments[segment]?.isWithin(search.query) == true, terms.count == search.query.terms.count
+        else { return nil }
+        return try? index.tallies(in: segment)
+    }
+}

@@ -1,0 +1,166 @@
+import AuditKit
+import SQLite
+
+/// Reads a log, or a copy of one.
+final class SQLiteAuditReader: AuditReader {
+    let identity: AuditIdentity
+    let location: LogLocation
+    /// Set only during a read: an open connection would keep removed files open.
+    private var source: ReadingSource?
+    private var isClosed = false
+
+    init(at location: LogLocation) throws(AuditStoreError) {
+        self.location = location
+        identity = try ReadingSource(at: location.path).identity
+    }
+
+    func close() { isClosed = true }
+
+    private func reading<Value>(
+        _ body: (LogTables) throws(AuditStoreError) -> Value
+    ) throws(AuditStoreError) -> Value {
+        // A visit may start another read.
+        let isOutermost = source == nil
+        defer { if isOutermost { source = nil } }
+        return try body(tables())
+    }
+
+    /// - Parameter method: a method of `LogTables`.
+    private func read<Value>(
+        _ method: (LogTables) -> () throws(AuditStoreError) -> Value
+    ) throws(AuditStoreError) -> Value {
+        try reading { (tables) throws(AuditStoreError) in try method(tables)() }
+    }
+
+    /// The tables of the current files.
+    func tables() throws(AuditStoreError) -> LogTables {
+        guard !isClosed else { throw .closed }
+        if let source, try source.isCurrent() { return source.tables }
+        let opened = try ReadingSource(at: location.path)
+        guard opened.identity == identity else {
+            throw .replaced("\(location.path) is another audit log now, of \(opened.identity.origin).")
+        }
+        source = opened
+        return opened.tables
+    }
+
+    // MARK: AuditReader
+
+    func head() throws(AuditStoreError) -> SignedTreeHead? { try read(LogTables.head) }
+
+    func firstIndex() throws(AuditStoreError) -> Int { try read(LogTables.firstIndex) }
+
+    func storedEnd() throws(AuditStoreError) -> Int { try read(LogTables.end) }
+
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { try read(LogTables.segmentRoots) }
+
+    func checkpoints() throws(AuditStoreError) -> [SignedTreeHead] { try read(LogTables.checkpoints) }
+
+    func registers() throws(AuditStoreError) -> [AuditRegister] { try read(LogTables.registers) }
+
+    /// SQLite's check of its pages, the schema, and the bookkeeping tables.
+    func inspect() throws(AuditStoreError) -> [String] {
+        try reading { (tables) throws(AuditStoreError) in
+            try tables.pageFaults() + tables.schemaFaults() + tables.bookkeepingFaults()
+        }
+    }
+
+    func entries(
+        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) {
+        try reading { (_) throws(AuditStoreError) in
+            var range = range
+            while !range.isEmpty {
+                // Get the tables for each batch: to read a whole log takes time, and a writer may open it meanwhile.
+                let entries = try self.tables().batch(of: range)
+                for entry in entries where try !visit(entry) { return }
+                guard entries.count == LogTables.batchSize, let last = entries.last else { return }
+                range = last.index + 1..<range.upperBound
+            }
+        }
+    }
+
+    func search(
+        _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    ) throws(AuditStoreError) -> SearchCoverage {
+        try reading { (_) throws(AuditStoreError) in
+            var search = try EntrySearch(query, self)
+            for span in search.spans where try !search.visit(span, visit) {
+                search.stop()
+                break
+            }
+            return search.coverage
+        }
+    }
+
+    func tallies(
+        _ query: AuditQuery
+    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
+        try reading { (_) throws(AuditStoreError) in
+            var tallying = try EntryTally(query, self)
+            return (try tallying.run(), tallying.coverage)
+        }
+    }
+}
+
+/// A read connection, and the check whether it still has the current file.
+struct ReadingSource {
+    let tables: LogTables
+    let identity: AuditIdentity
+    private let path: String
+    private let database: FileIdentity
+    private let isImmutable: Bool
+
+    /// Milliseconds to wait for a lock, which a process holds for a moment while it recovers a log after a crash.
+    private static let timeout = 5000
+    /// In bytes: every entry, note and register is far shorter.
+    private static let longestValue = 4 << 20
+
+    init(at path: String) throws(AuditStoreError) {
+        guard let database = try FileIdentity(path) else { throw LogFiles.gone(path) }
+        guard database.isRegular else { throw .unfit("\(path) is not a regular file, so it is not an audit log.") }
+        try LogFiles.refuseJournal(beside: path)
+        self.path = path
+        self.database = database
+        isImmutable = try !Self.hasLog(path)
+        tables = try LogTables(opening: path, isImmutable ? .immutable : .readOnly)
+        tables.connection.limitValues(to: Self.longestValue)
+        tables.connection.wait(milliseconds: Self.timeout)
+        try tables.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+        do throws(AuditStoreError) {
+            try tables.checkKind()
+            try tables.checkTables()
+        } catch {
+            throw try Self.explained(error, at: path, isImmutable)
+        }
+        identity = try tables.identity()
+    }
+
+    /// Whether there is a write-ahead log. If not, nothing writes, and a read needs no files beside the database.
+    private static func hasLog(_ path: String) throws(AuditStoreError) -> Bool {
+        let path = LogLocation.resolved(path)
+        guard let log = try FileIdentity(path + "-wal") else { return false }
+        if log.size > 0 { return true }
+        return try FileIdentity(path + "-shm") != nil
+    }
+
+    private static func explained(
+        _ error: AuditStoreError, at path: String, _ isImmutable: Bool
+    ) throws(AuditStoreError) -> AuditStoreError {
+        guard !isImmutable, try FileIdentity(LogLocation.resolved(path) + "-shm") == nil else { return error }
+        switch error {
+        case .failed, .readOnly, .missing:
+            return .failed(
+                "The audit log \(path) has a -wal file, and reading it needs a -shm file, which cannot be created "
+                    + "here: copy both files to a writable directory.")
+        case .full, .busy, .replaced, .damaged, .unfit, .closed: return error
+        }
+    }
+
+    /// False if another file is at the path, or if a database that was read as immutable has a writer now.
+    func isCurrent() throws(AuditStoreError) -> Bool {
+        guard let now = try FileIdentity(path) else { throw LogFiles.gone(path) }
+        guard now.isSameFile(as: database) else { return false }
+        return isImmutable ? try !Self.hasLog(path) : true
+    }
+}

@@ -1,0 +1,109 @@
+import Encodings
+import StrictJSON
+import TransparencyLog
+
+/// An entry as one line of text.
+///
+/// The line starts with time, index and kind. For signatures and refusals, client, app, feature, products and offers,
+/// key, outcome and request ID follow, with `-` for an absent value. For other kinds, the members follow by name. Two
+/// spaces separate values. An ambiguous value is a JSON string.
+public enum EntryLine {
+    public static func text(_ entry: StoredEntry) -> String {
+        guard let fields = EntryFields(entry.body), fields.isLine else {
+            return "\(entry.index)  (\(entry.body.count) bytes that are not an entry; run privyseal audit verify)"
+        }
+        let kind = fields.kind ?? "-"
+        let cells: [String] =
+            switch kind {
+            case "signature", "refusal": offer(fields)
+            default: fields.all.filter { !Self.shown.contains($0.name) }.map { "\($0.name)=\(word($0.value))" }
+            }
+        let begin = [fields.text("time") ?? "-", String(entry.index), kind]
+        return PlainText.of((begin + cells).joined(separator: "  "))
+    }
+
+    private static let shown: Set<String> = ["time", "kind", "v"]
+
+    private static func offer(_ fields: EntryFields) -> [String] {
+        let subject = [fields.texts("products"), fields.texts("offers")].filter { !$0.isEmpty }
+        return [
+            fields.text("client").map(quoted), fields.text("app").map(quoted), fields.text("feature").map(quoted),
+            subject.isEmpty ? nil : subject.map { $0.map(quoted).joined(separator: ",") }.joined(separator: "/"),
+            fields.text("key").map(quoted), fields.values(of: .outcome).first.map(quoted),
+            fields.text("requestId").map { quoted($0) + item(fields) },
+        ].map { $0 ?? "-" }
+    }
+
+    /// The text, or a JSON string if it is empty, is `-`, or contains a separator or a space-like character.
+    private static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && text != "-"
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII ? !dividers.contains(scalar) : !scalar.properties.isWhitespace && scalar != "\u{2800}"
+            }
+        guard !isPlain else { return text }
+        var writer = JSONWriter(capacity: text.utf8.count + 2)
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static let dividers: Set<Unicode.Scalar> = [" ", "\"", ",", "/", "#"]
+
+    private static func item(_ fields: EntryFields) -> String { fields.integer("item").map { "#\($0)" } ?? "" }
+
+    /// The value as text, or as JSON if it contains spaces.
+    private static func word(_ value: [UInt8]) -> String {
+        let text = EntryFields.text(of: value)
+        return text.contains(" ") ? String(decoding: value, as: UTF8.self) : text
+    }
+}
+
+/// One entry as labelled lines, with all its members.
+public enum EntryDetail {
+    public static func text(_ entry: StoredEntry) -> String {
+        let leaf = MerkleHash.leaf(entry.body)
+        var lines = [("Entry", String(entry.index)), ("Leaf hash", Hexadecimal.encode(leaf.bytes))]
+        if StoredEntry.mark(of: leaf, at: entry.index) != entry.mark {
+            lines.append(("Attention", "the entry does not match its mark: run privyseal audit verify"))
+        }
+        if let fields = EntryFields(entry.body), fields.isLine {
+            lines += fields.all.flatMap { rows(of: $0.name, $0.value) }
+        } else {
+            lines.append(("Attention", "these \(entry.body.count) bytes are not an entry: run privyseal audit verify"))
+        }
+        let width = lines.map(\.0.count).max() ?? 0
+        return lines.map { label, text in
+            label + String(repeating: " ", count: width + 2 - label.count) + PlainText.of(text)
+        }.joined(separator: "\n")
+    }
+
+    private static func rows(of name: String, _ value: [UInt8]) -> [(String, String)] {
+        let label = labels[name] ?? PlainText.of(name)
+        switch name {
+        case "digest", "fingerprint", "configuration":
+            guard let text = EntryScanner.text(value[...]), let bytes = Base64.url.decode(Array(text.utf8)) else {
+                break
+            }
+            return [(label, text), ("", Hexadecimal.encode(bytes))]
+        case "took":
+            let parts = (EntryFields(value)?.all ?? []).map { "\($0.name) \(EntryFields.text(of: $0.value)) µs" }
+            return [(label, parts.joined(separator: ", "))]
+        default: break
+        }
+        return [(label, EntryFields.text(of: value))]
+    }
+
+    private static let labels = [
+        "actor": "Actor", "app": "App", "before": "Clock before", "change": "Change", "changes": "Changes",
+        "client": "Client",
+        "configuration": "Configuration's SHA-256", "counts": "Refused", "digest": "Signing input's SHA-256",
+        "event": "Event", "feature": "Feature", "fingerprint": "Key's fingerprint", "from": "From entry",
+        "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token",
+        "lostEvents": "Events not recorded",
+        "milliseconds": "Milliseconds", "minute": "Minute", "nonce": "Nonce", "offers": "Offers", "outcome": "Outcome",
+        "products": "Products", "reason": "Reason", "refused": "Requests refused", "requestId": "Request ID",
+        "size": "Entries checked", "state": "State", "status": "HTTP status", "time": "Time", "to": "To before entry",
+        "tokenSerial": "Token's serial", "took": "Took", "user": "User (keyed hash)", "v": "Version of the entry",
+        "version": "Version of PrivySeal",
+    ]
+}

@@ -1,0 +1,110 @@
+import Encodings
+
+/// Text with signatures (C2SP signed-note). Do not trust it before a known key has verified it.
+public struct SignedNote: Hashable, Sendable {
+    /// The largest note, in bytes.
+    public static let maximumSize = 1 << 20
+    public static let maximumSignatures = 100
+
+    /// With its last newline, without the empty line after it.
+    public let text: String
+    public let signatures: [NoteSignature]
+
+    public init(text: String, signatures: [NoteSignature]) throws(NoteError) {
+        guard Self.isPlain(text.utf8) else { throw .notText }
+        guard text.utf8.last == newline else { throw .missingNewline }
+        guard !signatures.isEmpty else { throw .unsigned }
+        guard signatures.count <= Self.maximumSignatures else { throw .tooLarge }
+        self.text = text
+        self.signatures = signatures
+    }
+
+    public init(parsing note: String) throws(NoteError) { try self.init(parsing: Array(note.utf8)) }
+
+    public init(parsing bytes: [UInt8]) throws(NoteError) {
+        guard bytes.count <= Self.maximumSize else { throw .tooLarge }
+        guard Self.isPlain(bytes), String(validating: bytes, as: UTF8.self) != nil else { throw .notText }
+        // Use the last empty line, because the text may contain others.
+        guard bytes.last == newline else { throw .missingNewline }
+        guard let blank = bytes.indices.dropLast().last(where: { bytes[$0] == newline && bytes[$0 + 1] == newline }),
+            blank + 2 < bytes.count
+        else { throw .unsigned }
+        let lines = bytes[(blank + 2)...].dropLast().split(separator: newline, omittingEmptySubsequences: false)
+        guard lines.count <= Self.maximumSignatures else { throw .tooLarge }
+        var signatures: [NoteSignature] = []
+        for line in lines {
+            guard let signature = NoteSignature(line: line) else { throw .malformedSignature(signatures.count + 1) }
+            signatures.append(signature)
+        }
+        try self.init(text: String(decoding: bytes[...blank], as: UTF8.self), signatures: signatures)
+    }
+
+    public func adding(_ signature: NoteSignature) throws(NoteError) -> SignedNote {
+        try SignedNote(text: text, signatures: signatures + [signature])
+    }
+
+    /// Verifies the signatures of all known keys, and ignores other signatures.
+    ///
+    /// - Returns: the keys that signed, at least one.
+    /// - Throws: `.wrongSignature` if a known key did not sign this text, `.unknownSigners` if no known key signed.
+    @discardableResult
+    public func verify(with verifiers: [NoteVerifier]) throws(NoteError) -> [NoteVerifier] {
+        var signers: [NoteVerifier] = []
+        for signature in signatures {
+            guard let verifier = verifiers.first(where: { $0.made(signature) }) else { continue }
+            guard verifier.verify(signature.bytes, of: text) else { throw .wrongSignature(name: signature.name) }
+            signers.append(verifier)
+        }
+        guard !signers.isEmpty else { throw .unknownSigners(signatures.map(\.name)) }
+        return signers
+    }
+
+    /// Whether there are no ASCII control characters below 0x20 except newline.
+    private static func isPlain(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 >= 0x20 || $0 == newline }
+    }
+}
+
+let newline = UInt8(ascii: "\n")
+
+extension SignedNote: CustomStringConvertible {
+    /// The whole note: text, empty line, signatures.
+    public var description: String { text + "\n" + signatures.map(\.line).joined() }
+}
+
+public struct NoteSignature: Hashable, Sendable {
+    /// The name of the key.
+    public let name: String
+    public let keyID: UInt32
+    /// For Ed25519 64 bytes, for ECDSA DER.
+    public let bytes: [UInt8]
+
+    public init(name: String, keyID: UInt32, bytes: [UInt8]) throws(NoteError) {
+        guard KeyName.isFit(name) else { throw .invalidName }
+        self.name = name
+        self.keyID = keyID
+        self.bytes = bytes
+    }
+
+    /// An em dash and a space.
+    private static let beginning: [UInt8] = Array("\u{2014} ".utf8)
+
+    /// Nil unless the line, without its newline, has the right format (C2SP signed-note, "Signatures").
+    init?(line: ArraySlice<UInt8>) {
+        guard line.starts(with: Self.beginning) else { return nil }
+        let parts = line.dropFirst(Self.beginning.count)
+            .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard parts.count == 2, let name = String(validating: parts[0], as: UTF8.self), KeyName.isFit(name),
+            let bytes = Base64.standard.decode(parts[1]), bytes.count > 4
+        else { return nil }
+        self.name = name
+        keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        self.bytes = Array(bytes.dropFirst(4))
+    }
+
+    /// The line with its newline.
+    var line: String {
+        let keyID = withUnsafeBytes(of: keyID.bigEndian) { Array($0) }
+        return "\u{2014} \(name) \(String(decoding: Base64.standard.encode(keyID + bytes), as: UTF8.self))\n"
+    }
+}

@@ -16,7 +16,7 @@ struct EntrySearch {
     private let reader: SQLiteAuditReader
     /// Nil without an index, and after the index turns out to be damaged.
     private(set) var index: IndexReader?
-    private(set) var coverage = SearchCoverage()
+    var coverage = SearchCoverage()
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
         self.query = query
@@ -51,37 +51,27 @@ struct EntrySearch {
     }
 
     /// - Returns: whether to continue.
-    mutating func visit(
-        _ span: Span, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> Bool {
+    mutating func visit(_ span: Span, _ visit: EntryVisitor) throws(AuditStoreError) -> Bool {
         switch span {
         case .scanned(let range): return try scan(range, visit)
         case .indexed(let segment):
-            let range = segment * AuditSegment.size..<(segment + 1) * AuditSegment.size
+            let range = AuditSegment.entries(of: segment)
+            var positions: [Int]?
             // If the index is damaged, read the entries instead.
-            let candidates: IndexReader.Candidates?
-            do throws(SQLiteError) { candidates = try index?.candidates(for: query, in: segment) } catch {
-                index = nil
-                candidates = nil
-            }
-            guard case .positions(let positions)? = candidates else { return try scan(range, visit) }
+            do throws(SQLiteError) { positions = try index?.candidates(for: query, in: segment) } catch { index = nil }
+            guard let positions else { return try scan(range, visit) }
             guard let last = try look(at: positions, from: range.lowerBound, visit) else {
-                answerByIndex(range.count)
+                coverage.byIndex += range.count
                 return true
             }
-            answerByIndex(query.isLatestFirst ? range.upperBound - last : last + 1 - range.lowerBound)
+            coverage.byIndex += query.isLatestFirst ? range.upperBound - last : last + 1 - range.lowerBound
             return false
         }
     }
 
-    /// Records that the index decided for `count` entries whether they must be read.
-    mutating func answerByIndex(_ count: Int) { coverage.byIndex += count }
-
-    mutating func stop() { coverage.isStopped = true }
-
     /// - Returns: the index of the entry at which the caller stopped; nil if all were visited.
     private mutating func look(
-        at ascending: [Int], from begin: Int, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+        at ascending: [Int], from begin: Int, _ visit: EntryVisitor
     ) throws(AuditStoreError) -> Int? {
         let positions = query.isLatestFirst ? ascending.reversed() : ascending
         var rest = positions[...]
@@ -101,9 +91,7 @@ struct EntrySearch {
         return nil
     }
 
-    private mutating func scan(
-        _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> Bool {
+    private mutating func scan(_ range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) -> Bool {
         var range = range
         while !range.isEmpty {
             let entries = try reader.tables().batch(
@@ -122,7 +110,7 @@ struct EntrySearch {
     }
 
     private mutating func show(
-        _ entry: StoredEntry, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool, isNamed: Bool
+        _ entry: StoredEntry, _ visit: EntryVisitor, isNamed: Bool
     ) throws(AuditStoreError) -> Bool {
         // Check the entry even if the index named it: the index is not trusted. A query for everything also returns
         // invalid entries, because they must not be skipped.
@@ -152,7 +140,7 @@ struct EntryTally {
         for span in search.spans {
             if let kept = kept(span) {
                 for (key, count) in kept where key.has(terms) { counts.add(count, to: key) }
-                search.answerByIndex(AuditSegment.size)
+                search.coverage.byIndex += AuditSegment.size
                 continue
             }
             _ = try search.visit(span) { [terms] entry in

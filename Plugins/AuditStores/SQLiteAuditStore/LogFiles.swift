@@ -134,7 +134,7 @@ struct LogLocation: Hashable, Sendable {
                 "'\(text)' is not the path of an audit log: give the path of a file, such as "
                     + "/var/lib/privyseal/audit.db.")
         }
-        self.path = path.hasPrefix("/") ? path : try Self.workingDirectory() + "/" + path
+        self.path = path.hasPrefix("/") ? path : Self.resolved(".") + "/" + path
     }
 
     /// The directory of the database file, after symbolic links are resolved.
@@ -154,15 +154,5 @@ struct LogLocation: Hashable, Sendable {
     /// The path of the search index: `.index.db` instead of `.db` at the end.
     var index: String {
         (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
-    }
-
-    private static func workingDirectory() throws(AuditStoreError) -> String {
-        guard let buffer = getcwd(nil, 0) else {
-            throw .failed(
-                "The working directory, which the path of the audit log needs, cannot be read: "
-                    + "\(String(cString: strerror(errno))).")
-        }
-        defer { free(buffer) }
-        return String(cString: buffer)
     }
 }

@@ -94,12 +94,18 @@ final class LogTables {
         return entries
     }
 
-    func visit(
-        _ range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
+    func visit(_ range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
+        try Self.visit(range, visit) { (rest) throws(AuditStoreError) in try batch(of: rest) }
+    }
+
+    /// - Parameter batch: as `batch(of:)`.
+    static func visit(
+        _ range: Range<Int>, _ visit: EntryVisitor,
+        in batch: (Range<Int>) throws(AuditStoreError) -> [StoredEntry]
     ) throws(AuditStoreError) {
         var range = range
         while !range.isEmpty {
-            let entries = try batch(of: range)
+            let entries = try batch(range)
             for entry in entries where try !visit(entry) { return }
             guard entries.count == Self.batchSize, let last = entries.last else { return }
             range = last.index + 1..<range.upperBound
@@ -218,7 +224,6 @@ extension LogTables {
     func bookkeepingFaults() throws(AuditStoreError) -> [String] {
         try orDamage { () throws(AuditStoreError) in
             var sentences: [String] = []
-            if try number("SELECT count(*) FROM log") != 1 { sentences.append("The log must state its identity once.") }
             let (first, begin, closed) = (try firstSegment(), try firstIndex(), try segmentRoots().count)
             if first > closed { sentences.append("\(first) segments were dropped, but only \(closed) were closed.") }
             let early = try number("SELECT count(*) FROM entry WHERE idx < \(begin)")
@@ -226,15 +231,10 @@ extension LogTables {
                 let count = early == 1 ? "1 entry is" : "\(early) entries are"
                 sentences.append("\(count) before index \(begin), where the log begins.")
             }
-            let heads = try number("SELECT count(*) FROM head")
-            if heads > 1 { sentences.append("The log has \(heads) heads.") }
             let entries = try number("SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 1)") + first
-            if heads == 0 && entries > 0 { sentences.append("The log has entries and no head.") }
+            if entries > 0, try head() == nil { sentences.append("The log has entries and no head.") }
             let roots = try number("SELECT count(*) FROM segment WHERE length(root) <> 32")
             if roots > 0 { sentences.append("\(roots) roots of segments are not hashes.") }
-            // Without a writer, the database is read as if it had no log: see `ReadingSource`.
-            let mode = try pragma("journal_mode") ?? "unknown"
-            if !["wal", "off", "delete"].contains(mode) { sentences.append("The journal mode is \(mode).") }
             return sentences
         }
     }

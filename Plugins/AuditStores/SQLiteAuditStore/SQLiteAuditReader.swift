@@ -65,37 +65,27 @@ final class SQLiteAuditReader: AuditReader {
         }
     }
 
-    func entries(
-        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) {
+    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
         try reading { (_) throws(AuditStoreError) in
-            var range = range
-            while !range.isEmpty {
+            try LogTables.visit(range, visit) { (rest) throws(AuditStoreError) in
                 // Get the tables for each batch: to read a whole log takes time, and a writer may open it meanwhile.
-                let entries = try self.tables().batch(of: range)
-                for entry in entries where try !visit(entry) { return }
-                guard entries.count == LogTables.batchSize, let last = entries.last else { return }
-                range = last.index + 1..<range.upperBound
+                try self.tables().batch(of: rest)
             }
         }
     }
 
-    func search(
-        _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> SearchCoverage {
+    func search(_ query: AuditQuery, _ visit: EntryVisitor) throws(AuditStoreError) -> SearchCoverage {
         try reading { (_) throws(AuditStoreError) in
             var search = try EntrySearch(query, self)
             for span in search.spans where try !search.visit(span, visit) {
-                search.stop()
+                search.coverage.isStopped = true
                 break
             }
             return search.coverage
         }
     }
 
-    func tallies(
-        _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
+    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
         try reading { (_) throws(AuditStoreError) in
             var tallying = try EntryTally(query, self)
             return (try tallying.run(), tallying.coverage)

@@ -23,9 +23,7 @@ final class SQLiteTransaction: AuditTransaction {
 
     func head() throws(AuditStoreError) -> SignedTreeHead? { try tables().head() }
 
-    func entries(
-        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) {
+    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
         try tables().visit(range, visit)
     }
 

@@ -104,13 +104,6 @@ final class IndexReader {
         }
     }
 
-    /// The positions in a segment of the entries that may match.
-    enum Candidates {
-        case all
-        /// In ascending order.
-        case positions([Int])
-    }
-
     let segments: [Int: Segment]
     private let connection: Connection
 
@@ -134,15 +127,16 @@ final class IndexReader {
         self.segments = segments
     }
 
-    func candidates(for query: AuditQuery, in segment: Int) throws(SQLiteError) -> Candidates {
-        guard segments[segment]?.mayHold(query) == true else { return .positions([]) }
+    /// The positions in a segment of the entries that may match, in ascending order; nil if all may match.
+    func candidates(for query: AuditQuery, in segment: Int) throws(SQLiteError) -> [Int]? {
+        guard segments[segment]?.mayHold(query) == true else { return [] }
         var candidates: [Int]?
         for (field, text) in query.terms {
             let found = try positions(of: text, field, in: segment)
             candidates = candidates.map { $0.filter(Set(found).contains) } ?? found
             if candidates?.isEmpty == true { break }
         }
-        return candidates.map(Candidates.positions) ?? .all
+        return candidates
     }
 
     private func positions(of text: String, _ field: AuditTerm, in segment: Int) throws(SQLiteError) -> [Int] {

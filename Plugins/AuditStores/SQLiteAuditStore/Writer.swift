@@ -213,6 +213,6 @@ final class WriteAheadLog: Sendable {
     }
 
     func checkpoint(on connection: Connection) throws(SQLiteError) {
-        checkpointed.store(try connection.passiveCheckpoint().copied, ordering: .relaxed)
+        checkpointed.store(try connection.passiveCheckpoint(), ordering: .relaxed)
     }
 }

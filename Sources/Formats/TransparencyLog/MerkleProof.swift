@@ -16,23 +16,13 @@ public struct InclusionProof: Hashable, Sendable {
     /// Whether the tree with this root has the leaf at `index` (RFC 9162 §2.1.3.2).
     public func verify(leaf: MerkleHash, root: MerkleHash) -> Bool {
         guard index >= 0, index < size else { return false }
-        var (node, last) = (index, size - 1)
+        var path = MerklePath(node: index, last: size - 1)
         var hash = leaf
         for sibling in hashes {
-            guard last > 0 else { return false }
-            if node & 1 == 1 || node == last {
-                hash = .node(sibling, hash)
-                while node & 1 == 0, node > 0 {
-                    node >>= 1
-                    last >>= 1
-                }
-            } else {
-                hash = .node(hash, sibling)
-            }
-            node >>= 1
-            last >>= 1
+            guard let isLeft = path.rise() else { return false }
+            hash = isLeft ? .node(sibling, hash) : .node(hash, sibling)
         }
-        return last == 0 && hash == root
+        return path.isAtRoot && hash == root
     }
 }
 
@@ -55,31 +45,49 @@ public struct ConsistencyProof: Hashable, Sendable {
         if oldSize == newSize { return hashes.isEmpty && oldRoot == newRoot }
         if oldSize == 0 { return hashes.isEmpty && oldRoot == .empty }
 
-        var path = hashes[...]
-        var (node, last) = (oldSize - 1, newSize - 1)
-        while node & 1 == 1 {
-            node >>= 1
-            last >>= 1
-        }
+        var path = MerklePath(node: oldSize - 1, last: newSize - 1)
+        path.skip { $0 & 1 == 1 }
+        var rest = hashes[...]
         // The root of a perfect old tree is a node of the new tree, so the proof does not repeat it.
-        guard let first = node == 0 ? oldRoot : path.popFirst() else { return false }
+        guard let first = path.node == 0 ? oldRoot : rest.popFirst() else { return false }
         var (old, new) = (first, first)
-        for hash in path {
-            guard last > 0 else { return false }
-            if node & 1 == 1 || node == last {
-                old = .node(hash, old)
-                new = .node(hash, new)
-                while node & 1 == 0, node > 0 {
-                    node >>= 1
-                    last >>= 1
-                }
-            } else {
-                new = .node(new, hash)
-            }
-            node >>= 1
-            last >>= 1
+        for hash in rest {
+            guard let isLeft = path.rise() else { return false }
+            if isLeft { old = .node(hash, old) }
+            new = isLeft ? .node(hash, new) : .node(new, hash)
         }
-        return last == 0 && old == oldRoot && new == newRoot
+        return path.isAtRoot && old == oldRoot && new == newRoot
+    }
+}
+
+/// The way from a node up to the root, as in the algorithms of RFC 9162 §2.1.3.2 and §2.1.4.2.
+private struct MerklePath {
+    /// The index of the node in its level.
+    private(set) var node: Int
+    /// The index of the last node in this level.
+    private var last: Int
+
+    init(node: Int, last: Int) {
+        self.node = node
+        self.last = last
+    }
+
+    var isAtRoot: Bool { last == 0 }
+
+    /// Moves up while the index of the node is as wanted.
+    mutating func skip(while isWanted: (Int) -> Bool) {
+        while isWanted(node) { (node, last) = (node >> 1, last >> 1) }
+    }
+
+    /// Moves up past the next node that has a sibling.
+    ///
+    /// - Returns: whether that sibling is on the left; nil at the root.
+    mutating func rise() -> Bool? {
+        guard last > 0 else { return nil }
+        let isLeft = node & 1 == 1 || node == last
+        if isLeft { skip { $0 & 1 == 0 && $0 > 0 } }
+        (node, last) = (node >> 1, last >> 1)
+        return isLeft
     }
 }
 
@@ -91,10 +99,6 @@ public struct MerkleProver<Failure: Error> {
     /// - Parameter hash: returns the root of a perfect subtree.
     public init(_ hash: @escaping (Subtree) throws(Failure) -> MerkleHash) {
         self.hash = hash
-    }
-
-    public func root(size: Int) throws(Failure) -> MerkleHash {
-        size > 0 ? try root(of: 0..<size) : .empty
     }
 
     /// Nil unless the tree has this leaf.

@@ -1,13 +1,5 @@
 import CSQLite
 
-/// The progress of a checkpoint.
-public struct LogProgress: Hashable, Sendable {
-    /// Pages in the write-ahead log; nil without a log, or if another connection runs a checkpoint.
-    public let pages: Int?
-    /// Pages that were copied into the database.
-    public let copied: Int
-}
-
 extension Connection {
     /// Keeps `logPages` up to date. It replaces `wal_autocheckpoint`.
     public func countLogPages() {
@@ -28,12 +20,15 @@ extension Connection {
     }
 
     /// Runs as much of a checkpoint as possible without waiting for other connections (`SQLITE_CHECKPOINT_PASSIVE`).
-    public func passiveCheckpoint() throws(SQLiteError) -> LogProgress {
-        var pages: Int32 = -1
+    ///
+    /// - Returns: the pages of the write-ahead log that are in the database now; 0 if another connection runs a
+    ///   checkpoint.
+    @discardableResult
+    public func passiveCheckpoint() throws(SQLiteError) -> Int {
         var copied: Int32 = -1
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, &copied)
         if code & 0xff != SQLITE_BUSY { try check(code) }
-        return LogProgress(pages: pages < 0 ? nil : Int(pages), copied: max(0, Int(copied)))
+        return max(0, Int(copied))
     }
 
     /// A full checkpoint that truncates the log (`SQLITE_CHECKPOINT_TRUNCATE`). Waits as set by `wait(milliseconds:)`.

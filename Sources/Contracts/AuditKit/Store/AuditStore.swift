@@ -20,7 +20,7 @@ public protocol AuditStore: AnyObject, Sendable {
     /// - Parameter timeout: how long to wait for another writer.
     static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> Self
 
-    /// Opens a log, or a copy of one, for reading. It writes no file at all, not even next to the log.
+    /// Opens a log, or a copy of one, for reading. It changes nothing in the log.
     static func read(at location: String) throws(AuditStoreError) -> any AuditReader
 
     var identity: AuditIdentity { get }
@@ -51,9 +51,7 @@ public protocol AuditStore: AnyObject, Sendable {
 public protocol AuditTransaction: AnyObject {
     /// The stored signed tree head, even if another process wrote it; nil for a log without entries.
     func head() throws(AuditStoreError) -> SignedTreeHead?
-    func entries(
-        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError)
+    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError)
     /// The roots of the closed segments, from the first.
     func segmentRoots() throws(AuditStoreError) -> [[UInt8]]
 
@@ -83,6 +81,9 @@ public struct AuditIdentity: Hashable, Sendable {
         self.formatVersion = formatVersion
     }
 }
+
+/// Returns whether to continue.
+public typealias EntryVisitor = (StoredEntry) throws(AuditStoreError) -> Bool
 
 /// An entry and its index in the log.
 public struct StoredEntry: Sendable {
@@ -152,11 +153,7 @@ public protocol AuditReader: AnyObject {
     func firstIndex() throws(AuditStoreError) -> Int
 
     /// Visits entries in order and skips missing ones.
-    ///
-    /// - Parameter visit: returns whether to continue.
-    func entries(
-        in range: Range<Int>, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError)
+    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError)
 
     /// The index after the last stored entry, regardless of the head.
     func storedEnd() throws(AuditStoreError) -> Int
@@ -172,18 +169,13 @@ public protocol AuditReader: AnyObject {
 
     /// Visits matching entries; the latest first if the query says so.
     ///
-    /// - Parameter visit: returns whether to continue.
     /// - Returns: what the search read, and what was missing.
     @discardableResult
-    func search(
-        _ query: AuditQuery, _ visit: (StoredEntry) throws(AuditStoreError) -> Bool
-    ) throws(AuditStoreError) -> SearchCoverage
+    func search(_ query: AuditQuery, _ visit: EntryVisitor) throws(AuditStoreError) -> SearchCoverage
 
     /// - Returns: counts of signatures and refusals, and what was read. Segments counted by the index are not read
     ///   again.
-    func tallies(
-        _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage)
+    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage)
 
     /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
     func inspect() throws(AuditStoreError) -> [String]

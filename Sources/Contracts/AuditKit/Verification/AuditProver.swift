@@ -1,27 +1,33 @@
 import TransparencyLog
 
 /// Makes proofs from a log. It verifies each proof before it returns it.
-public struct AuditProver {
+public final class AuditProver {
     private let reader: any AuditReader
-    private let source: SubtreeSource
+    private let archive: AuditArchive
+    private let roots: [[UInt8]]
+    private let first: Int
+    /// The segment read last, because a proof needs several subtrees of one segment.
+    private var bodies: (segment: Int, entries: [[UInt8]])?
 
     public init(
         _ reader: any AuditReader, archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil }
     ) throws(AuditProofError) {
         self.reader = reader
-        source = try SubtreeSource(reader, archive)
+        self.archive = archive
+        (roots, first) = try Self.stored { () throws(AuditStoreError) in
+            (try reader.segmentRoots(), try reader.firstIndex())
+        }
     }
 
     /// The head, or the kept checkpoint of a size.
     public func checkpoint(size: Int? = nil) throws(AuditProofError) -> SignedTreeHead {
-        do throws(AuditStoreError) {
+        let found = try Self.stored { [reader] () throws(AuditStoreError) -> SignedTreeHead? in
             let head = try reader.head()
             if let head, size == nil || size == head.size { return head }
-            if let kept = try reader.checkpoints().first(where: { $0.size == size }) { return kept }
-        } catch {
-            throw .store(error)
+            return try reader.checkpoints().first { $0.size == size }
         }
-        throw .noCheckpoint(size: size)
+        guard let found else { throw .noCheckpoint(size: size) }
+        return found
     }
 
     /// The proof with the first checkpoint for which it holds, so that a forged one of the same size cannot prevent it.
@@ -43,8 +49,8 @@ public struct AuditProver {
     {
         let (note, checkpoint) = try Self.read(checkpoint)
         guard index >= 0, index < checkpoint.size else { throw .outside(index: index, size: checkpoint.size) }
-        let entry = try source.body(of: index)
-        let proof = try MerkleProver(source.hash).inclusion(of: index, size: checkpoint.size)
+        let entry = try body(of: index)
+        let proof = try MerkleProver(hash).inclusion(of: index, size: checkpoint.size)
         guard let proof, proof.verify(leaf: .leaf(entry), root: checkpoint.root) else {
             throw .unfit(size: checkpoint.size)
         }
@@ -57,7 +63,7 @@ public struct AuditProver {
     {
         let ((oldNote, old), (newNote, new)) = (try Self.read(old), try Self.read(new))
         guard old.size <= new.size else { throw .wrongOrder(old: old.size, new: new.size) }
-        let proof = try MerkleProver(source.hash).consistency(from: old.size, to: new.size)
+        let proof = try MerkleProver(hash).consistency(from: old.size, to: new.size)
         guard let proof, proof.verify(oldRoot: old.root, newRoot: new.root) else { throw .unfit(size: new.size) }
         return ConsistencyProofDocument(old: oldNote, new: newNote, hashes: proof.hashes)
     }
@@ -70,35 +76,17 @@ public struct AuditProver {
             throw .note(error)
         }
     }
-}
 
-/// The hashes of a log's perfect subtrees, from recorded segment roots, and below a segment from its entries.
-final class SubtreeSource {
-    private let reader: any AuditReader
-    private let archive: AuditArchive
-    private let roots: [[UInt8]]
-    private let first: Int
-    /// The segment read last, because a proof needs several subtrees of one segment.
-    private var bodies: (segment: Int, entries: [[UInt8]])?
+    // MARK: Hashes of perfect subtrees
 
-    init(_ reader: any AuditReader, _ archive: @escaping AuditArchive) throws(AuditProofError) {
-        self.reader = reader
-        self.archive = archive
-        do throws(AuditStoreError) {
-            roots = try reader.segmentRoots()
-            first = try reader.firstIndex()
-        } catch {
-            throw .store(error)
-        }
-    }
-
-    func body(of index: Int) throws(AuditProofError) -> [UInt8] {
+    private func body(of index: Int) throws(AuditProofError) -> [UInt8] {
         let entries = try bodies(of: index / AuditSegment.size)
         guard entries.indices.contains(index % AuditSegment.size) else { throw .missing(index: index) }
         return entries[index % AuditSegment.size]
     }
 
-    func hash(_ subtree: Subtree) throws(AuditProofError) -> MerkleHash {
+    /// From recorded segment roots, and below a segment from its entries.
+    private func hash(_ subtree: Subtree) throws(AuditProofError) -> MerkleHash {
         if subtree.level == AuditSegment.height, subtree.index < roots.count,
             let root = MerkleHash(bytes: roots[subtree.index])
         {
@@ -120,11 +108,8 @@ final class SubtreeSource {
     private func bodies(of segment: Int) throws(AuditProofError) -> [[UInt8]] {
         if let bodies, bodies.segment == segment { return bodies.entries }
         let range = AuditSegment.entries(of: segment)
-        let entries: [[UInt8]]?
-        do throws(AuditStoreError) {
-            entries = range.upperBound <= first ? try archive(segment) : try stored(in: range)
-        } catch {
-            throw .store(error)
+        let entries = try Self.stored { () throws(AuditStoreError) in
+            range.upperBound <= first ? try archive(segment) : try stored(in: range)
         }
         guard let entries else { throw .archived(range) }
         bodies = (segment, entries)
@@ -139,5 +124,11 @@ final class SubtreeSource {
             return true
         }
         return entries
+    }
+
+    private static func stored<Value>(
+        _ read: () throws(AuditStoreError) -> Value
+    ) throws(AuditProofError) -> Value {
+        do throws(AuditStoreError) { return try read() } catch { throw .store(error) }
     }
 }

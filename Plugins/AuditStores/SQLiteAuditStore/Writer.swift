@@ -1,6 +1,5 @@
 import AuditKit
 import SQLite
-import Synchronization
 
 /// The connection that appends entries.
 final class Writer {
@@ -145,74 +144,80 @@ extension Durability {
     }
 }
 
-/// The write-ahead log of the writer: its length after the last commit, and its checkpoints.
-///
-/// SQLite starts the log at its beginning again when a transaction begins while the log is completely checkpointed. Under
-/// continuous writing, the maintenance thread never reaches the end, so the writer checkpoints the rest at `limit`.
-final class WriteAheadLog: Sendable {
-    /// Bytes after which the maintenance thread runs a checkpoint.
-    static let step = 4 << 20
-    /// Bytes after which the writer runs a checkpoint. The file then has at most about this size.
-    static let limit = 32 << 20
+/// The operations between `BEGIN` and `COMMIT`.
+final class SQLiteTransaction: AuditTransaction {
+    /// Nil after the end of the transaction, so that a caller that keeps this object cannot use it any more.
+    private var open: LogTables?
+    /// The index of the next entry; nil before the first entry.
+    private var next: Int?
 
-    private let path: String
-    private let pageSize: Int
-    /// Pages in the log after the last commit.
-    private let pages = Atomic(0)
-    /// Pages that the maintenance thread has checkpointed.
-    private let checkpointed = Atomic(0)
-    /// The number of pages at which the writer runs its next checkpoint. A reader can hold the log for a while.
-    private let next: Atomic<Int>
-    private let cutOff = Atomic(false)
-
-    init(at path: String, pageSize: Int) {
-        self.path = path
-        self.pageSize = pageSize
-        next = Atomic(Self.limit / pageSize)
+    init(_ tables: LogTables) {
+        open = tables
     }
 
-    /// Whether another process truncated the log while it was in use: entries that were only there are lost.
-    var isCutOff: Bool { cutOff.load(ordering: .relaxed) }
+    func end() { open = nil }
 
-    /// The bytes of the file; nil if there is none, which `LogFiles` finds.
-    func size() throws(AuditStoreError) -> Int? { try FileIdentity(path)?.size }
+    private func tables() throws(AuditStoreError) -> LogTables {
+        guard let open else { throw .closed }
+        return open
+    }
 
-    /// The writer calls this after a commit.
-    ///
-    /// - Parameters:
-    ///   - written: the number of pages that the transaction wrote.
-    ///   - sizeBefore: the result of `size()` within the transaction, before its commit. No other process writes to the
-    ///     log then, or truncates it with a checkpoint.
-    func didCommit(on connection: Connection, written: Int, sizeBefore: Int?) {
-        // SQLite reports no new length then.
-        guard written > 0 else { return }
-        let now = connection.logPages
-        if now <= pages.exchange(now, ordering: .relaxed) {
-            checkpointed.store(0, ordering: .relaxed)
-            next.store(Self.limit / pageSize, ordering: .relaxed)
+    // MARK: Reading
+
+    func head() throws(AuditStoreError) -> SignedTreeHead? { try tables().head() }
+
+    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
+        try tables().visit(range, visit)
+    }
+
+    func segmentRoots() throws(AuditStoreError) -> [[UInt8]] { try tables().segmentRoots() }
+
+    func registers() throws(AuditStoreError) -> [AuditRegister] { try tables().registers() }
+
+    // MARK: Writing
+
+    func append(_ entry: StoredEntry) throws(AuditStoreError) {
+        let tables = try tables()
+        let next = if let next { next } else { try tables.end() }
+        guard entry.index == next else {
+            throw .failed("Entry \(entry.index) is out of order: the next entry of the audit log is \(next).")
         }
-        // The pages of earlier commits were in the file, unless another process has truncated it.
-        if let sizeBefore, now > written, sizeBefore < length(of: now - written) {
-            return cutOff.store(true, ordering: .relaxed)
-        }
-        guard now >= next.load(ordering: .relaxed) else { return }
-        next.store(now + Self.step / pageSize, ordering: .relaxed)
-        // The commit is durable even if the checkpoint fails. The next commit reports a fault of the disk.
-        _ = try? connection.passiveCheckpoint()
+        try tables.run(
+            "INSERT INTO entry VALUES (?, ?, ?)", .integer(entry.index), .integer(Int(truncatingIfNeeded: entry.mark)),
+            .blob(entry.body))
+        self.next = next + 1
     }
 
-    /// The bytes of a log with so many pages: a header of 32 bytes, and a header of 24 bytes before each page
-    /// (sqlite.org/fileformat2.html#walformat).
-    private func length(of pages: Int) -> Int { 32 + pages * (24 + pageSize) }
-
-    /// Whether the maintenance thread has something to checkpoint.
-    func needsCheckpoint() throws(AuditStoreError) -> Bool {
-        let rest = pages.load(ordering: .relaxed) - checkpointed.load(ordering: .relaxed)
-        guard rest * pageSize >= Self.step, !isCutOff, let size = try size() else { return false }
-        return size >= length(of: pages.load(ordering: .relaxed))
+    func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
+        try tables().run("INSERT INTO segment VALUES (?, ?)", .integer(segment), .blob(root))
     }
 
-    func checkpoint(on connection: Connection) throws(SQLiteError) {
-        checkpointed.store(try connection.passiveCheckpoint(), ordering: .relaxed)
+    func setHead(_ head: SignedTreeHead) throws(AuditStoreError) {
+        try tables().run(
+            """
+            INSERT INTO head VALUES (1, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET size = excluded.size, note = excluded.note
+            """, .integer(head.size), .text(head.note))
+    }
+
+    func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError) {
+        try tables().run(
+            "INSERT INTO checkpoint VALUES (?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note",
+            .integer(checkpoint.size), .text(checkpoint.note))
+    }
+
+    func register(_ register: AuditRegister) throws(AuditStoreError) {
+        try tables().run(
+            """
+            INSERT INTO register VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value, entry = excluded.entry
+            """, .text(register.name), .blob(register.value), .integer(register.entry))
+    }
+
+    func drop(segmentsBefore segment: Int) throws(AuditStoreError) {
+        // The database's triggers ensure that only closed segments are dropped, and in order.
+        try tables().run("UPDATE log SET first_segment = ?", .integer(segment))
+        try tables().run(
+            "DELETE FROM entry WHERE idx < (SELECT first_segment FROM log) * \(AuditSegment.size)")
     }
 }

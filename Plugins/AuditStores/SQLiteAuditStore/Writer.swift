@@ -106,41 +106,29 @@ final class Writer {
 
 /// The settings that make a commit durable. Every writing connection sets them and reads them back: a power failure may
 /// undo a commit whose write-ahead log was not synchronized, although the client already has the signature.
-struct Durability: Hashable, Sendable {
-    let journalMode: String?
-    /// 2 is FULL: every commit synchronizes the write-ahead log (sqlite.org/pragma.html#pragma_synchronous).
-    let synchronous: String?
-    /// 0: SQLite runs no checkpoint within a commit.
-    let automaticCheckpoint: String?
+enum Durability {
+    /// In `synchronous`, 2 is FULL: every commit synchronizes the write-ahead log
+    /// (sqlite.org/pragma.html#pragma_synchronous). SQLite runs no checkpoint within a commit.
+    static let required = [("journal_mode", "wal"), ("synchronous", "2"), ("wal_autocheckpoint", "0")]
 
-    static let required = Durability(journalMode: "wal", synchronous: "2", automaticCheckpoint: "0")
+    private static let others = [
+        ("journal_size_limit", "\(WriteAheadLog.limit)"),
+        // SQLite overwrites deleted content in the file. README.md lists the exceptions.
+        ("secure_delete", "ON"),
+        // SQLite calls no functions in a modified schema, and detects pages with wrong cell sizes.
+        ("trusted_schema", "OFF"), ("cell_size_check", "ON"),
+    ]
 
     static func require(of tables: LogTables) throws(AuditStoreError) {
         // One call per pragma: a pragma that is set while a statement runs has no effect.
-        for pragma in [
-            "journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0",
-            "journal_size_limit = \(WriteAheadLog.limit)",
-            // SQLite overwrites deleted content in the file. README.md lists the exceptions.
-            "secure_delete = ON",
-            // SQLite calls no functions in a modified schema, and detects pages with wrong cell sizes.
-            "trusted_schema = OFF", "cell_size_check = ON",
-        ] {
-            _ = try tables.pragma(pragma)
+        for (name, value) in required + others { _ = try tables.pragma("\(name) = \(value)") }
+        for (name, value) in required {
+            let found = try tables.pragma(name) ?? "unknown"
+            guard found == value else {
+                throw .failed(
+                    "The audit log \(tables.path) cannot be written durably: \(name) is \(found), not \(value).")
+            }
         }
-        let durability = try Durability(of: tables)
-        guard durability == .required else {
-            throw .failed(
-                "The audit log \(tables.path) cannot be written durably: journal_mode is "
-                    + "\(durability.journalMode ?? "unknown"), synchronous \(durability.synchronous ?? "unknown").")
-        }
-    }
-}
-
-extension Durability {
-    init(of tables: LogTables) throws(AuditStoreError) {
-        journalMode = try tables.pragma("journal_mode")
-        synchronous = try tables.pragma("synchronous")
-        automaticCheckpoint = try tables.pragma("wal_autocheckpoint")
     }
 }
 

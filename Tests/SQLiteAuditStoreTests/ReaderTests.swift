@@ -104,10 +104,10 @@ struct ReaderTests {
         #expect(try !reader.inspect().isEmpty)
     }
 
-    /// Makes each page of the table `entry` the first one: a reader that continues after the last entry finds it again.
-    private func repeatFirstPage() throws {
+    /// Makes each page of a table the first one: a reader that continues after the last row finds it again.
+    private func repeatFirstPage(of table: String) throws {
         let connection = try Connection(path: log.path, access: .immutable)
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'"
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
         let root = try #require(try connection.first(sql) { $0.integer(0) })
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: log.path)))
         let page = (root - 1) * LogSchema.pageSize
@@ -125,7 +125,7 @@ struct ReaderTests {
         let store = try log.open()
         try store.append((0..<2000).map { _ in [UInt8](repeating: 65, count: 500) })
         store.close()
-        try repeatFirstPage()
+        try repeatFirstPage(of: "entry")
         let reader = try log.read()
         var seen = 0
         expect(.damaged) { () throws(AuditStoreError) in
@@ -145,6 +145,17 @@ struct ReaderTests {
                 }
             }
         }
+    }
+
+    @Test("The roots of segments are not read if their table has the same page again and again")
+    func repeatedRoots() throws {
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1999)"
+        try log.tamper("\(numbers) INSERT INTO segment SELECT i, zeroblob(32) FROM n", "PRAGMA wal_checkpoint")
+        #expect(try log.read().segmentRoots().count == 2000)
+        try repeatFirstPage(of: "segment")
+        let reader = try log.read()
+        expect(.damaged) { () throws(AuditStoreError) in try reader.segmentRoots() }
+        #expect(try !reader.inspect().isEmpty)
     }
 
     @Test("Checkpoints and registers that do not fit into memory are not read")

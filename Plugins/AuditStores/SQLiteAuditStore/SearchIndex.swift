@@ -142,32 +142,24 @@ final class IndexReader {
     private func positions(of text: String, _ field: AuditTerm, in segment: Int) throws(SQLiteError) -> [Int] {
         // A modified index may hold any position, and any number of rows.
         try connection.all(
-            """
-            SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? AND position BETWEEN 0 AND ?
-            ORDER BY position LIMIT \(AuditSegment.size)
-            """,
-            [
-                .integer(segment), .integer(field.number), .integer(AuditTerm.hash(text)),
-                .integer(AuditSegment.size - 1),
-            ]
-        ) { $0.integer(0) }
+            "SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? ORDER BY position LIMIT ?",
+            [.integer(segment), .integer(field.number), .integer(AuditTerm.hash(text)), .integer(AuditSegment.size)]
+        ) { $0.integer(0) }.filter((0..<AuditSegment.size).contains)
     }
 
     func tallies(in segment: Int) throws(SQLiteError) -> [(key: TallyKey, count: Int)] {
         try connection.all(
-            """
-            SELECT hour, client, feature, key, outcome, count FROM tally WHERE segment = ? AND hour BETWEEN ? AND ?
-            LIMIT \(Self.longestList)
-            """,
-            [.integer(segment), .integer(Self.hours.lowerBound), .integer(Self.hours.upperBound)]
-        ) { row in
+            "SELECT hour, client, feature, key, outcome, count FROM tally WHERE segment = ? LIMIT ?",
+            [.integer(segment), .integer(Self.longestList)]
+        ) { row -> (key: TallyKey, count: Int)? in
+            guard Self.hours.contains(row.integer(0)) else { return nil }
             func text(_ column: Int32) -> ExactText? { row.isNull(column) ? nil : ExactText(row.text(column)) }
             let key = TallyKey(
                 begin: Timestamp(milliseconds: Int64(row.integer(0)) * TallyKey.hour), client: text(1),
                 feature: text(2),
                 key: text(3), outcome: text(4) ?? ExactText(""))
             return (key, row.integer(5))
-        }
+        }.compactMap(\.self)
     }
 
     /// Limits what a modified index can make a search read: a segment has far fewer counts, and each is shorter.

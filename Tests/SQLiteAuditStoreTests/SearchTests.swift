@@ -230,6 +230,7 @@ struct SearchTests {
         let connection = try Connection(path: log.index, access: .readWrite)
         // All positions of the index lie outside of a segment; the entries are there all the same.
         try connection.execute("INSERT INTO value SELECT segment, field, hash, position + 1000000 FROM value")
+        try connection.execute("INSERT OR IGNORE INTO value SELECT segment, field, hash, \(Int.max) FROM value")
         try checkQueries()
     }
 

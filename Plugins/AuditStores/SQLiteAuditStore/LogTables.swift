@@ -8,6 +8,8 @@ final class LogTables {
 
     let connection: Connection
     let path: String
+    /// The bytes that all checkpoints, or all registers, may have: far more than a gateway writes.
+    var longestList = 1 << 30
 
     init(_ connection: Connection, at path: String) {
         self.connection = connection
@@ -184,12 +186,9 @@ final class LogTables {
         return registers
     }
 
-    /// The bytes that all checkpoints, or all registers, may have: far more than a gateway writes.
-    static let longestList = 64 << 20
-
     /// All rows of a query. A changed file can name the same pages again and again, so its size does not limit them.
     private func bounded<Value>(_ sql: String, _ read: (Row) -> Value) throws(AuditStoreError) -> [Value] {
-        var (values, rest) = ([Value](), Self.longestList)
+        var (values, rest) = ([Value](), longestList)
         try AuditStoreError.at(path) { () throws(SQLiteError) in
             try connection.visit(sql) { row in
                 rest -= row.byteCount + 64
@@ -199,7 +198,7 @@ final class LogTables {
         }
         guard rest >= 0 else {
             throw .damaged(
-                "The audit log \(path) has a list of more than \(Self.longestList) bytes, which is impossible.")
+                "The audit log \(path) has a list of more than \(longestList) bytes, which is impossible.")
         }
         return values
     }

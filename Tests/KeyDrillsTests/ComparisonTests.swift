@@ -1,13 +1,14 @@
-import KeyDrills
 import StrictJSON
 import Testing
+
+@testable import KeyDrills
 
 @Suite("Comparison of two drills")
 struct ComparisonTests {
     private let comparison = DrillComparison(
-        earlier: Samples.record(timings: [.detection: 3, .recovery: 40], deviations: ["Late.", "Loud."]),
+        earlier: Samples.record(timings: DrillTimings(detection: 3, recovery: 40), deviations: ["Late.", "Loud."]),
         later: Samples.record(
-            begun: 60_000, load: Samples.load(failed: 2), timings: [.detection: 5, .recovery: 30, .stop: 1],
+            begun: 60_000, load: Samples.load(failed: 2), timings: DrillTimings(detection: 5, stop: 1, recovery: 30),
             deviations: ["Loud.", "Dark."]))
 
     private func line(_ name: String) throws -> DrillComparison.Line {

@@ -8,6 +8,11 @@ struct DrillArchiveTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "privyseal-\(UUID().uuidString)")
     private var archive: DrillArchive { DrillArchive(directory.appending(path: "drills").path) }
 
+    @discardableResult
+    private func keep(_ record: DrillRecord) throws -> String {
+        try archive.keep(DrillArchive.bytes(of: record), of: record.id, "json")
+    }
+
     @Test("The archive lists the newest record first and finds the previous one by scenario")
     func kept() throws {
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -15,7 +20,7 @@ struct DrillArchiveTests {
         let records = [
             Samples.record(), Samples.record(begun: 60_000, scenario: .tokenLoss), Samples.record(begun: 120_000),
         ]
-        for record in records { _ = try archive.keep(record) }
+        for record in records { try keep(record) }
         #expect(archive.records().records == records.reversed())
         #expect(archive.records().complaints.isEmpty)
         #expect(archive.predecessor(of: records[2]) == records[0])
@@ -27,7 +32,7 @@ struct DrillArchiveTests {
     func broken() throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         try archive.prepare()
-        _ = try archive.keep(Samples.record())
+        try keep(Samples.record())
         try Data("{}".utf8).write(to: URL(filePath: archive.path("broken", "json")))
         #expect(archive.records().records.count == 1)
         #expect(archive.records().complaints.count == 1)
@@ -39,8 +44,8 @@ struct DrillArchiveTests {
         defer { try? FileManager.default.removeItem(at: directory) }
         let record = Samples.record()
         try archive.prepare()
-        let file = try archive.keep(record)
-        try archive.keep(proof: "c2sp.org/tlog-proof@v1\n", of: record)
+        let file = try keep(record)
+        try archive.keep("c2sp.org/tlog-proof@v1\n".utf8, of: record.id, DrillArchive.proofEnding)
         let proof = try String(contentsOfFile: archive.path(record.id, "tlog-proof"), encoding: .utf8)
         #expect(proof == "c2sp.org/tlog-proof@v1\n")
         let bytes = Array(try Data(contentsOf: URL(filePath: file)))
@@ -57,7 +62,7 @@ struct DrillArchiveTests {
         defer { try? FileManager.default.removeItem(at: directory) }
         try archive.prepare()
         let record = Samples.record()
-        let file = try archive.keep(record)
+        let file = try keep(record)
         try FileManager.default.copyItem(atPath: file, toPath: archive.path("20261123T000000Z-compromise", "json"))
         #expect(archive.records().records == [record])
         #expect(archive.records().complaints.count == 1)

@@ -51,10 +51,10 @@ struct OutageTests {
     @Test("An outage splits the span of the active key only")
     func spans() {
         let spans = [
-            DrillRecord.KeyStateSpan(keyID: "A", state: "active", begin: Samples.time(0), end: Samples.time(1000)),
-            DrillRecord.KeyStateSpan(keyID: "B", state: "staged", begin: Samples.time(0), end: Samples.time(1000)),
+            KeyStateSpan(keyID: "A", state: "active", begin: Samples.time(0), end: Samples.time(1000)),
+            KeyStateSpan(keyID: "B", state: "staged", begin: Samples.time(0), end: Samples.time(1000)),
         ]
-        let split = DrillRecord.KeyStateSpan.splitting(spans, at: [Self.range(200, 300), Self.range(900, 1200)])
+        let split = spans.flatMap { $0.split(at: [Self.range(200, 300), Self.range(900, 1200)]) }
         #expect(split.map(\.keyID) == ["A", "A", "A", "A", "B"])
         #expect(split.map(\.state) == ["active", "active, down", "active", "active, down", "staged"])
         #expect(split.map(\.begin) == [0, 200, 300, 900, 0].map { Samples.time($0) })
@@ -64,16 +64,16 @@ struct OutageTests {
     @Test("A long outage and a slow restoration are deviations, and the token's absence is not")
     func deviations() {
         let long = [Self.range(100, 10_300)]
-        func log() -> DrillLog { DrillLog(clock: { Samples.time(0) }, progress: { _ in }) }
+        func log() -> DrillLog { DrillLog(Samples.record(), clock: { Samples.time(0) }, progress: { _ in }) }
         let slow = log()
-        slow.time(.restoration, from: Samples.time(0), to: Samples.time(5001))
+        slow.time(\.restoration, from: Samples.time(0), to: Samples.time(5001))
         slow.judgeSpans(long)
-        #expect(slow.deviations.count == 2)
-        #expect(slow.deviations.last == "No request was served for 10200 ms; at most 5000 ms are expected.")
+        #expect(slow.record.deviations.count == 2)
+        #expect(slow.record.deviations.last == "No request was served for 10200 ms; at most 5000 ms are expected.")
         let quick = log()
-        quick.time(.restoration, from: Samples.time(0), to: Samples.time(5000))
+        quick.time(\.restoration, from: Samples.time(0), to: Samples.time(5000))
         quick.absence = 5200
         quick.judgeSpans(long)
-        #expect(quick.deviations.isEmpty)
+        #expect(quick.record.deviations.isEmpty)
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import KeyDrills
 import StrictJSON
 import Testing
+
+@testable import KeyDrills
 
 @Suite("Drill records")
 struct RecordTests {

@@ -69,17 +69,20 @@ struct Samples {
 
     static func record(
         begun: Int64 = 0, scenario: DrillScenario = .compromise, steps: [DrillStep] = [step()],
-        load: LoadSummary = load(), timings: [DrillTiming: Int] = [.detection: 3, .recovery: 40],
+        load: LoadSummary = load(), timings: DrillTimings = DrillTimings(detection: 3, recovery: 40),
         deviations: [String] = []
     ) -> DrillRecord {
-        DrillRecord(
-            id: DrillID.of(scenario, begun: time(begun)), scenario: scenario, isPlanned: true,
-            participants: [.init(name: "Ann", role: "key custodian")],
-            gateway: .init(version: "0.1.0", address: "unix:/run/x", configuration: "abc", isTemporary: true),
-            begun: time(begun), ended: time(begun + 1000), steps: steps, timings: timings, load: load,
-            proofs: [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", time: time(5))],
-            audit: .init(first: 3, last: 9, checkpoint: "origin\n10\nroot\n\n— key sig\n"), deviations: deviations,
-            oldKey: "OLDKEY", newKey: nil,
-            keySpans: [.init(keyID: "OLDKEY", state: "active", begin: time(begun), end: time(begun + 500))])
+        var gateway = DrillRecord.Gateway(address: "unix:/run/x", isTemporary: true)
+        (gateway.version, gateway.configuration) = ("0.1.0", "abc")
+        var record = DrillRecord(
+            scenario, isPlanned: true, participants: [.init(name: "Ann", role: "key custodian")], gateway: gateway,
+            begun: time(begun))
+        record.ended = time(begun + 1000)
+        (record.steps, record.timings, record.load, record.deviations) = (steps, timings, load, deviations)
+        record.proofs = [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", time: time(5))]
+        record.audit = .init(first: 3, last: 9, checkpoint: "origin\n10\nroot\n\n— key sig\n")
+        record.keys.old = "OLDKEY"
+        record.keys.states = [.init(keyID: "OLDKEY", state: "active", begin: time(begun), end: time(begun + 500))]
+        return record
     }
 }

@@ -40,16 +40,6 @@ struct SummaryTests {
         #expect((load.served, load.wronglySigned) == (2, 1))
     }
 
-    @Test("A lifted ban applies to its period only")
-    func lifted() {
-        var rules = LoadRules()
-        rules.ban("OLDKEY", from: Samples.time(100))
-        rules.lift("OLDKEY", at: Samples.time(200))
-        let load = summary(
-            [Samples.answer(150, .served(keyID: "OLDKEY")), Samples.answer(200, .served(keyID: "OLDKEY"))], rules)
-        #expect((load.served, load.wronglySigned) == (1, 1))
-    }
-
     @Test("An outage excuses the failures that overlap it and no others")
     func outages() {
         var rules = LoadRules()

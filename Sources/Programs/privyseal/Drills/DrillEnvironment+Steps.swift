@@ -11,7 +11,7 @@ extension DrillEnvironment {
             "Look at the keys before anything is done", expected: "One key is active, and requests are served with it."
         ) {
             let active = try await activeKey()
-            log.oldKey = active
+            log.record.keys.old = active
             try await Task.sleep(for: Self.baselineDuration)
             guard let answer = await answer(where: { $0.isServed }) else {
                 return .not("\(active) is active, but no request was served.")
@@ -19,20 +19,12 @@ extension DrillEnvironment {
             let isRight = answer.keyID == active
             return .when(isRight, "\(active) is active; requests are served with \(answer.keyID ?? "no key").")
         }
-        return log.oldKey ?? ""
-    }
-
-    func replacementKey() throws -> String {
-        guard let replacement else {
-            throw DrillError(
-                "This scenario needs a staged key to activate: name it with --new KEY, or use --throw-away.")
-        }
-        return replacement
+        return log.record.keys.old ?? ""
     }
 
     /// Has the key sign a fresh proof of possession.
     func prove(_ keyID: String, _ log: DrillLog) async throws {
-        log.newKey = keyID
+        log.record.keys.new = keyID
         try await log.essential(
             "Have \(keyID) sign a proof of possession", expected: "It proves that it is the key with its fingerprint."
         ) {
@@ -62,8 +54,7 @@ extension DrillEnvironment {
             guard let first = await answer(where: { $0.keyID == new && $0.begun >= ordered }) else {
                 return .not("\(new) is \(state?.rawValue ?? "unknown"), but no answer carries it.")
             }
-            log.time(.changeOver, from: ordered, to: first.ended)
-            let span = log.timings[.changeOver] ?? 0
+            let span = log.time(\.changeOver, from: ordered, to: first.ended)
             return .when(
                 state == .active && span <= 1000,
                 "The order was done after \(done.milliseconds - ordered.milliseconds) ms, and the first answer of \(new) came "
@@ -77,25 +68,7 @@ extension DrillEnvironment {
         await log.step(
             "Ask for a signature of \(keyID) by name", expected: "It is refused, because \(why)."
         ) {
-            let (answer, body) = await load.probe(request(.named(keyID: keyID)))
-            return Self.refusal(answer, body, as: .keyNotInUse)
-        }
-    }
-
-    /// - Parameter problem: the required reason. A refusal for another reason says nothing about the key.
-    static func refusal(_ answer: LoadAnswer, _ body: [UInt8], as problem: ExpectedProblem) -> DrillLog.Finding {
-        guard answer.isFailed, ProblemText.type(body) == problem.rawValue else {
-            return .not(text(answer, body))
-        }
-        return .asExpected(text(answer, body))
-    }
-
-    /// The result of a request as a sentence.
-    static func text(_ answer: LoadAnswer, _ body: [UInt8]) -> String {
-        switch answer.outcome {
-        case .failed(let status): "Refused with \(status): \(ProblemText.detail(body) ?? "no reason given")."
-        case .served(let keyID): "It was signed with \(keyID)."
-        case .wronglySigned(let reason): "It was signed, and wrongly. \(reason)"
+            Refusal.of(await probe(.named(keyID: keyID)), as: .keyNotInUse)
         }
     }
 

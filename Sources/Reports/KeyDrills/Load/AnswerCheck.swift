@@ -24,11 +24,11 @@ public struct AnswerCheck: Sendable {
                 case .legacy, .named: try fields(request, answer)
                 }
             if case .named(let wanted) = request.form, wanted != keyID {
-                throw Fault("It names the key \(keyID), but the request named \(wanted).")
+                throw DrillError("It names the key \(keyID), but the request named \(wanted).")
             }
             return .served(keyID: keyID)
-        } catch let fault as Fault {
-            return .wronglySigned(fault.sentence)
+        } catch let error as DrillError {
+            return .wronglySigned(error.description)
         } catch {
             return .wronglySigned("The answer cannot be read: \(error)")
         }
@@ -48,10 +48,10 @@ public struct AnswerCheck: Sendable {
         let token = try CompactJWS(parsing: Array(try answer.decode(TokenAnswer.self).jws.utf8))
         let header = try JSONDocument(parsing: token.header).root.decode(Header.self)
         let claims = try JSONDocument(parsing: token.payload).root.decode(Claims.self)
-        guard header.alg == "ES256" else { throw Fault("Its header does not say ES256.") }
+        guard header.alg == "ES256" else { throw DrillError("Its header does not say ES256.") }
         guard claims.bid.hasSameBytes(as: request.bundleID), claims.productId.hasSameBytes(as: request.productID),
             claims.offerIdentifier.hasSameBytes(as: request.offerID)
-        else { throw Fault("It does not match the request.") }
+        else { throw DrillError("It does not match the request.") }
         try verify(token.signingInput, header.kid) {
             try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
         }
@@ -75,7 +75,7 @@ public struct AnswerCheck: Sendable {
         let answer = try answer.decode(LegacyAnswer.self)
         let keyID = answer.keyIdentifier
         guard let signature = Base64.standard.decode(answer.signature.utf8) else {
-            throw Fault("Its signature is not Base64.")
+            throw DrillError("Its signature is not Base64.")
         }
         let user = if case .named = request.form { LoadRequest.username } else { "" }
         let fields = [
@@ -96,18 +96,11 @@ public struct AnswerCheck: Sendable {
         _ message: [UInt8], _ keyID: String, _ signature: () throws -> P256.Signing.ECDSASignature
     ) throws {
         guard let key = keys.keys[keyID] else {
-            throw Fault("It names the key \(keyID), which the gateway does not show in its key set.")
+            throw DrillError("It names the key \(keyID), which the gateway does not show in its key set.")
         }
         guard let signature = try? signature(), key.isValidSignature(signature, for: message) else {
-            throw Fault("The public key of \(keyID) does not verify it.")
+            throw DrillError("The public key of \(keyID) does not verify it.")
         }
     }
 
-    private struct Fault: Error {
-        let sentence: String
-
-        init(_ sentence: String) {
-            self.sentence = sentence
-        }
-    }
 }

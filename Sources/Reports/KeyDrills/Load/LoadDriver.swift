@@ -1,16 +1,31 @@
 public import SigningKit
 import Synchronization
 
-/// Sends requests throughout the drill, and checks each answer.
+/// The size and the pace of a drill's load.
+public struct LoadSettings: Sendable {
+    public var connections: Int
+    /// Requests per second, over all connections.
+    public var rate: Double
+    /// The maximum number of requests. The record has a deviation if the load uses them all.
+    public var total: Int
+
+    public init(connections: Int, rate: Double, total: Int) {
+        (self.connections, self.rate, self.total) = (connections, rate, total)
+    }
+}
+
+/// Sends requests throughout the drill, and checks and keeps each answer.
 public final class LoadDriver: Sendable {
     private struct State {
         var keys = PublicKeys()
+        /// In order of arrival.
+        var answers: [LoadAnswer] = []
         var sent = 0
         var due: ContinuousClock.Instant?
         var isStopped = false
+        var isOver = false
     }
 
-    public let results = LoadResults()
     private let settings: LoadSettings
     private let target: LoadTarget
     private let requests: [LoadRequest]
@@ -22,13 +37,12 @@ public final class LoadDriver: Sendable {
         _ settings: LoadSettings, to target: LoadTarget, requests: [LoadRequest],
         clock: @escaping @Sendable () -> Timestamp
     ) {
-        self.settings = settings
-        self.target = target
-        self.requests = requests
-        self.clock = clock
+        (self.settings, self.target, self.requests, self.clock) = (settings, target, requests, clock)
     }
 
     public var keys: PublicKeys { state.withLock { $0.keys } }
+
+    public var answers: [LoadAnswer] { state.withLock { $0.answers } }
 
     /// Whether the driver has sent `LoadSettings.total` requests.
     public var isExhausted: Bool { state.withLock { $0.sent >= settings.total } }
@@ -40,14 +54,14 @@ public final class LoadDriver: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<settings.connections { group.addTask { await self.work() } }
         }
-        results.close()
+        state.withLock { $0.isOver = true }
     }
 
     private func work() async {
         while !Task.isCancelled, let (number, due) = next() {
             guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
             guard !state.withLock({ $0.isStopped }) else { return }
-            await ask(requests[number % requests.count])
+            record(await probe(requests[number % requests.count]).answer)
         }
     }
 
@@ -63,29 +77,42 @@ public final class LoadDriver: Sendable {
         }
     }
 
+    // MARK: Answers
+
+    func record(_ answer: LoadAnswer) { state.withLock { $0.answers.append(answer) } }
+
+    /// The first matching answer, already recorded or arriving within `limit`; nil if the load ends without one.
+    public func first(within limit: Duration, where matches: (LoadAnswer) -> Bool) async -> LoadAnswer? {
+        let end = ContinuousClock.now + limit
+        var seen = 0
+        while true {
+            let (answer, isOver) = state.withLock { state in
+                defer { seen = state.answers.count }
+                return (state.answers[seen...].first(where: matches), state.isOver)
+            }
+            if let answer { return answer }
+            guard !isOver, ContinuousClock.now < end, !Task.isCancelled else { return nil }
+            // Each answer has its own times, so this interval does not change what the drill measures.
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     // MARK: Single requests
 
-    /// Sends a request and checks its answer, without recording it in the load's results.
+    /// Sends a request and checks its answer, without recording it as an answer of the load.
     public func probe(_ request: LoadRequest) async -> (answer: LoadAnswer, body: [UInt8]) {
         let begun = clock()
         do {
-            let answer = try await target.send(request, timeout: settings.timeout)
+            let answer = try await target.send(request)
             let ended = clock()
-            let outcome = await judge(request, answer)
+            if answer.status == 200, AnswerCheck(keys).needsKeyRefresh(request, body: answer.body) {
+                try? await refreshKeys()
+            }
+            let outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
             return (LoadAnswer(begun: begun, ended: ended, outcome: outcome), answer.body)
         } catch {
             return (LoadAnswer(begun: begun, ended: clock(), outcome: .failed(LoadTarget.reason(error))), [])
         }
-    }
-
-    private func ask(_ request: LoadRequest) async {
-        results.record(await probe(request).answer)
-    }
-
-    private func judge(_ request: LoadRequest, _ answer: LoadTarget.Answer) async -> LoadAnswer.Outcome {
-        let judge = AnswerCheck(keys)
-        if answer.status == 200, judge.needsKeyRefresh(request, body: answer.body) { try? await refreshKeys() }
-        return AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
     }
 
     /// Loads the gateway's public keys again.
@@ -96,7 +123,5 @@ public final class LoadDriver: Sendable {
     }
 
     /// The HTTP status of `/readyz`; nil without an answer.
-    public func readiness() async -> Int? {
-        try? await target.get("/readyz").status
-    }
+    public func readiness() async -> Int? { try? await target.get("/readyz").status }
 }

@@ -43,29 +43,23 @@ public struct LoadTarget: Sendable {
     }
 
     private static func base(_ address: String) -> String? {
-        let prefix = "unix:"
-        guard address.hasPrefix(prefix) else {
-            guard address.hasPrefix("http://") || address.hasPrefix("https://") else { return nil }
-            return address.hasSuffix("/") ? String(address.dropLast()) : address
-        }
-        guard var text = URL(httpURLWithSocketPath: String(address.dropFirst(prefix.count)))?.absoluteString else {
+        var base: String? = address
+        if address.hasPrefix("unix:") {
+            base = URL(httpURLWithSocketPath: String(address.dropFirst("unix:".count)))?.absoluteString
+        } else if !address.hasPrefix("http://"), !address.hasPrefix("https://") {
             return nil
         }
-        while text.hasSuffix("/") { text.removeLast() }
-        return text
+        while base?.hasSuffix("/") == true { base?.removeLast() }
+        return base
     }
 
     // MARK: Requests
 
-    public func send(_ request: LoadRequest, timeout: Duration) async throws -> Answer {
-        try await ask(request.path, body: request.body, timeout: timeout)
-    }
+    func send(_ request: LoadRequest) async throws -> Answer { try await ask(request.path, body: request.body) }
 
-    public func get(_ path: String, timeout: Duration = .seconds(10)) async throws -> Answer {
-        try await ask(path, body: nil, timeout: timeout)
-    }
+    public func get(_ path: String) async throws -> Answer { try await ask(path, body: nil) }
 
-    private func ask(_ path: String, body: [UInt8]?, timeout: Duration) async throws -> Answer {
+    private func ask(_ path: String, body: [UInt8]?) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         // Over a Unix socket, AsyncHTTPClient sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
         if address.hasPrefix("unix:") { request.headers.add(name: "Host", value: "localhost") }
@@ -75,8 +69,7 @@ public struct LoadTarget: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        let nanoseconds = timeout / .nanoseconds(1)
-        let answer = try await client.execute(request, timeout: .nanoseconds(Int64(nanoseconds)))
+        let answer = try await client.execute(request, timeout: .seconds(10))
         let content = try await answer.body.collect(upTo: Self.bodyLimit)
         return Answer(status: Int(answer.status.code), body: Array(content.readableBytesView))
     }

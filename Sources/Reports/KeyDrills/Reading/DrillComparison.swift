@@ -27,8 +27,8 @@ public struct DrillComparison: Sendable {
     }
 
     public var lines: [Line] {
-        let timings = DrillTiming.allCases.compactMap { timing -> Line? in
-            let (before, after) = (earlier.timings[timing], later.timings[timing])
+        let timings = DrillTiming.all.compactMap { timing -> Line? in
+            let (before, after) = (earlier.timings[keyPath: timing.value], later.timings[keyPath: timing.value])
             guard before != nil || after != nil else { return nil }
             return Line(name: timing.title, unit: "ms", earlier: before, later: after, isBetterLow: true)
         }

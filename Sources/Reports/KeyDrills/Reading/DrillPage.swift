@@ -41,8 +41,8 @@ public struct DrillPage {
             "PrivySeal \(record.gateway.version)"
                 + (record.gateway.isTemporary ? ", made for this drill with throw-away keys" : ""))
         facts.add("Address", code: record.gateway.address)
-        facts.add("Old key", code: record.oldKey)
-        facts.add("New key", code: record.newKey)
+        facts.add("Old key", code: record.keys.old)
+        facts.add("New key", code: record.keys.new)
         for participant in record.participants { facts.add("Took part", "\(participant.name), \(participant.role)") }
         return facts
     }
@@ -53,8 +53,8 @@ public struct DrillPage {
         var table = PageTable([
             .init("Measurement", width: 24), .init("Interval"), .init("Time", .number),
         ])
-        for timing in DrillTiming.allCases {
-            guard let milliseconds = record.timings[timing] else { continue }
+        for timing in DrillTiming.all {
+            guard let milliseconds = record.timings[keyPath: timing.value] else { continue }
             table.add(["\(timing.title)", "\(timing.meaning)", "\(Self.span(milliseconds))"])
         }
         if !table.isEmpty { parts.append(table.html) }
@@ -79,10 +79,10 @@ public struct DrillPage {
                 (key, load.intervals.map { Double($0.byKey[key] ?? 0) })
             },
             failures: load.intervals.map { Double($0.failed) },
-            bands: record.keySpans.map { span in
+            bands: record.keys.states.map { span in
                 (
                     span.keyID, span.state, max(0, seconds(span.begin)), min(end, seconds(span.end)),
-                    isHollow: span.state == DrillRecord.KeyStateSpan.down
+                    isHollow: span.state == KeyStateSpan.down
                 )
             },
             events: record.steps.enumerated().map { number, step in

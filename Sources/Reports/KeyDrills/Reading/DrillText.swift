@@ -11,8 +11,8 @@ public enum DrillText {
                 + (record.gateway.isTemporary ? ", made for this drill" : ""),
         ]
         lines += record.participants.map { "  took part    \($0.name), \($0.role)" }
-        if let old = record.oldKey { lines.append("  old key      \(old)") }
-        if let new = record.newKey { lines.append("  new key      \(new)") }
+        if let old = record.keys.old { lines.append("  old key      \(old)") }
+        if let new = record.keys.new { lines.append("  new key      \(new)") }
         lines += record.complaints.map { "  why          \($0)" }
         lines.append("")
         for (index, step) in record.steps.enumerated() {
@@ -21,8 +21,8 @@ public enum DrillText {
             lines.append("   actual    \(step.actual)")
         }
         lines.append("")
-        lines += DrillTiming.allCases.compactMap { timing in
-            record.timings[timing].map { "\(timing.title): \($0) ms (\(timing.meaning))" }
+        lines += DrillTiming.all.compactMap { timing in
+            record.timings[keyPath: timing.value].map { "\(timing.title): \($0) ms (\(timing.meaning))" }
         }
         lines.append(load(record.load))
         lines += record.proofs.map { "Proof: \($0.kind) of \($0.subject) at \(moment($0.time)): \($0.detail)" }

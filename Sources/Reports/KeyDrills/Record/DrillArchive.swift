@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import Foundation
+import SigningKit
 import StrictJSON
 
 /// The directory of the drill records. Each drill has `ID.json`, `ID.html` and `ID.tlog-proof`.
@@ -34,23 +35,12 @@ public struct DrillArchive: Sendable {
         try RecordFile.prepare(directory)
     }
 
-    /// Writes the record, and returns its path. On return, the file is on the disk.
-    public func keep(_ record: DrillRecord) throws(DrillError) -> String {
-        let path = path(record.id, "json")
-        try RecordFile.write(Self.bytes(of: record), to: path)
+    /// Writes a file of the drill, and returns its path. On return, the file is on the disk.
+    @discardableResult
+    public func keep(_ bytes: some Sequence<UInt8>, of id: String, _ ending: String) throws(DrillError) -> String {
+        let path = path(id, ending)
+        try RecordFile.write(Array(bytes), to: path)
         return path
-    }
-
-    /// Writes the record as HTML, and returns its path.
-    public func keep(page: String, of record: DrillRecord) throws(DrillError) -> String {
-        let path = path(record.id, "html")
-        try RecordFile.write(Array(page.utf8), to: path)
-        return path
-    }
-
-    /// Writes the proof that the audit log has an entry for the record.
-    public func keep(proof: String, of record: DrillRecord) throws(DrillError) {
-        try RecordFile.write(Array(proof.utf8), to: path(record.id, Self.proofEnding))
     }
 
     // MARK: Reading
@@ -99,5 +89,20 @@ public struct DrillArchive: Sendable {
     /// The previous record of the same scenario.
     public func predecessor(of record: DrillRecord) -> DrillRecord? {
         records().records.first { $0.scenario == record.scenario && ($0.begun, $0.id) < (record.begun, record.id) }
+    }
+}
+
+/// The ID of a drill: its start time and scenario, so that IDs sort by time.
+public enum DrillID {
+    /// Such as `20261121T120000Z-compromise`.
+    static func of(_ scenario: DrillScenario, begun: Timestamp) -> String {
+        let text = begun.text.filter { $0 != "-" && $0 != ":" }
+        return "\(text.prefix(15))Z-\(scenario.rawValue)"
+    }
+
+    /// Whether the ID is safe as a file name: only ASCII letters, digits and hyphens.
+    public static func isWellFormed(_ id: String) -> Bool {
+        !id.isEmpty && id.utf8.count <= 100
+            && id.allSatisfy { $0 == "-" || $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 }

@@ -1,43 +1,26 @@
-/// The durations that a drill measures, in milliseconds.
-public enum DrillTiming: String, CaseIterable, Sendable {
-    /// From the fault to its first sign: a refused request, or a failing `/readyz`.
-    case detection
-    /// From the command to the first answer signed by the new key.
-    case changeOver
-    /// From the command to stop a key to the gateway's confirmation.
-    case stop
-    /// From the fault to the first answer after the outage.
-    case recovery
-    /// From the repair, such as the return of the token, to the next answer.
-    case restoration
+/// The durations that a drill measures, in milliseconds; nil if the scenario does not have one.
+public struct DrillTimings: Codable, Sendable, Equatable {
+    public var detection, changeOver, stop, recovery, restoration: Int?
+}
 
-    public var title: String {
-        switch self {
-        case .detection: "Detection"
-        case .changeOver: "Change-over"
-        case .stop: "Stop"
-        case .recovery: "Recovery"
-        case .restoration: "Restoration"
-        }
-    }
-
-    /// In milliseconds. A longer duration is a deviation. Nil if the duration depends on the scenario.
-    public var limit: Int? {
-        switch self {
-        case .changeOver, .stop: 1000
-        case .detection, .recovery: nil
-        case .restoration: 5000
-        }
-    }
-
+/// A duration that a drill may measure.
+struct DrillTiming: Sendable {
+    let title: String
     /// The start and the end of the measurement.
-    public var meaning: String {
-        switch self {
-        case .detection: "from the failure to its first sign"
-        case .changeOver: "from the order to the first answer of the new key"
-        case .stop: "from the order until the key was stopped"
-        case .recovery: "from the failure to the first answer after it"
-        case .restoration: "from the repair to the first answer after it"
-        }
-    }
+    let meaning: String
+    let value: any KeyPath<DrillTimings, Int?> & Sendable
+    /// In milliseconds. A longer duration is a deviation. Nil if the duration depends on the scenario.
+    var limit: Int?
+
+    static let all = [
+        DrillTiming(title: "Detection", meaning: "from the failure to its first sign", value: \.detection),
+        DrillTiming(
+            title: "Change-over", meaning: "from the order to the first answer of the new key", value: \.changeOver,
+            limit: 1000),
+        DrillTiming(title: "Stop", meaning: "from the order until the key was stopped", value: \.stop, limit: 1000),
+        DrillTiming(title: "Recovery", meaning: "from the failure to the first answer after it", value: \.recovery),
+        DrillTiming(
+            title: "Restoration", meaning: "from the repair to the first answer after it", value: \.restoration,
+            limit: 5000),
+    ]
 }

@@ -33,19 +33,14 @@ enum RecordFile {
 
     /// Creates the directory if needed, and writes a test file there.
     static func prepare(_ directory: String) throws(DrillError) {
-        try makeDirectory(directory)
+        for end in directory.indices.dropFirst() + [directory.endIndex]
+        where end == directory.endIndex || directory[end] == "/" {
+            let parent = String(directory[..<end])
+            guard mkdir(parent, 0o750) == 0 || errno == EEXIST else { throw refusal(parent, "made") }
+        }
         let path = "\(directory)/.trial-\(getpid())"
         try write(Array("trial\n".utf8), to: path)
         unlink(path)
-    }
-
-    private static func makeDirectory(_ path: String) throws(DrillError) {
-        guard mkdir(path, 0o750) != 0, errno != EEXIST else { return }
-        guard errno == ENOENT, let end = path.lastIndex(of: "/"), end != path.startIndex else {
-            throw refusal(path, "made")
-        }
-        try makeDirectory(String(path[..<end]))
-        guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw refusal(path, "made") }
     }
 
     /// Writes `PATH.part`, calls fsync(2) and renames it, so that a file at `path` is complete and on the disk.
@@ -63,17 +58,11 @@ enum RecordFile {
             unlink(part)
             throw failure
         }
-        synchronizeDirectory(of: path)
-    }
-
-    /// Ignores errors: not every file system supports fsync(2) of a directory, and the file itself is on the disk.
-    private static func synchronizeDirectory(of path: String) {
-        let end = path.lastIndex(of: "/")
-        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+        // Ignores errors: not every file system supports fsync(2) of a directory, and the file itself is on the disk.
+        let directory = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
     }
 
     private static func tooLong(_ path: String) -> DrillError {

@@ -83,58 +83,14 @@ extension DrillCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             let archive = try archive.archive()
-            let conditions = conditions(archive)
             try archive.prepare()
-            let outcome =
-                throwAway ? try await runThrowAway(conditions, archive) : try await runGiven(conditions, archive)
+            let (record, failure) = throwAway ? try await runThrowAway(archive) : try await runGiven(archive)
             // Before the record is printed: a lost standard output ends the process.
-            let failure = outcome.failure.map { StandardError.failure($0.description) }
+            let exit = failure.map { StandardError.failure($0.description) }
             // Print the record even if it could not be kept: the drill cannot be repeated.
-            output.show(outcome.record, text: DrillCommand.plain(DrillText.text(outcome.record)))
-            if let failure { throw failure }
-            if outcome.record.verdict == .failed { throw ExitCode.failure }
-        }
-
-        /// A record, and why it could not be kept; nil if its files are written.
-        private typealias Outcome = (record: DrillRecord, failure: DrillError?)
-
-        /// - Returns: why the record, its proof or its page could not be written; nil if all are written.
-        private func keep(
-            _ record: DrillRecord, _ archive: DrillArchive, recordedIn configuration: GatewayConfiguration?
-        ) async -> DrillError? {
-            do throws(DrillError) {
-                // Write the record first, so that the log has no entry of a missing record.
-                let json = try archive.keep(record)
-                StandardError.print("The record is \(json).")
-                let bytes = DrillArchive.bytes(of: record)
-                var proof: InclusionProofDocument?
-                if let configuration {
-                    proof = await ReportRecording.record(
-                        "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed,
-                        in: configuration)
-                }
-                if let proof {
-                    try archive.keep(proof: proof.text, of: record)
-                } else {
-                    StandardError.print(
-                        "warning: the record has no proof of its entry in an audit log; the compliance report may not "
-                            + "count it")
-                }
-                let page = DrillPage(
-                    record, predecessor: archive.predecessor(of: record), digest: DrillArchive.digest(of: bytes)
-                ).html
-                let html = try archive.keep(page: page, of: record)
-                StandardError.print("Its page is \(html).")
-                return nil
-            } catch {
-                return error
-            }
-        }
-
-        /// The configuration of `--config`, if it has an audit log.
-        private func givenConfiguration() throws -> GatewayConfiguration? {
-            let configuration = try archive.configuration.map(ConfigurationOption.load)
-            return configuration?.audit == nil ? nil : configuration
+            output.show(record, text: DrillCommand.plain(DrillText.text(record)))
+            if let exit { throw exit }
+            if record.verdict == .failed { throw ExitCode.failure }
         }
 
         private static func scenario(_ text: String) throws -> DrillScenario {
@@ -145,91 +101,126 @@ extension DrillCommand {
             return scenario
         }
 
-        private func conditions(_ archive: DrillArchive) -> DrillConditions {
+        private var conditions: DrillConditions {
             DrillConditions(
                 scenario: scenario, isPlanned: !unannounced,
                 participants: participants.map { text in
-                    let parts = text.split(separator: ":", maxSplits: 1).map {
+                    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
                         $0.trimmingCharacters(in: .whitespaces)
                     }
-                    return DrillRecord.Participant(name: parts.first ?? "", role: parts.count > 1 ? parts[1] : "")
+                    return DrillRecord.Participant(name: parts[0], role: parts[1])
                 }, load: load.settings, overlap: overlap.seconds, timeout: .seconds(timeout.seconds),
-                directory: archive.directory, say: { StandardError.print($0) })
+                say: { StandardError.print($0) })
         }
 
         // MARK: Gateways
 
-        private func runGiven(_ conditions: DrillConditions, _ archive: DrillArchive) async throws -> Outcome {
+        /// A record, and why it could not be kept; nil if its files are written.
+        private typealias Outcome = (record: DrillRecord, failure: DrillError?)
+
+        private func runGiven(_ archive: DrillArchive) async throws -> Outcome {
             guard let path = self.archive.configuration else { throw ExitCode.validationFailure }
             let configuration = try ConfigurationOption.load(path)
-            let (environment, place) = try target.environment(path, configuration, conditions)
+            let environment = try target.environment(path, configuration, conditions)
             let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
-            let record = try await closing(place) {
+            do {
                 try consent.require("This drill \(keys) the account \(environment.issuerID) on the running gateway.")
-                return try await perform(conditions, environment, place)
+            } catch {
+                await environment.target.close()
+                throw error
             }
+            let record = try await Self.untilSignal { try await Self.rehearse(environment) }
             return (record, await keep(record, archive, recordedIn: configuration))
         }
 
-        private func runThrowAway(_ conditions: DrillConditions, _ archive: DrillArchive) async throws -> Outcome {
-            let given = try givenConfiguration()
+        private func runThrowAway(_ archive: DrillArchive) async throws -> Outcome {
+            let given = try self.archive.configuration.map(ConfigurationOption.load)
+            let conditions = conditions
             conditions.say("Making a token with keys, and a gateway …")
-            let gateway = try await TemporaryGateway.start()
-            do {
-                let (environment, place) = try gateway.environment(conditions)
-                let record = try await closing(place) { try await perform(conditions, environment, place) }
-                await gateway.end()
-                // Without another log, use that of the temporary gateway, which is kept beside the record.
-                let configuration = try given ?? ConfigurationOption.load(gateway.configurationPath)
-                var failure = await keep(record, archive, recordedIn: configuration)
+            let (record, gateway) = try await Self.untilSignal {
+                let gateway = try await TemporaryGateway.start()
                 do {
-                    try gateway.keepEvidence(in: "\(conditions.directory)/\(record.id)")
+                    let record = try await Self.rehearse(try gateway.environment(conditions))
+                    await gateway.end()
+                    return (record, gateway)
                 } catch {
-                    failure =
-                        failure
-                        ?? DrillError(
-                            "The drill's audit log cannot be copied to \(conditions.directory)/\(record.id): "
-                                + error.localizedDescription)
+                    await gateway.end()
+                    gateway.remove()
+                    throw error
                 }
-                gateway.remove()
-                return (record, failure)
-            } catch {
-                await gateway.end()
-                gateway.remove()
-                throw error
             }
-        }
-
-        private func closing<Value>(_ place: LoadTarget, _ body: () async throws -> Value) async throws -> Value {
+            defer { gateway.remove() }
+            // Without another log, use that of the temporary gateway, which is kept beside the record.
+            let configuration =
+                try given.flatMap { $0.audit == nil ? nil : $0 } ?? ConfigurationOption.load(gateway.configurationPath)
+            let failure = await keep(record, archive, recordedIn: configuration)
+            let evidence = "\(archive.directory)/\(record.id)"
             do {
-                let value = try await body()
-                await place.close()
-                return value
+                try gateway.keepEvidence(in: evidence)
             } catch {
-                await place.close()
+                let reason = "The drill's audit log cannot be copied to \(evidence): \(error.localizedDescription)"
+                return (record, failure ?? DrillError(reason))
+            }
+            return (record, failure)
+        }
+
+        private static func rehearse(_ environment: DrillEnvironment) async throws -> DrillRecord {
+            do {
+                let record = try await DrillRun(environment: environment).perform()
+                await environment.target.close()
+                return record
+            } catch {
+                await environment.target.close()
                 throw error
             }
         }
 
-        /// Runs until the drill ends or a signal stops it. The caller cleans up in both cases.
-        private func perform(
-            _ conditions: DrillConditions, _ environment: DrillEnvironment, _ place: LoadTarget
-        ) async throws -> DrillRecord {
+        /// Performs the body, and cancels it at SIGINT or SIGTERM. Returns or throws when the body has cleaned up.
+        private static func untilSignal<Value: Sendable>(
+            _ body: @escaping @Sendable () async throws -> Value
+        ) async throws -> Value {
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-            return try await withThrowingTaskGroup(of: DrillRecord?.self) { group in
+            return try await withThrowingTaskGroup(of: Value?.self) { group in
+                group.addTask { try await body() }
                 group.addTask {
-                    try await DrillRun(conditions: conditions, environment: environment, target: place).perform()
-                }
-                group.addTask {
-                    for await _ in signals { return nil }
+                    for await _ in signals { break }
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let record = try await group.next() ?? nil else {
-                    environment.load.stop()
-                    throw DrillError("The drill was stopped before its end; there is no record of it.")
+                if let value = try await group.next() ?? nil { return value }
+                group.cancelAll()
+                // The body may have come to its end all the same.
+                if let value = try? await group.next() ?? nil { return value }
+                throw DrillError("The drill was stopped before its end; there is no record of it.")
+            }
+        }
+
+        // MARK: Files
+
+        /// - Returns: why the record, its proof or its page could not be written; nil if all are written.
+        private func keep(
+            _ record: DrillRecord, _ archive: DrillArchive, recordedIn configuration: GatewayConfiguration
+        ) async -> DrillError? {
+            do throws(DrillError) {
+                // Write the record first, so that the log has no entry of a missing record.
+                let bytes = DrillArchive.bytes(of: record)
+                StandardError.print("The record is \(try archive.keep(bytes, of: record.id, "json")).")
+                let proof = await ReportRecording.record(
+                    "drill", id: record.id, bytes: bytes, hasPassed: record.verdict == .passed, in: configuration)
+                if let proof {
+                    try archive.keep(proof.text.utf8, of: record.id, DrillArchive.proofEnding)
+                } else {
+                    StandardError.print(
+                        "warning: the record has no proof of its entry in an audit log; the compliance report may not "
+                            + "count it")
                 }
-                return record
+                let page = DrillPage(
+                    record, predecessor: archive.predecessor(of: record), digest: DrillArchive.digest(of: bytes)
+                ).html
+                StandardError.print("Its page is \(try archive.keep(page.utf8, of: record.id, "html")).")
+                return nil
+            } catch {
+                return error
             }
         }
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AuditLog
 import Foundation
 import GatewayConfiguration
 import KeyDrills
@@ -36,31 +35,22 @@ struct DrillTargetOption: ParsableArguments {
     @Option(help: ArgumentHelp("CA certificates for the gateway, in PEM.", valueName: "file"))
     var trustRoots: String?
 
+    /// - Returns: an environment whose target the caller closes.
     /// - Throws: `DrillError`.
     func environment(
         _ path: String, _ configuration: GatewayConfiguration, _ conditions: DrillConditions
-    ) throws -> (DrillEnvironment, LoadTarget) {
-        guard let app else {
-            throw DrillError("No app is named.")
-        }
+    ) throws -> DrillEnvironment {
+        guard let app else { throw DrillError("No app is named.") }
         let account = configuration.accounts.first { $0.apps.contains { $0.bundleID.hasSameBytes(as: app) } }
         guard let account else { throw DrillError("\(path) has no app \(app).") }
         guard let adminAddress = AdminOption.address(in: configuration) else {
             throw DrillError("\(path) has no listeners.admin; add it and restart the gateway.")
         }
         let admin = try admin(adminAddress, tokenFile)
-        let outsider = try clientTokenFile.map { RemoteKeyLifecycleClient(try self.admin(adminAddress, $0)) }
-        // Create the target last: the caller must close it, so nothing after this may throw.
-        let target = try target(configuration, conditions)
-        let load = LoadDriver(
-            conditions.load, to: target, requests: DrillEnvironment.requests(bundleID: app),
-            clock: ClockMonitor.systemTime)
-        let environment = DrillEnvironment(
-            issuerID: account.issuerID, bundleID: app, replacement: new, overlap: conditions.overlap,
-            lifecycleClient: RemoteKeyLifecycleClient(admin), outsider: outsider, admin: admin, load: load,
-            throwAway: nil,
-            timeout: conditions.timeout, ask: conditions.say)
-        return (environment, target)
+        let outsider = try clientTokenFile.map { try self.admin(adminAddress, $0) }
+        return DrillEnvironment(
+            conditions, issuerID: account.issuerID, bundleID: app, replacement: new, admin: admin, outsider: outsider,
+            target: try target(configuration, conditions.load))
     }
 
     private func admin(_ address: String, _ tokenFile: String?) throws -> AdminClient {
@@ -70,9 +60,7 @@ struct DrillTargetOption: ParsableArguments {
         return try AdminClient(address, try AdminOption.parse(arguments))
     }
 
-    private func target(
-        _ configuration: GatewayConfiguration, _ conditions: DrillConditions
-    ) throws -> LoadTarget {
+    private func target(_ configuration: GatewayConfiguration, _ load: LoadSettings) throws -> LoadTarget {
         let listener = configuration.publicListener
         let scheme = listener.tls == nil ? "http://" : "https://"
         let address = self.public ?? (listener.address.isUnixSocket ? "" : scheme) + "\(listener.address)"
@@ -88,7 +76,7 @@ struct DrillTargetOption: ParsableArguments {
                 throw DrillError("\(error)")
             }
         }
-        guard let target = LoadTarget(address, token: token, tls: tls, connections: conditions.load.connections) else {
+        guard let target = LoadTarget(address, token: token, tls: tls, connections: load.connections) else {
             throw DrillError("\(address) is neither unix:/path nor an http:// or https:// URL.")
         }
         return target

@@ -12,13 +12,13 @@ struct Compromise {
         let new = try environment.replacementKey()
         let begun = log.now()
         try await stop(old, begun, log)
-        await nextRequest(log)
+        await nextRequest(old, log)
         await environment.refusesName(old, log, because: "it is compromised")
         try await environment.prove(new, log)
         try await environment.activate(new, retiring: nil, log)
         await recovery(new, begun, log)
         await environment.refusesName(old, log, because: "it stays compromised")
-        await environment.auditAgrees(old, log.rules.bans.first?.start ?? begun, log, form: nil)
+        await environment.auditAgrees(old, log.rules.bans[old] ?? begun, log, form: nil)
     }
 
     private func stop(_ old: String, _ begun: Timestamp, _ log: DrillLog) async throws {
@@ -29,24 +29,24 @@ struct Compromise {
             let records = try await environment.change(KeyChangeOrder(.compromise, old, reason: "Drill"))
             let done = log.now()
             log.rules.ban(old, from: done)
-            log.time(.stop, from: begun, to: done)
+            let span = log.time(\.stop, from: begun, to: done)
             let state = records.first { $0.keyID == old }?.state
             return .when(
                 state == .compromised,
-                "After \(done.milliseconds - begun.milliseconds) ms it is \(state?.rawValue ?? "unknown").")
+                "After \(span) ms it is \(state?.rawValue ?? "unknown").")
         }
     }
 
     /// Both forms, because separate code signs each.
-    private func nextRequest(_ log: DrillLog) async {
+    private func nextRequest(_ old: String, _ log: DrillLog) async {
         for (form, name) in [(LoadRequest.Form.token, "a JWS"), (.legacy, "a signature in the legacy form")] {
             await log.step(
                 "Ask for \(name) right after that", expected: "The next request already is refused."
             ) {
-                let (answer, body) = await environment.load.probe(environment.request(form))
-                let finding = DrillEnvironment.refusal(answer, body, as: .noKeyInUse)
-                if finding.isAsExpected, log.timings[.detection] == nil, let stop = log.rules.bans.first {
-                    log.time(.detection, from: stop.start, to: answer.ended)
+                let answer = await environment.probe(form)
+                let finding = Refusal.of(answer, as: .noKeyInUse)
+                if finding.isAsExpected, log.record.timings.detection == nil, let stop = log.rules.bans[old] {
+                    log.time(\.detection, from: stop, to: answer.answer.ended)
                 }
                 return finding
             }
@@ -61,11 +61,11 @@ struct Compromise {
                 return .not("No request is served.")
             }
             log.rules.endOutage(first.ended)
-            log.time(.recovery, from: begun, to: first.ended)
+            let span = log.time(\.recovery, from: begun, to: first.ended)
             let isReady = try await environment.waitForReadiness(200)
             return .when(
                 isReady,
-                "The first answer came \(log.timings[.recovery] ?? 0) ms after the order to stop; /readyz says "
+                "The first answer came \(span) ms after the order to stop; /readyz says "
                     + "\(isReady ? "yes" : "no").")
         }
     }

@@ -9,13 +9,13 @@ struct OperatorMistake {
     func perform(_ log: DrillLog) async throws {
         let active = try await environment.observe(log)
         let staged = try environment.replacementKey()
-        log.newKey = staged
+        log.record.keys.new = staged
         await unproven(active, log)
         await environment.refusesName(staged, log, because: "it is staged")
         try await environment.prove(staged, log)
         await proven(active, staged, log)
         if let outsider = environment.outsider {
-            await notAllowed(outsider, active, staged, log)
+            await notAllowed(RemoteKeyLifecycleClient(outsider), active, staged, log)
         } else {
             log.deviate("Requests without the right to change keys were not tried: no such client is known.")
         }
@@ -35,26 +35,39 @@ struct OperatorMistake {
         await log.step(title, expected: "It is refused with a sentence.") { try await Refusal.of(act) }
     }
 
+    /// - Parameter client: the one that gives the orders; nil for the administrator.
+    private func refuse(
+        _ log: DrillLog, at client: RemoteKeyLifecycleClient? = nil, _ orders: KeyValuePairs<String, KeyChangeOrder>
+    ) async {
+        for (title, order) in orders {
+            await refuse(title, log) { _ = try await (client ?? environment.lifecycleClient).change(order) }
+        }
+    }
+
     private func order(
         _ action: KeyLifecycleAction, _ keyID: String, retiring: String? = nil, overlap: Int? = nil,
-        reason: String = "Drill", at lifecycleClient: (any KeyLifecycleClient)? = nil
-    ) async throws {
-        _ = try await (lifecycleClient ?? environment.lifecycleClient).change(
-            KeyChangeOrder(action, keyID, reason: reason, retiring: retiring, overlap: overlap))
+        reason: String = "Drill"
+    ) -> KeyChangeOrder {
+        KeyChangeOrder(action, keyID, reason: reason, retiring: retiring, overlap: overlap)
+    }
+
+    /// The correct order, if both keys are in the right states.
+    private func activation(of staged: String, retiring active: String, reason: String = "Drill") -> KeyChangeOrder {
+        order(.activate, staged, retiring: active, overlap: environment.overlap, reason: reason)
     }
 
     // MARK: Attempts
 
     private func unproven(_ active: String, _ log: DrillLog) async {
-        await refuse("Retire \(active), the only active key", log) { try await order(.retire, active) }
-        await refuse("Resume \(active), which is not suspended", log) { try await order(.resume, active) }
-        await refuse("Restore \(active), which is not compromised", log) { try await order(.restore, active) }
-        await refuse("Activate \(active), which is active already", log) {
-            try await order(.activate, active, retiring: active, overlap: environment.overlap)
-        }
-        await refuse("Activate an unknown key", log) {
-            try await order(.activate, "NOSUCHKEY0", retiring: active, overlap: environment.overlap)
-        }
+        await refuse(
+            log,
+            [
+                "Retire \(active), the only active key": order(.retire, active),
+                "Resume \(active), which is not suspended": order(.resume, active),
+                "Restore \(active), which is not compromised": order(.restore, active),
+                "Activate \(active), which is active already": activation(of: active, retiring: active),
+                "Activate an unknown key": activation(of: "NOSUCHKEY0", retiring: active),
+            ])
         await refuse("Begin to destroy \(active), which is active", log) {
             let uri = try await environment.key(active).uri ?? "pkcs11:"
             _ = try await environment.lifecycleClient.begin(
@@ -65,32 +78,27 @@ struct OperatorMistake {
     }
 
     private func proven(_ active: String, _ staged: String, _ log: DrillLog) async {
-        await refuse("Activate \(staged) with an overlap of zero", log) {
-            try await order(.activate, staged, retiring: active, overlap: 0)
-        }
-        await refuse("Activate \(staged) without an overlap", log) {
-            try await order(.activate, staged, retiring: active)
-        }
-        await refuse("Activate \(staged) without saying which key it replaces", log) {
-            try await order(.activate, staged, overlap: environment.overlap)
-        }
-        await refuse("Activate \(staged) in the place of itself", log) {
-            try await order(.activate, staged, retiring: staged, overlap: environment.overlap)
-        }
-        await refuse("Activate \(staged) without a reason", log) {
-            try await order(.activate, staged, retiring: active, overlap: environment.overlap, reason: "")
-        }
+        await refuse(
+            log,
+            [
+                "Activate \(staged) with an overlap of zero": order(.activate, staged, retiring: active, overlap: 0),
+                "Activate \(staged) without an overlap": order(.activate, staged, retiring: active),
+                "Activate \(staged) without saying which key it replaces":
+                    order(.activate, staged, overlap: environment.overlap),
+                "Activate \(staged) in the place of itself": activation(of: staged, retiring: staged),
+                "Activate \(staged) without a reason": activation(of: staged, retiring: active, reason: ""),
+            ])
     }
 
     private func notAllowed(
-        _ outsider: any KeyLifecycleClient, _ active: String, _ staged: String, _ log: DrillLog
+        _ outsider: RemoteKeyLifecycleClient, _ active: String, _ staged: String, _ log: DrillLog
     ) async {
-        await refuse("Activate \(staged) without the right to do so", log) {
-            try await order(.activate, staged, retiring: active, overlap: environment.overlap, at: outsider)
-        }
-        await refuse("Declare \(active) compromised without the right to do so", log) {
-            try await order(.compromise, active, at: outsider)
-        }
+        await refuse(
+            log, at: outsider,
+            [
+                "Activate \(staged) without the right to do so": activation(of: staged, retiring: active),
+                "Declare \(active) compromised without the right to do so": order(.compromise, active),
+            ])
         await refuse("Look at the keys without the right to do so", log) { _ = try await outsider.overview() }
     }
 
@@ -104,7 +112,7 @@ struct OperatorMistake {
         await refuse(
             "Activate \(vanished), which is staged and gone from the token: it cannot prove itself", log
         ) {
-            try await order(.activate, vanished, retiring: active, overlap: environment.overlap)
+            _ = try await environment.lifecycleClient.change(activation(of: vanished, retiring: active))
         }
         await refuse("Have \(vanished) prove itself", log) {
             _ = try await environment.lifecycleClient.prove(vanished)
@@ -121,9 +129,7 @@ struct OperatorMistake {
             expected: "It is only proposed, and nothing changes."
         ) {
             _ = try await first.prove(keys.staged)
-            let answer = try await first.change(
-                KeyChangeOrder(
-                    .activate, keys.staged, reason: "Drill", retiring: keys.active, overlap: environment.overlap))
+            let answer = try await first.change(activation(of: keys.staged, retiring: keys.active))
             guard case .proposed(let made) = answer else { return .not("It was done.") }
             proposal = made
             return .asExpected("It is the proposal \(made.id) of \(made.proposer).")
@@ -151,8 +157,7 @@ struct OperatorMistake {
         ) {
             // The proof must be fresh, regardless of the earlier steps.
             _ = try await environment.lifecycleClient.prove(staged)
-            let order = KeyChangeOrder(
-                .activate, staged, reason: "Drill", retiring: active, overlap: environment.overlap)
+            let order = activation(of: staged, retiring: active)
             let outcomes = await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<2 {
                     group.addTask {

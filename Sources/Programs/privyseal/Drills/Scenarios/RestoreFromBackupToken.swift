@@ -52,10 +52,10 @@ struct RestoreFromBackupToken {
             guard let first = await environment.answer(where: { $0.isFailed && $0.ended >= start }) else {
                 return .not("No request was refused.")
             }
-            log.time(.detection, from: lost, to: first.ended)
+            let span = log.time(\.detection, from: lost, to: first.ended)
             return .when(
                 first.outcome == .failed("503"),
-                "The first request was refused \(log.timings[.detection] ?? 0) ms later.")
+                "The first request was refused \(span) ms later.")
         }
         return lost
     }
@@ -93,13 +93,13 @@ struct RestoreFromBackupToken {
             guard let first = await environment.answer(where: { $0.isServed && $0.begun >= begun }) else {
                 return .not("No request was served.")
             }
-            log.time(.restoration, from: begun, to: first.ended)
-            log.time(.recovery, from: lost, to: first.ended)
+            let span = log.time(\.restoration, from: begun, to: first.ended)
+            log.time(\.recovery, from: lost, to: first.ended)
             let isReady = try await environment.waitForReadiness(200)
             log.rules.endOutage(log.now())
             return .when(
                 isReady && first.keyID == backup.keyID,
-                "The first answer came \(log.timings[.restoration] ?? 0) ms after the restoration had begun, signed with "
+                "The first answer came \(span) ms after the restoration had begun, signed with "
                     + "\(first.keyID ?? "no key"); /readyz says \(isReady ? "yes" : "no").")
         }
     }

@@ -23,9 +23,8 @@ struct ScheduledRotation {
             "Ask for a signature of \(old) by name, during the overlap",
             expected: "It is signed with \(old), because some apps still name it."
         ) {
-            let (answer, body) = await environment.load.probe(environment.request(.named(keyID: old)))
-            guard answer.keyID == old else { return .not(DrillEnvironment.text(answer, body)) }
-            return .asExpected("It was signed with \(old).")
+            let answer = await environment.probe(.named(keyID: old))
+            return .when(answer.answer.keyID == old, Refusal.text(answer))
         }
     }
 

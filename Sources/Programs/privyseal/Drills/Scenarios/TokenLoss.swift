@@ -14,7 +14,9 @@ struct TokenLoss {
         await steady(key, log)
     }
 
-    private var limit: Duration { environment.throwAway == nil ? environment.timeout : DrillEnvironment.tokenLimit }
+    private var limit: Duration {
+        environment.throwAway == nil ? environment.conditions.timeout : DrillEnvironment.tokenLimit
+    }
 
     /// - Returns: the time of the removal.
     private func lose(_ log: DrillLog) async throws -> Timestamp {
@@ -27,19 +29,19 @@ struct TokenLoss {
                 try throwAway.removeToken()
                 lost = log.now()
             } else {
-                environment.ask("Take the token away now.")
+                environment.conditions.say("Take the token away now.")
             }
             let start = lost
             guard let first = await environment.answer(within: limit, where: { $0.isFailed && $0.ended >= start })
             else { return .not("No request was refused.") }
             // The time at which a person removed the token is unknown, but close to the last answer before the failure.
             if environment.throwAway == nil {
-                lost = environment.load.results.answers.last { $0.isServed && $0.ended <= first.ended }?.ended ?? lost
+                lost = environment.load.answers.last { $0.isServed && $0.ended <= first.ended }?.ended ?? lost
             }
-            log.time(.detection, from: lost, to: first.ended)
+            let span = log.time(\.detection, from: lost, to: first.ended)
             return .when(
                 first.outcome == .failed("503"),
-                "The first request that was refused ended \(log.timings[.detection] ?? 0) ms later: "
+                "The first request that was refused ended \(span) ms later: "
                     + "\(Self.text(first.outcome)).")
         }
         return lost
@@ -60,7 +62,7 @@ struct TokenLoss {
                 try await Task.sleep(for: DrillEnvironment.absence)
                 try throwAway.returnToken()
             } else {
-                environment.ask("Put the token back now.")
+                environment.conditions.say("Put the token back now.")
             }
             back = log.now()
             return .asExpected(environment.throwAway == nil ? "A person was asked to." : "It is, after some seconds.")
@@ -75,17 +77,17 @@ struct TokenLoss {
             guard let first = await environment.answer(within: limit, where: { $0.isServed && $0.begun >= given })
             else { return .not("No request was served.") }
             let back = try await moment(key, given, log)
-            if let back { log.time(.restoration, from: back, to: first.ended) }
+            let span = back.map { log.time(\.restoration, from: $0, to: first.ended) }
             log.absence = Int((back ?? given).milliseconds - lost.milliseconds)
-            log.time(.recovery, from: lost, to: first.ended)
+            log.time(\.recovery, from: lost, to: first.ended)
             let isReady = try await environment.waitForReadiness(200)
             log.rules.endOutage(log.now())
-            let span =
-                log.timings[.restoration].map { "\($0) ms after the token" }
+            let delay =
+                span.map { "\($0) ms after the token" }
                 ?? "\(first.ended.milliseconds - given.milliseconds) ms after a person was asked for the token"
             return .when(
                 isReady && first.keyID == key,
-                "The first answer came \(span), signed with "
+                "The first answer came \(delay), signed with "
                     + "\(first.keyID ?? "no key"); /readyz says \(isReady ? "yes" : "no").")
         }
     }

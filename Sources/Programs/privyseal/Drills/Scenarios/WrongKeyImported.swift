@@ -10,7 +10,7 @@ struct WrongKeyImported {
     func perform(_ log: DrillLog) async throws {
         let active = try await environment.observe(log)
         let keyID = try environment.replacementKey()
-        log.newKey = keyID
+        log.record.keys.new = keyID
         if let throwAway = environment.throwAway {
             try await imports(throwAway, keyID, log)
             try await declarations(throwAway, log)

@@ -13,7 +13,18 @@ extension TemporaryGateway {
         let package: String
     }
 
-    private var childEnvironment: [String: String] { ["SOFTHSM2_CONF": tokens.configurationPath] }
+    /// Runs a command of this program that finds the tokens.
+    private func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
+        try await ChildProcess.run(
+            arguments, environment: ["SOFTHSM2_CONF": tokens.configurationPath], log: "\(directory)/command.log")
+    }
+
+    /// - Throws: `DrillError` with the output, unless the status is 0.
+    private func finish(_ arguments: [String]) async throws {
+        let (status, text) = try await run(arguments)
+        guard status != 0 else { return }
+        throw DrillError("privyseal \(arguments.prefix(2).joined(separator: " ")) ended with \(status): \(text)")
+    }
 
     /// Generates the key, wraps it for both tokens, removes its file, imports it into the first token, and declares it.
     func prepareBackup() async throws -> Backup {
@@ -21,7 +32,7 @@ extension TemporaryGateway {
         let backup = try await tokens.makeToken("backup")
         let file = "\(directory)/AuthKey_\(keyID).p8"
         let key = P256.Signing.PrivateKey()
-        try TemporaryTokens.write(Array(key.pemRepresentation.utf8), to: file)
+        try NewFile.write(key.pemRepresentation, to: file, mode: 0o600)
         let fingerprint = PublicKeyFingerprint(of: key.publicKey)
         let first = try await wrap(file, for: token)
         let second = try await wrap(file, for: backup)
@@ -37,23 +48,25 @@ extension TemporaryGateway {
     /// - Returns: the path of the package, made by the steps of the token and of the offline machine.
     private func wrap(_ file: String, for token: TemporaryTokens.Token) async throws -> String {
         let (pem, package) = ("\(directory)/\(token.label).wrapping.pem", "\(directory)/\(token.label).package")
-        try await ChildCommand.done(
-            ["keys", "wrapping-key", "--into", tokens.uri(token, object: "wrapping"), "--out", pem],
-            environment: childEnvironment)
-        try await ChildCommand.done(
-            ["keys", "wrap", file, "--for", pem, "--out", package], environment: childEnvironment)
+        try await finish(["keys", "wrapping-key", "--into", tokens.uri(token, object: "wrapping"), "--out", pem])
+        try await finish(["keys", "wrap", file, "--for", pem, "--out", package])
         return package
     }
 
     private func importPackage(
         _ package: String, _ keyID: String, _ fingerprint: PublicKeyFingerprint, into token: TemporaryTokens.Token
     ) async throws {
-        try await ChildCommand.done(
-            [
-                "keys", "import", "--wrapped", package, "--into", tokens.uri(token, object: keyID), "--key-id", keyID,
-                "--issuer", Self.issuerID, "--fingerprint", "\(fingerprint)", "--reason", "Drill", "--config",
-                configurationPath, "--yes",
-            ], environment: childEnvironment)
+        try await finish(
+            importCommand(["--wrapped", package], keyID, into: token) + ["--fingerprint", "\(fingerprint)"])
+    }
+
+    private func importCommand(
+        _ source: [String], _ keyID: String, into token: TemporaryTokens.Token
+    ) -> [String] {
+        ["keys", "import"] + source + [
+            "--into", tokens.uri(token, object: keyID), "--key-id", keyID, "--issuer", Self.issuerID, "--reason",
+            "Drill", "--config", configurationPath, "--yes",
+        ]
     }
 
     /// - Parameter fingerprint: of the wanted key, which the file does not hold; nil to name none.
@@ -62,14 +75,10 @@ extension TemporaryGateway {
         as keyID: String, expecting fingerprint: PublicKeyFingerprint?
     ) async throws -> (status: Int32, text: String) {
         let file = "\(directory)/AuthKey_\(UUID().uuidString).p8"
-        try TemporaryTokens.write(Array(P256.Signing.PrivateKey().pemRepresentation.utf8), to: file)
+        try NewFile.write(P256.Signing.PrivateKey().pemRepresentation, to: file, mode: 0o600)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        var arguments = [
-            "keys", "import", file, "--into", tokens.uri(token, object: keyID), "--key-id", keyID, "--issuer",
-            Self.issuerID, "--reason", "Drill", "--config", configurationPath, "--yes",
-        ]
-        if let fingerprint { arguments += ["--fingerprint", "\(fingerprint)"] }
-        return try await ChildCommand.run(arguments, environment: childEnvironment)
+        let wanted = fingerprint.map { ["--fingerprint", "\($0)"] } ?? []
+        return try await run(importCommand([file], keyID, into: token) + wanted)
     }
 
     /// Imports the key into the second token.

@@ -13,7 +13,7 @@ import Synchronization
 final class TemporaryGateway: Sendable {
     private struct State {
         var configuration: TemporaryConfiguration
-        var child: ChildGateway?
+        var child: ChildProcess?
         var unplugged: String?
     }
 
@@ -31,27 +31,23 @@ final class TemporaryGateway: Sendable {
     let clientToken: String
     private let state: Mutex<State>
 
-    var configuration: TemporaryConfiguration { state.withLock { $0.configuration } }
     var configurationPath: String { "\(directory)/gateway.yaml" }
-    var publicAddress: String { "unix:\(configuration.publicSocket)" }
-    var adminAddress: String { "unix:\(configuration.adminSocket)" }
+    private var publicAddress: String { "unix:\(directory)/public.sock" }
 
     // MARK: Creation
 
     /// Creates tokens and keys, starts the gateway, waits until it is ready, and declares the staged key.
     static func start() async throws -> TemporaryGateway {
         let directory = try makeDirectory()
+        var started: TemporaryGateway?
         do {
             let gateway = try await make(in: directory)
-            do {
-                try await gateway.launch()
-                try await gateway.declareStagedKey()
-                return gateway
-            } catch {
-                await gateway.end()
-                throw error
-            }
+            started = gateway
+            try await gateway.launch()
+            try await gateway.declare(gateway.staged)
+            return gateway
         } catch {
+            await started?.end()
             try? FileManager.default.removeItem(atPath: directory)
             throw error
         }
@@ -74,63 +70,66 @@ final class TemporaryGateway: Sendable {
     private static func make(in directory: String) async throws -> TemporaryGateway {
         let tokens = try TemporaryTokens(in: "\(directory)/softhsm")
         let token = try await tokens.makeToken("drill")
-        let keys = try await tokens.makeKeys([activeKey, stagedKey], on: token)
+        let keys = try await [tokens.makeKey(activeKey, on: token), tokens.makeKey(stagedKey, on: token)]
         let clients = [("drill", false), ("first-officer", true), ("second-officer", true)].map {
             name, isAdministrator in
             (name: name, token: ClientToken.mint(), isAdministrator: isAdministrator)
         }
         for client in clients {
-            try TemporaryTokens.write(Array(client.token.text.utf8), to: "\(directory)/\(client.name).token")
+            try NewFile.write(client.token.text, to: "\(directory)/\(client.name).token", mode: 0o600)
         }
-        let active = try key(activeKey, keys, tokens, token)
         let configuration = TemporaryConfiguration(
             directory: directory,
-            clients: clients.map { ($0.name, $0.token.digest, $0.isAdministrator) },
-            accounts: [.init(issuerID: issuerID, bundleID: bundleID, hasDualControl: false, keys: [active])])
-        let staged = try key(stagedKey, keys, tokens, token)
-        return TemporaryGateway(directory, tokens, token, clients[0].token.text, configuration, staged)
+            clients: clients.map { .init(name: $0.name, digest: $0.token.digest, isAdministrator: $0.isAdministrator) },
+            accounts: [.init(issuerID: issuerID, bundleID: bundleID, hasDualControl: false, keys: [keys[0]])])
+        return TemporaryGateway(directory, tokens, token, clients[0].token.text, configuration, staged: keys[1])
     }
 
     private let staged: TemporaryConfiguration.Key
 
     private init(
         _ directory: String, _ tokens: TemporaryTokens, _ token: TemporaryTokens.Token, _ clientToken: String,
-        _ configuration: TemporaryConfiguration, _ staged: TemporaryConfiguration.Key
+        _ configuration: TemporaryConfiguration, staged: TemporaryConfiguration.Key
     ) {
-        self.directory = directory
-        self.tokens = tokens
-        self.token = token
-        self.clientToken = clientToken
-        self.staged = staged
+        (self.directory, self.tokens, self.token) = (directory, tokens, token)
+        (self.clientToken, self.staged) = (clientToken, staged)
         state = Mutex(State(configuration: configuration))
-    }
-
-    private static func key(
-        _ keyID: String, _ keys: [String: P256.Signing.PublicKey], _ tokens: TemporaryTokens,
-        _ token: TemporaryTokens.Token
-    ) throws -> TemporaryConfiguration.Key {
-        guard let publicKey = keys[keyID] else { throw DrillError("The token made no key \(keyID).") }
-        return TemporaryConfiguration.Key(
-            keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: PublicKeyFingerprint(of: publicKey))
     }
 
     // MARK: Running
 
     private func launch() async throws {
         try writeConfiguration()
-        let child = try ChildGateway(
+        let child = try ChildProcess(
             ["serve", "--config", configurationPath], environment: ["SOFTHSM2_CONF": tokens.configurationPath],
             log: "\(directory)/gateway.log")
         state.withLock { $0.child = child }
-        guard let target = LoadTarget(publicAddress, token: nil, tls: nil, connections: 1) else {
-            throw DrillError("\(publicAddress) is no address.")
-        }
+        let target = try target(connections: 1)
         let isReady = await becomesReady(child, target)
         await target.close()
-        guard isReady else { throw DrillError("The throw-away gateway did not get ready:\n\(child.outputTail)") }
+        guard isReady else {
+            let tail = child.output.split(separator: "\n").suffix(8).joined(separator: "\n")
+            throw DrillError("The throw-away gateway did not get ready:\n\(tail)")
+        }
     }
 
-    private func becomesReady(_ child: ChildGateway, _ target: LoadTarget) async -> Bool {
+    private func target(connections: Int) throws -> LoadTarget {
+        guard let target = LoadTarget(publicAddress, token: clientToken, tls: nil, connections: connections) else {
+            throw DrillError("\(publicAddress) is no address.")
+        }
+        return target
+    }
+
+    /// The environment of a scenario, with the gateway's own administrator. The caller closes its target.
+    func environment(_ conditions: DrillConditions) throws -> DrillEnvironment {
+        // The client that may request signatures, on the admin listener.
+        let (admin, outsider) = (try adminClient(), try adminClient("drill"))
+        return DrillEnvironment(
+            conditions, issuerID: Self.issuerID, bundleID: Self.bundleID, replacement: Self.stagedKey, admin: admin,
+            outsider: outsider, throwAway: self, target: try target(connections: conditions.load.connections))
+    }
+
+    private func becomesReady(_ child: ChildProcess, _ target: LoadTarget) async -> Bool {
         let end = ContinuousClock.now + .seconds(30)
         while !Task.isCancelled, child.isRunning, ContinuousClock.now < end {
             if (try? await target.get("/readyz").status) == 200 { return true }
@@ -140,28 +139,29 @@ final class TemporaryGateway: Sendable {
     }
 
     private func writeConfiguration() throws {
-        try Data(configuration.yaml.utf8).write(to: URL(filePath: configurationPath), options: [.atomic])
+        let yaml = state.withLock { $0.configuration.yaml }
+        try Data(yaml.utf8).write(to: URL(filePath: configurationPath), options: [.atomic])
     }
 
-    func adminClient(_ name: String? = nil) throws -> AdminClient {
-        let arguments = ["--admin", adminAddress] + (name.map { ["--token-file", "\(directory)/\($0).token"] } ?? [])
-        return try AdminClient(adminAddress, try AdminOption.parse(arguments))
+    private func adminClient(_ name: String? = nil) throws -> AdminClient {
+        let address = "unix:\(directory)/admin.sock"
+        let token = name.map { ["--token-file", "\(directory)/\($0).token"] } ?? []
+        return try AdminClient(address, try AdminOption.parse(["--admin", address] + token))
     }
 
-    func administrators() throws -> (first: any KeyLifecycleClient, second: any KeyLifecycleClient) {
+    func administrators() throws -> (first: RemoteKeyLifecycleClient, second: RemoteKeyLifecycleClient) {
         (
             RemoteKeyLifecycleClient(try adminClient("first-officer")),
             RemoteKeyLifecycleClient(try adminClient("second-officer"))
         )
     }
 
-    /// The client that may request signatures, on the admin listener.
-    func outsider() throws -> any KeyLifecycleClient { RemoteKeyLifecycleClient(try adminClient("drill")) }
-
     /// - Throws: `AdminError.refused` with the gateway's reason, after restoring the previous configuration.
     func reconfigure(_ change: (inout TemporaryConfiguration) -> Void) async throws {
-        let before = configuration
-        state.withLock { change(&$0.configuration) }
+        let before = state.withLock { state in
+            defer { change(&state.configuration) }
+            return state.configuration
+        }
         do {
             try writeConfiguration()
             _ = try await adminClient().ask(.POST, "/v1/reload", accept: nil)
@@ -174,10 +174,6 @@ final class TemporaryGateway: Sendable {
 
     func declare(_ key: TemporaryConfiguration.Key) async throws {
         try await reconfigure { $0.accounts[0].keys.append(key) }
-    }
-
-    private func declareStagedKey() async throws {
-        try await declare(staged)
     }
 
     // MARK: Faults
@@ -197,34 +193,30 @@ final class TemporaryGateway: Sendable {
 
     /// A key on the token that is declared with another key's fingerprint.
     func makeOtherKey() async throws -> TemporaryConfiguration.Key {
-        let keyID = "DRILLWRNG1"
-        _ = try await tokens.makeKeys([keyID], on: token)
-        return .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: staged.fingerprint)
+        let made = try await tokens.makeKey("DRILLWRNG1", on: token)
+        return .init(keyID: made.keyID, uri: made.uri, fingerprint: staged.fingerprint)
     }
 
     /// A private key on the token with the public key of another pair, whose fingerprint is declared.
     func makeMismatchedKey() async throws -> TemporaryConfiguration.Key {
-        let keyID = "DRILLWRNG2"
-        let keys = try await tokens.makeKeys([keyID, "pinned"], on: token)
-        guard let pinned = keys["pinned"] else { throw DrillError("The token made no key.") }
-        try await tokens.replacePublicKey(keyID, with: pinned, on: token)
-        return .init(
-            keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: PublicKeyFingerprint(of: pinned))
+        let made = try await tokens.makeKey("DRILLWRNG2", on: token)
+        let pinned = P256.Signing.PrivateKey().publicKey
+        try await tokens.replacePublicKey(made.keyID, with: pinned, on: token)
+        return .init(keyID: made.keyID, uri: made.uri, fingerprint: PublicKeyFingerprint(of: pinned))
     }
 
     /// Replaces the staged key on the token with another one of the same name.
     func replaceStagedKey() async throws {
         try await tokens.removeKey(Self.stagedKey, from: token)
-        _ = try await tokens.makeKeys([Self.stagedKey], on: token)
+        _ = try await tokens.makeKey(Self.stagedKey, on: token)
     }
 
     /// Declares a staged key, and removes it from the token.
     func declareVanishingKey() async throws -> String {
-        let keyID = "DRILLMISS1"
-        let keys = try await tokens.makeKeys([keyID], on: token)
-        try await declare(try Self.key(keyID, keys, tokens, token))
-        try await tokens.removeKey(keyID, from: token)
-        return keyID
+        let key = try await tokens.makeKey("DRILLMISS1", on: token)
+        try await declare(key)
+        try await tokens.removeKey(key.keyID, from: token)
+        return key.keyID
     }
 
     /// The declaration of a key that was never on the token.
@@ -234,10 +226,8 @@ final class TemporaryGateway: Sendable {
 
     /// Adds an account with dual control.
     func declareDualControl() async throws -> (active: String, staged: String) {
-        let (active, staged) = ("DRILLTWO01", "DRILLTWO02")
-        let keys = try await tokens.makeKeys([active, staged], on: token)
-        let first = try Self.key(active, keys, tokens, token)
-        let second = try Self.key(staged, keys, tokens, token)
+        let first = try await tokens.makeKey("DRILLTWO01", on: token)
+        let second = try await tokens.makeKey("DRILLTWO02", on: token)
         try await reconfigure { configuration in
             configuration.accounts.append(
                 .init(
@@ -245,7 +235,7 @@ final class TemporaryGateway: Sendable {
         }
         // The first key of a new account becomes active; later keys are staged.
         try await reconfigure { $0.accounts[1].keys.append(second) }
-        return (active, staged)
+        return (first.keyID, second.keyID)
     }
 
     // MARK: Ending

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Crypto
 import Foundation
 import Glibc
@@ -62,9 +63,9 @@ struct TemporaryTokens: Sendable {
     func makeToken(_ label: String) async throws -> Token {
         let pinFile = "\(directory)/\(label).pin"
         let pin = Self.randomPIN()
-        try Self.write(pin + [UInt8(ascii: "\n")], to: pinFile)
+        try NewFile.write(String(decoding: pin, as: UTF8.self) + "\n", to: pinFile, mode: 0o600)
         let before = try names()
-        try await provision { module in
+        try await withModule { module in
             guard
                 let slot = try module.slots().first(where: {
                     try !module.tokenInfo(of: $0).flags.contains(.tokenInitialized)
@@ -84,77 +85,62 @@ struct TemporaryTokens: Sendable {
         return Token(label: label, pinFile: pinFile, directory: "\(tokensPath)/\(name)")
     }
 
-    /// - Returns: the public keys by label.
-    func makeKeys(_ labels: [String], on token: Token) async throws -> [String: P256.Signing.PublicKey] {
-        try await provision { module in
-            try Self.withSession(token, module) { session in
-                var keys: [String: P256.Signing.PublicKey] = [:]
-                for label in labels {
-                    let pair = try session.generateKeyPair(
-                        .ecKeyPairGeneration, publicKey: Self.publicAttributes(label),
-                        privateKey: Self.privateAttributes(label))
-                    keys[label] = try Self.publicKey(pair.publicKey, session)
-                }
-                return keys
-            }
+    /// Generates a key as `privyseal keys generate` does.
+    func makeKey(_ keyID: String, on token: Token) async throws -> TemporaryConfiguration.Key {
+        try await withProvisioningSession(token, keyID) { session, selector in
+            let made = try await session.generate(as: selector, isResumed: false) { _ in }
+            return .init(
+                keyID: keyID, uri: uri(token, object: keyID), fingerprint: PublicKeyFingerprint(of: made.publicKey))
+        }
+    }
+
+    func removeKey(_ keyID: String, from token: Token) async throws {
+        try await withProvisioningSession(token, keyID) { session, selector in
+            _ = try await session.destroy(selector, expecting: nil, isResumed: false) { _ in }
         }
     }
 
     /// Replaces the public key under a private key's label, as an incomplete import may leave it.
     func replacePublicKey(_ label: String, with key: P256.Signing.PublicKey, on token: Token) async throws {
-        try await provision { module in
-            try Self.withSession(token, module) { session in
-                for object in try session.objects(with: [Attribute(.publicKey), Attribute(.label, text: label)]) {
-                    try session.destroy(object)
-                }
+        try await withModule { module in
+            let session = try Session(on: try Self.slot(of: token.label, module), of: module, writable: true)
+            defer { try? session.close() }
+            let pin = try Data(contentsOf: URL(filePath: token.pinFile)).dropLast()
+            try Array(pin).withUnsafeBytes { try session.login(pin: $0) }
+            for object in try session.objects(with: [Attribute(.publicKey), Attribute(.label, text: label)]) {
+                let id = try session.value(of: .id, in: object) ?? []
+                try session.destroy(object)
                 let point = Array(key.x963Representation)
-                _ = try session.createObject(
-                    [
-                        Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue),
-                        Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point),
-                    ] + Self.publicAttributes(label))
-            }
-        }
-    }
-
-    func removeKey(_ label: String, from token: Token) async throws {
-        try await provision { module in
-            try Self.withSession(token, module) { session in
-                for object in try session.objects(with: [Attribute(.label, text: label)]) {
-                    try session.destroy(object)
-                }
+                _ = try session.createObject([
+                    Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue),
+                    // An OCTET STRING around 04 ‖ x ‖ y.
+                    Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point),
+                    Attribute(.ecParameters, bytes: Self.curve), Attribute(.isToken, true),
+                    Attribute(.isPrivate, false), Attribute(.label, text: label), Attribute(.id, bytes: id),
+                    Attribute(.verify, true),
+                ])
             }
         }
     }
 
     // MARK: Helpers
 
-    private static func publicAttributes(_ label: String) -> [Attribute] {
-        [
-            Attribute(.ecParameters, bytes: curve), Attribute(.isToken, true), Attribute(.isPrivate, false),
-            Attribute(.label, text: label), Attribute(.id, bytes: id(label)), Attribute(.verify, true),
-        ]
-    }
-
-    private static func privateAttributes(_ label: String) -> [Attribute] {
-        [
-            Attribute(.isToken, true), Attribute(.isPrivate, true), Attribute(.label, text: label),
-            Attribute(.id, bytes: id(label)), Attribute(.sensitive, true), Attribute(.extractable, false),
-            Attribute(.sign, true),
-        ]
-    }
-
     /// prime256v1 as an object identifier in DER (`CKA_EC_PARAMS`, RFC 5480 §2.1.1.1).
     private static let curve: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
 
-    private static func id(_ label: String) -> [UInt8] { Array(SHA256.hash(data: Array(label.utf8)).prefix(8)) }
-
-    /// `CKA_EC_POINT`: an OCTET STRING around 04 ‖ x ‖ y.
-    private static func publicKey(_ object: ObjectHandle, _ session: Session) throws -> P256.Signing.PublicKey {
-        guard let point = try session.value(of: .ecPoint, in: object), point.count == 67,
-            let key = try? P256.Signing.PublicKey(x963Representation: point.dropFirst(2))
-        else { throw DrillError("The token shows no public key of the pair that it made.") }
-        return key
+    private func withProvisioningSession<Result: Sendable>(
+        _ token: Token, _ keyID: String, _ body: (any ProvisioningSession, KeySelector) async throws -> Result
+    ) async throws -> Result {
+        let target = try ProvisioningTarget(uri(token, object: keyID), as: try TokenUserOption.parse([]))
+        let session = try await target.provisioningSession()
+        do {
+            let result = try await body(session, target.address.selector)
+            await session.close()
+            return result
+        } catch {
+            await session.close()
+            throw error
+        }
     }
 
     private static func slot(of label: String, _ module: Module) throws -> SlotID {
@@ -164,22 +150,8 @@ struct TemporaryTokens: Sendable {
         return slot
     }
 
-    private static func withSession<Result>(
-        _ token: Token, _ module: Module, _ body: (Session) throws -> Result
-    ) throws -> Result {
-        let session = try Session(on: try slot(of: token.label, module), of: module, writable: true)
-        defer { try? session.close() }
-        guard let data = FileManager.default.contents(atPath: token.pinFile) else {
-            throw DrillError("\(token.pinFile) cannot be read.")
-        }
-        if try !session.isLoggedIn() {
-            try Array(data.dropLast()).withUnsafeBytes { try session.login(pin: $0) }
-        }
-        return try body(session)
-    }
-
     /// Opens the module on a thread that may block.
-    private func provision<Result: Sendable>(
+    private func withModule<Result: Sendable>(
         _ body: @escaping @Sendable (Module) throws -> Result
     ) async throws -> Result {
         try await NIOThreadPool.singleton.runIfActive { [modulePath] in
@@ -195,14 +167,4 @@ struct TemporaryTokens: Sendable {
 
     /// Digits, which every token accepts.
     private static func randomPIN() -> [UInt8] { Array("\(UInt64.random(in: 10_000_000 ... .max))".utf8) }
-
-    /// Creates a file that only its owner can read.
-    static func write(_ bytes: [UInt8], to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DrillError("\(path) cannot be made: \(String(cString: strerror(errno))).") }
-        defer { close(descriptor) }
-        guard bytes.withUnsafeBytes({ Glibc.write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
-            throw DrillError("\(path) cannot be written: \(String(cString: strerror(errno))).")
-        }
-    }
 }

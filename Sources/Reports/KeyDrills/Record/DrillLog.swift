@@ -1,36 +1,44 @@
 public import SigningKit
 
-/// Collects the results of a running drill. Only the task that runs the drill may use it.
+/// Why a drill cannot continue: a sentence with the remedy.
+public struct DrillError: Error, CustomStringConvertible, Sendable {
+    public let description: String
+
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Collects the results of a running drill in its record. Only the task that runs the drill may use it.
 public final class DrillLog {
     /// The result of a step.
     public struct Finding {
-        public var actual: String
         public var isAsExpected: Bool
+        public var actual: String
 
-        public static func asExpected(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: true) }
-        public static func not(_ actual: String) -> Finding { Finding(actual: actual, isAsExpected: false) }
+        public static func asExpected(_ actual: String) -> Finding { .when(true, actual) }
+        public static func not(_ actual: String) -> Finding { .when(false, actual) }
 
         public static func when(_ isAsExpected: Bool, _ actual: String) -> Finding {
-            Finding(actual: actual, isAsExpected: isAsExpected)
+            Finding(isAsExpected: isAsExpected, actual: actual)
         }
     }
 
-    public private(set) var steps: [DrillStep] = []
-    public private(set) var timings: [DrillTiming: Int] = [:]
-    public private(set) var proofs: [DrillRecord.Proof] = []
-    public private(set) var deviations: [String] = []
+    public var record: DrillRecord
     public var rules = LoadRules()
     /// The time for which the drill kept the token away, in milliseconds.
     public var absence = 0
-    public var oldKey: String?
-    public var newKey: String?
     private let clock: @Sendable () -> Timestamp
     private let progress: @Sendable (String) -> Void
 
-    /// - Parameter progress: Receives a line at the start and at the end of a step, and for each deviation.
-    public init(clock: @escaping @Sendable () -> Timestamp, progress: @escaping @Sendable (String) -> Void) {
-        self.clock = clock
-        self.progress = progress
+    /// - Parameters:
+    ///   - record: A record without steps.
+    ///   - progress: Receives a line at the start and at the end of a step, and for each deviation.
+    public init(
+        _ record: DrillRecord, clock: @escaping @Sendable () -> Timestamp,
+        progress: @escaping @Sendable (String) -> Void
+    ) {
+        (self.record, self.clock, self.progress) = (record, clock, progress)
     }
 
     public func now() -> Timestamp { clock() }
@@ -40,11 +48,11 @@ public final class DrillLog {
     /// - Returns: Whether the result was as expected.
     @discardableResult
     public func step(_ title: String, expected: String, _ body: () async throws -> Finding) async -> Bool {
-        progress("\(steps.count + 1). \(title) …")
+        progress("\(record.steps.count + 1). \(title) …")
         let begun = clock()
         var finding: Finding
         do { finding = try await body() } catch { finding = .not("\(error)") }
-        steps.append(
+        record.steps.append(
             DrillStep(
                 title: title, expected: expected, actual: finding.actual, begun: begun, ended: clock(),
                 verdict: finding.isAsExpected ? .passed : .failed))
@@ -59,16 +67,24 @@ public final class DrillLog {
         }
     }
 
-    public func time(_ timing: DrillTiming, from begin: Timestamp, to end: Timestamp) {
-        timings[timing] = Int(max(0, end.milliseconds - begin.milliseconds))
+    /// - Returns: The recorded duration in milliseconds.
+    @discardableResult
+    public func time(
+        _ timing: WritableKeyPath<DrillTimings, Int?>, from begin: Timestamp, to end: Timestamp
+    ) -> Int {
+        let span = Int(max(0, end.milliseconds - begin.milliseconds))
+        record.timings[keyPath: timing] = span
+        return span
     }
 
     /// Records a deviation for each timing above its limit, and for too long an outage.
     ///
     /// - Parameter outages: The outages of the whole drill.
     public func judgeSpans(_ outages: [Range<Timestamp>]) {
-        for timing in DrillTiming.allCases {
-            guard let span = timings[timing], let limit = timing.limit, span > limit else { continue }
+        for timing in DrillTiming.all {
+            guard let span = record.timings[keyPath: timing.value], let limit = timing.limit, span > limit else {
+                continue
+            }
             deviate("\(timing.title) took \(span) ms, \(timing.meaning); at most \(limit) ms are expected.")
         }
         let longest = outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0
@@ -78,11 +94,11 @@ public final class DrillLog {
     }
 
     public func prove(_ kind: String, _ subject: String, _ detail: String) {
-        proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
+        record.proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
     }
 
     public func deviate(_ sentence: String) {
-        deviations.append(sentence)
+        record.deviations.append(sentence)
         progress("   deviation: \(sentence)")
     }
 }

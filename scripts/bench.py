@@ -50,6 +50,12 @@ def figure(name, value, unit, limit=None, ratio=None, bar=None):
     return {"name": name, "value": value, "unit": unit, "limit": limit, "ratio": ratio, "bar": bar, "pass": passes}
 
 
+def race(name, rates, limits, bar=None):
+    """The rates of each round against a limit that was measured in the same rounds."""
+    ratio = statistics.median(rate / limit for rate, limit in zip(rates, limits))
+    return figure(name, statistics.median(rates), "signatures/s", statistics.median(limits), ratio, bar)
+
+
 class Bench:
     def __init__(self, binaries, place, quick):
         self.bench = binaries / "privyseal-bench"
@@ -116,10 +122,23 @@ class Bench:
     def in_process(self):
         say("In process, file key …")
         rounds = ["--rounds", str(self.rounds)]
-        figures = self.run("file", "--key", self.file_uri, *rounds)
+        rates = self.run("file", "--key", self.file_uri, *rounds)
+        figures = [
+            race("in process, file key, legacy: bytes to bytes", rates["legacy"], rates["raw"], 0.75),
+            race("in process, file key, JWS: bytes to bytes", rates["jws"], rates["raw"], 0.75),
+            race("the same JWS with verification: always", rates["verified"], rates["raw"]),
+        ]
         say("In process, SoftHSM …")
-        tokens = self.run("token", "--key", self.token_uri, *self.raw_token, *rounds, "--operations", "8000")
-        return figures + tokens
+        sizes, callers = (1, 2, 3, 4), 128
+        command = ["token", "--key", self.token_uri, *self.raw_token, *rounds, "--operations", "8000"]
+        command += [*(f"--sizes={size}" for size in sizes), f"--callers={callers}"]
+        rates = self.run(*command)
+        raw, pool = (max(range(len(sizes)), key=lambda index: statistics.median(rates[of][index])) for of in ("raw", "pool"))
+        name = f"in process, SoftHSM, pool of {sizes[pool]}, {callers} callers (raw: {sizes[raw]} threads)"
+        figures.append(race(name, rates["pool"][pool], rates["raw"][raw], 0.85))
+        for size, ours, limit in zip(sizes, rates["pool"], rates["raw"]):
+            figures.append(race(f"  pool of {size} against {size} raw", ours, limit))
+        return figures
 
     # Over HTTP
 

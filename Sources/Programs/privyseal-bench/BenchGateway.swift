@@ -44,6 +44,28 @@ struct BenchGateway {
         try dispatcher.resolve(for: .operator, app: Self.bundleID, feature: feature)
     }
 
+    /// Signs `count` requests in the given number of concurrent tasks.
+    func contestant(
+        _ feature: String, _ body: [UInt8], count: Int, callers: Int = 1
+    ) throws -> Stopwatch.Contestant {
+        let route = try route(feature)
+        let share = max(1, count / callers)
+        let dispatcher = dispatcher
+        return {
+            guard callers > 1 else {
+                for _ in 0..<share { _ = try await dispatcher.sign(body, for: route) }
+                return share
+            }
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<callers {
+                    group.addTask { for _ in 0..<share { _ = try await dispatcher.sign(body, for: route) } }
+                }
+                try await group.waitForAll()
+            }
+            return callers * share
+        }
+    }
+
     static let legacyBody = Array(
         #"{"productId":"com.example.app.monthly","offerIdentifier":"winback.3months","appAccountToken":"7E3FB204-2F2B-4A05-9A9F-2F5E5C9E5A43"}"#
             .utf8)

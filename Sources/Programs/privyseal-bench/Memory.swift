@@ -15,19 +15,11 @@ struct Memory: AsyncParsableCommand {
 
     func run() async throws {
         let gateway = try await key.gateway(.off)
-        let route = try gateway.route("promotional-offer")
         var done = 0
         var resident: [Int] = []
         for mark in marks {
-            try await withThrowingTaskGroup { group in
-                for share in 0..<64 {
-                    let count = (mark - done) / 64 + (share == 0 ? (mark - done) % 64 : 0)
-                    group.addTask {
-                        for _ in 0..<count { _ = try await gateway.dispatcher.sign(BenchGateway.jwsBody, for: route) }
-                    }
-                }
-                try await group.waitForAll()
-            }
+            _ = try await gateway.contestant(
+                "promotional-offer", BenchGateway.jwsBody, count: mark - done, callers: 64)()
             done = mark
             resident.append(try Self.residentKiB())
         }

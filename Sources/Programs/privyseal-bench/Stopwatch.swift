@@ -9,25 +9,17 @@ struct Stopwatch {
         var rates = [[Double]](repeating: [], count: contestants.count)
         for round in 0...rounds {
             for (index, contestant) in contestants.enumerated() {
-                let start = ContinuousClock.now
-                let count = try await contestant()
-                let seconds = (ContinuousClock.now - start) / .seconds(1)
+                let rate = try await rate(contestant)
                 // Round 0 only warms up.
-                if round > 0 { rates[index].append(Double(count) / seconds) }
+                if round > 0 { rates[index].append(rate) }
             }
         }
         return rates
     }
 
-    static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        guard let last = sorted.last else { return 0 }
-        let middle = sorted.count / 2
-        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : min(sorted[middle], last)
-    }
-
-    /// The median of the rounds' ratios.
-    static func ratio(_ rates: [Double], of limit: [Double]) -> Double {
-        median(zip(rates, limit).map { $0 / $1 })
+    static func rate(_ contestant: Contestant) async throws -> Double {
+        let start = ContinuousClock.now
+        let count = try await contestant()
+        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     }
 }

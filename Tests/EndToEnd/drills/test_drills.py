@@ -295,6 +295,27 @@ def test_an_interrupted_drill_leaves_no_gateway(tmp_path):
     assert set(temporary.glob("privyseal-drill-*")) - before == set()
 
 
+def test_a_drill_interrupted_while_it_makes_its_gateway_leaves_none(tmp_path):
+    temporary = pathlib.Path(short(tmp_path))
+    before = set(temporary.glob("privyseal-drill-*"))
+    process = subprocess.Popen(
+        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    # The configuration is the last file before the gateway starts.
+    while not (made := [path.parent for path in temporary.glob("privyseal-drill-*/gateway.yaml") if path.parent not in before]):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1, said
+    assert "stopped before its end" in said
+    assert not made[0].exists()
+    assert not any(str(made[0]).encode() in path.read_bytes() for path in processes())
+
+
 def test_run_reports_that_softhsm_is_missing(tmp_path):
     ended = subprocess.run(
         [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],

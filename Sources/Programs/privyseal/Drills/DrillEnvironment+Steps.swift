@@ -63,6 +63,46 @@ extension DrillEnvironment {
         return done
     }
 
+    /// The time limit for an action with a token, of a person or of the gateway.
+    var tokenLimit: Duration { throwAway == nil ? conditions.timeout : Self.moduleLimit }
+
+    /// Removes the token, or asks a person to.
+    ///
+    /// - Returns: the time of the removal.
+    func loseToken(_ title: String, _ log: DrillLog) async throws -> Timestamp {
+        var lost = log.now()
+        try await log.essential(title, expected: "Requests are refused with 503, and none is wrongly signed.") {
+            log.rules.beginOutage(lost)
+            if let throwAway {
+                try throwAway.removeToken()
+                lost = log.now()
+            } else {
+                conditions.say("Take the token away now.")
+            }
+            let start = lost
+            guard let first = await answer(within: tokenLimit, where: { $0.isFailed && $0.ended >= start }) else {
+                return .not("No request was refused.")
+            }
+            // The time at which a person removed the token is unknown, but close to the last answer before the failure.
+            if throwAway == nil {
+                lost = load.answers.last { $0.isServed && $0.ended <= first.ended }?.ended ?? lost
+            }
+            let span = log.time(\.detection, from: lost, to: first.ended)
+            return .when(
+                first.outcome == .failed("503"),
+                "The first request that was refused ended \(span) ms later: \(Self.text(first.outcome)).")
+        }
+        return lost
+    }
+
+    static func text(_ outcome: LoadAnswer.Outcome) -> String {
+        switch outcome {
+        case .served(let keyID): "served with \(keyID)"
+        case .failed(let reason): "refused with \(reason)"
+        case .wronglySigned(let reason): reason
+        }
+    }
+
     /// Checks that a request that names the key is refused.
     func refusesName(_ keyID: String, _ log: DrillLog, because why: String) async {
         await log.step(

@@ -52,7 +52,7 @@ struct DrillEnvironment: Sendable {
     /// The time limit for events that need no person.
     static let eventLimit = Duration.seconds(20)
     /// The time limit for finding a token again: the gateway restarts a module at most twice a minute.
-    static let tokenLimit = Duration.seconds(90)
+    static let moduleLimit = Duration.seconds(90)
     /// How long a token is away. If its directory returns at once, SoftHSM has the token without its objects until a
     /// process writes to it.
     static let absence = Duration.seconds(5)

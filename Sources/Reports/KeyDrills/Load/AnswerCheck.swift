@@ -34,13 +34,6 @@ public struct AnswerCheck: Sendable {
         }
     }
 
-    /// Whether the answer names an unknown key, so that the key set must be loaded again.
-    public func needsKeyRefresh(_ request: LoadRequest, body: [UInt8]) -> Bool {
-        let name = request.form == .token ? "keyId" : "keyIdentifier"
-        guard let keyID: String = try? JSONDocument(parsing: body).root.anyObject().decode(name) else { return false }
-        return keys.keys[keyID] == nil
-    }
-
     // MARK: Request forms
 
     /// Verifies the JWS, and returns the key ID in its header.

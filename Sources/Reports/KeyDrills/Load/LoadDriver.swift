@@ -105,10 +105,12 @@ public final class LoadDriver: Sendable {
         do {
             let answer = try await target.send(request)
             let ended = clock()
-            if answer.status == 200, AnswerCheck(keys).needsKeyRefresh(request, body: answer.body) {
+            var outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
+            if case .wronglySigned = outcome {
+                // The answer may name a new key.
                 try? await refreshKeys()
+                outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
             }
-            let outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
             return (LoadAnswer(begun: begun, ended: ended, outcome: outcome), answer.body)
         } catch {
             return (LoadAnswer(begun: begun, ended: clock(), outcome: .failed(LoadTarget.reason(error))), [])

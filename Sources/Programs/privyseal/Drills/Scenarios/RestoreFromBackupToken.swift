@@ -17,7 +17,7 @@ struct RestoreFromBackupToken {
         try await environment.activate(backup.keyID, retiring: old, log)
         // So that the record shows the key in use before its loss.
         try await Task.sleep(for: DrillEnvironment.baselineDuration)
-        let lost = try await lose(throwAway, log)
+        let lost = try await environment.loseToken("Lose the token permanently", log)
         let begun = try await restore(throwAway, backup, log)
         try await recover(backup, lost, begun, log)
         await compare(backup, log)
@@ -38,26 +38,6 @@ struct RestoreFromBackupToken {
         }
         guard let made else { throw DrillError("There is no package to restore from.") }
         return made
-    }
-
-    private func lose(_ throwAway: TemporaryGateway, _ log: DrillLog) async throws -> Timestamp {
-        var lost = log.now()
-        try await log.essential(
-            "Lose the token permanently", expected: "Requests are refused with 503, and none is wrongly signed."
-        ) {
-            log.rules.beginOutage(lost)
-            try throwAway.removeToken()
-            lost = log.now()
-            let start = lost
-            guard let first = await environment.answer(where: { $0.isFailed && $0.ended >= start }) else {
-                return .not("No request was refused.")
-            }
-            let span = log.time(\.detection, from: lost, to: first.ended)
-            return .when(
-                first.outcome == .failed("503"),
-                "The first request was refused \(span) ms later.")
-        }
-        return lost
     }
 
     /// - Returns: when the restoration began.

@@ -7,44 +7,11 @@ struct TokenLoss {
 
     func perform(_ log: DrillLog) async throws {
         let key = try await environment.observe(log)
-        let lost = try await lose(log)
+        let lost = try await environment.loseToken("Take the token away", log)
         await unready(log)
         let back = try await release(log)
         try await recover(key, lost, back, log)
         await steady(key, log)
-    }
-
-    private var limit: Duration {
-        environment.throwAway == nil ? environment.conditions.timeout : DrillEnvironment.tokenLimit
-    }
-
-    /// - Returns: the time of the removal.
-    private func lose(_ log: DrillLog) async throws -> Timestamp {
-        var lost = log.now()
-        try await log.essential(
-            "Take the token away", expected: "Requests are refused with 503, and none is wrongly signed."
-        ) {
-            log.rules.beginOutage(lost)
-            if let throwAway = environment.throwAway {
-                try throwAway.removeToken()
-                lost = log.now()
-            } else {
-                environment.conditions.say("Take the token away now.")
-            }
-            let start = lost
-            guard let first = await environment.answer(within: limit, where: { $0.isFailed && $0.ended >= start })
-            else { return .not("No request was refused.") }
-            // The time at which a person removed the token is unknown, but close to the last answer before the failure.
-            if environment.throwAway == nil {
-                lost = environment.load.answers.last { $0.isServed && $0.ended <= first.ended }?.ended ?? lost
-            }
-            let span = log.time(\.detection, from: lost, to: first.ended)
-            return .when(
-                first.outcome == .failed("503"),
-                "The first request that was refused ended \(span) ms later: "
-                    + "\(Self.text(first.outcome)).")
-        }
-        return lost
     }
 
     private func unready(_ log: DrillLog) async {
@@ -74,7 +41,9 @@ struct TokenLoss {
         try await log.essential(
             "Wait until service is back", expected: "The gateway recovers by itself, with the same key."
         ) {
-            guard let first = await environment.answer(within: limit, where: { $0.isServed && $0.begun >= given })
+            guard
+                let first = await environment.answer(
+                    within: environment.tokenLimit, where: { $0.isServed && $0.begun >= given })
             else { return .not("No request was served.") }
             let back = try await moment(key, given, log)
             let span = back.map { log.time(\.restoration, from: $0, to: first.ended) }
@@ -114,15 +83,9 @@ struct TokenLoss {
         await log.step("See that it stays so", expected: "Further requests are served with \(key).") {
             let begin = log.now()
             let first = await environment.answer { $0.begun >= begin }
-            return .when(first?.keyID == key, first.map { Self.text($0.outcome) + "." } ?? "No request was answered.")
-        }
-    }
-
-    private static func text(_ outcome: LoadAnswer.Outcome) -> String {
-        switch outcome {
-        case .served(let keyID): "served with \(keyID)"
-        case .failed(let reason): "refused with \(reason)"
-        case .wronglySigned(let reason): reason
+            return .when(
+                first?.keyID == key, first.map { "\(DrillEnvironment.text($0.outcome))." } ?? "No request was answered."
+            )
         }
     }
 }

@@ -92,7 +92,7 @@ extension TemporaryGateway {
     /// - Returns: the number of attempts.
     func point(to backup: Backup) async throws -> Int {
         let uri = tokens.uri(backup.token, object: backup.keyID)
-        let end = ContinuousClock.now + DrillEnvironment.tokenLimit
+        let end = ContinuousClock.now + DrillEnvironment.moduleLimit
         var attempts = 0
         while true {
             attempts += 1

@@ -69,17 +69,6 @@ struct KeyValueTests {
         #expect(bytes == [UInt8](repeating: 0, count: 7))
     }
 
-    @Test("only the errors busy and unavailable are transient")
-    func transience() {
-        #expect(KeyError.busy.isTransient)
-        #expect(KeyError.unavailable("x").isTransient)
-        for error in [
-            KeyError.cancelled, .closed, .failed("x"), .loginRefused("x"), .notFound("x"), .ambiguous("x"), .unfit("x"),
-        ] {
-            #expect(!error.isTransient)
-        }
-    }
-
     private static let settings = [
         PluginSetting("lax", .boolean(default: false), ""),
         PluginSetting("sessions", .integer(default: 2, allowed: 1...64), ""),

@@ -143,7 +143,7 @@ final class AuditQueue: Sendable {
     /// Ends a successful transaction.
     ///
     /// - Parameters:
-    ///   - isTurn: false if there was nothing to write.
+    ///   - hadTransaction: false if there was nothing to write.
     ///   - recorded: the outage that the transaction recorded.
     /// - Returns: the part of the ended outage that is not recorded yet.
     @discardableResult
@@ -205,5 +205,106 @@ final class AuditQueue: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         signal.signal()
+    }
+}
+
+extension AuditQueue {
+    struct State {
+        var waiting: [Waiting] = []
+        /// Entries for which no call waits.
+        var notes: [AuditEntry] = []
+        var lostNotes = 0
+        var mustProbe = false
+        var inWriting: [Waiting] = []
+        var writingSince: ContinuousClock.Instant?
+        var condition = AuditState.unwritable(.unavailable("It has not been opened yet."))
+        var unwritableSince: ContinuousClock.Instant?
+        /// Requests refused since `unwritableSince`.
+        var refused = 0
+        var isClosed = false
+
+        var outage: Outage? {
+            guard case .unwritable(let error) = condition, let since = unwritableSince else { return nil }
+            return Outage(error: error, duration: .now - since, refused: refused, lostNotes: lostNotes)
+        }
+
+        mutating func recover() {
+            condition = .writable
+            unwritableSince = nil
+            refused = 0
+            lostNotes = 0
+        }
+
+        mutating func note(_ entry: AuditEntry) -> Bool {
+            // The limit is for outages only: while the log is writable, the writer thread soon removes the notes.
+            guard !isClosed, condition.isWritable || notes.count < AuditQueue.noteLimit else {
+                lostNotes += 1
+                return false
+            }
+            notes.append(entry)
+            return notes.count == 1
+        }
+
+        /// Puts notes that were not written before newer ones.
+        mutating func restore(_ unwritten: [AuditEntry]) {
+            let all = unwritten + notes
+            notes = Array(all.prefix(AuditQueue.noteLimit))
+            lostNotes += all.count - notes.count
+        }
+
+        /// - Returns: all waiting calls, including those of the current transaction. The caller must resume them.
+        mutating func close(with error: AuditError) -> [Waiting] {
+            unwritableSince = unwritableSince ?? .now
+            condition = .unwritable(error)
+            let answered = inWriting + waiting
+            (inWriting, waiting) = ([], [])
+            answered.forEach { noteRefused($0) }
+            return answered
+        }
+
+        mutating func noteRefused(_ waiting: Waiting) {
+            refused += waiting.answers
+            lostNotes += waiting.entries.count - waiting.answers
+        }
+    }
+}
+
+/// Whether the audit log can be written.
+public enum AuditState: Hashable, Sendable {
+    case writable
+    /// The gateway signs nothing. The writer thread retries.
+    case unwritable(AuditError)
+
+    public var isWritable: Bool { self == .writable }
+
+    /// `writable` or `unwritable`.
+    public var name: String { isWritable ? "writable" : "unwritable" }
+
+    /// Why the log is not writable, as a sentence; nil while it is.
+    public var reason: String? {
+        switch self {
+        case .writable: nil
+        case .unwritable(let error): error.description
+        }
+    }
+}
+
+/// Why an audit entry was not recorded. An answer that needs the entry must not be released.
+public enum AuditError: Error, Hashable, Sendable {
+    /// The log cannot be written. The value is a sentence for the operator.
+    case unavailable(String)
+    /// A write takes longer than this limit.
+    case overdue(Duration)
+    /// The gateway is stopping.
+    case closed
+}
+
+extension AuditError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unavailable(let sentence): "The audit log cannot be written. \(sentence)"
+        case .overdue(let limit): "A write to the audit log has been taking longer than \(limit.components.seconds) s."
+        case .closed: "The audit log has been closed."
+        }
     }
 }

@@ -50,11 +50,11 @@ struct LogAppender {
                 seal = RegistersLine.line(over: registers.values)
             }
             let begin = tree.size + group.notes.count
-            var newIdentities = group.notes + group.entries
-            if group.needsNewEntry, newIdentities.isEmpty, isQuiet {
-                newIdentities = [AuditEntry(.idle, at: time)]
+            var entries = group.notes + group.entries
+            if group.needsNewEntry, entries.isEmpty, isQuiet {
+                entries = [AuditEntry(.idle, at: time)]
             }
-            for entry in newIdentities { try Self.append(entry, to: &tree, transaction) }
+            for entry in entries { try Self.append(entry, to: &tree, transaction) }
             for one in group.registrations {
                 let register = AuditRegister(name: one.name, value: one.value, entry: begin + one.position)
                 try transaction.register(register)

@@ -1,5 +1,8 @@
-import SigningKit
-import StrictJSON
+public import AuditKit
+import AuditLog
+public import Signing
+public import SigningKit
+public import StrictJSON
 
 /// All keys of a gateway, with open proposals and jobs: `GET /v1/keys`.
 public struct KeyLifecycleOverview: Codable, Sendable {
@@ -79,5 +82,140 @@ extension KeyLifecycleOverview.Key: Codable {
             "custody": custody,
         ]
         try others.encode(to: encoder)
+    }
+}
+
+extension KeyLifecycleOverview {
+    /// Combines the register with the configuration and the health of the keys.
+    init(_ stateCache: KeyStateCache, handles: [String: KeyHandle], at time: Timestamp, isOver: (Deadline) -> Bool) {
+        let held = stateCache.held
+        let records = stateCache.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }.map {
+            var record = $0
+            record.state = record.state.stopped(as: held[record.keyID])
+            return record
+        }
+        var issuers = stateCache.accounts.map(\.issuerID)
+        for record in records where !issuers.contains(record.issuerID) { issuers.append(record.issuerID) }
+        var accounts: [Account] = []
+        for issuerID in issuers where !accounts.contains(where: { $0.issuerID == issuerID }) {
+            let keys = records.filter { $0.issuerID == issuerID }.map { record in
+                Key(
+                    record, isRecorded: held[record.keyID] == nil, declared: stateCache.isDeclared(record.keyID),
+                    handle: handles[record.keyID])
+            }
+            accounts.append(
+                Account(issuerID: issuerID, hasDualControl: stateCache.hasDualControl(issuerID), keys: keys))
+        }
+        self.init(
+            accounts: accounts, proposals: stateCache.proposals.filter { !isOver(stateCache.deadline(of: $0)) },
+            jobs: stateCache.jobs,
+            differences: Self.differences(stateCache, records, held, handles)
+                + Self.postponedRetirements(
+                    records.filter { stateCache.deadline(of: $0).map(isOver) == false }, at: time))
+    }
+
+    /// Reports keys that a step of the clock would have retired.
+    ///
+    /// - Parameter records: keys whose deadline has not passed.
+    private static func postponedRetirements(_ records: [KeyLifecycleRecord], at time: Timestamp) -> [String] {
+        records.filter { record in
+            guard record.state == .retiring, let retireAt = record.retireAt else { return false }
+            return retireAt <= time
+        }.map { record in
+            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since "
+                + "its retirement was ordered, so it still signs until the ordered time has passed. If the clock is "
+                + "right now, retire the key, or restart the gateway."
+        }
+    }
+
+    private static func differences(
+        _ stateCache: KeyStateCache, _ records: [KeyLifecycleRecord], _ held: [String: KeyLifecycleState],
+        _ handles: [String: KeyHandle]
+    ) -> [String] {
+        var sentences: [String] = []
+        if !stateCache.isLoaded {
+            sentences.append(
+                "The states of keys are not known yet, because the audit log has not been opened. Until then, the "
+                    + "gateway refuses every request. See the log of the gateway for the cause.")
+        }
+        for account in stateCache.accounts where stateCache.isLoaded {
+            let active = records.first { $0.issuerID == account.issuerID && $0.state == .active }
+            if let active, active.keyID != account.activeKeyID,
+                account.keys.contains(where: { $0.keyID == active.keyID })
+            {
+                sentences.append(
+                    "The configuration says that \(account.activeKeyID) is the active key of \(account.issuerID); the register "
+                        + "says \(active.keyID), and the register decides. Write activeKey: \(active.keyID).")
+            }
+            if active == nil {
+                sentences.append(
+                    "No key of \(account.issuerID) is active: requests that name no key are refused. Resume one, or activate "
+                        + "another.")
+            }
+        }
+        for (keyID, state) in held.sorted(by: { $0.key < $1.key }) {
+            sentences.append(
+                "The key \(keyID) is stopped in this process (\(state.rawValue)), but the stop is not recorded yet. "
+                    + "The gateway records it as soon as it can write the audit log; if it restarts before that, order "
+                    + "the stop again.")
+        }
+        for account in stateCache.accounts {
+            for key in account.keys {
+                guard let record = records.first(where: { $0.keyID == key.keyID }), record.issuerID != account.issuerID
+                else {
+                    continue
+                }
+                sentences.append(
+                    "The key \(key.keyID) belongs to the account \(record.issuerID) in the register, but the configuration names it "
+                        + "for \(account.issuerID): it signs nothing. Correct the issuer ID.")
+            }
+        }
+        for record in records where !stateCache.isDeclared(record.keyID) {
+            switch record.state {
+            case .active, .retiring, .staged, .suspended:
+                sentences.append(
+                    "The key \(record.keyID) is \(record.state.rawValue) in the register, but the configuration does not name "
+                        + "it: it signs nothing. Add it and reload"
+                        + (record.state == .active ? "." : ", or retire it."))
+            case .retired, .compromised, .destroyed: continue
+            }
+        }
+        for record in records where stateCache.isDeclared(record.keyID) && record.state == .destroyed {
+            let signs = handles[record.keyID]?.state.canSign == true
+            sentences.append(
+                signs
+                    ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it exists. "
+                        + "Destroy it on its token, remove it from the configuration and reload."
+                    : "The key \(record.keyID) is destroyed, and the configuration still names it. Remove it and "
+                        + "reload."
+            )
+        }
+        return sentences
+    }
+}
+
+extension KeyLifecycleOverview.Key {
+    fileprivate init(_ record: KeyLifecycleRecord, isRecorded: Bool, declared: Bool, handle: KeyHandle?) {
+        var record = record
+        record.fingerprint = record.fingerprint ?? handle?.fingerprint
+        self.init(
+            life: record, isRecorded: isRecorded, isDeclared: declared, fitness: handle?.state.name,
+            complaint: handle?.state.reason,
+            uri: handle.map { "\($0.settings.uri)" }, custody: handle?.custody?.rawValue)
+    }
+}
+
+extension KeyStateCache {
+    func isDeclared(_ keyID: String) -> Bool { accounts.contains { $0.keys.contains { $0.keyID == keyID } } }
+}
+
+extension KeyLifecycleOverview {
+    /// Makes the overview from the registers, while no gateway runs.
+    public init(_ registers: [AuditRegister], _ settings: GatewaySettings, at time: Timestamp) throws(JSONReadError) {
+        let stateCache = KeyStateCache()
+        let byName = Dictionary(registers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        try stateCache.load(byName, at: time)
+        stateCache.declare(settings.accounts, at: time)
+        self.init(stateCache, handles: [:], at: time) { $0.time <= time }
     }
 }

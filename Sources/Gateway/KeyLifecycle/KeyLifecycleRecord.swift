@@ -56,3 +56,55 @@ extension KeyLifecycleRecord {
         if let last, last.action == .restore { restoredAt = last.time }
     }
 }
+
+/// One change of a key's state in the register and the audit log.
+public struct KeyLifecycleChange: Codable, Sendable, Equatable {
+    public var time: Timestamp
+    public var action: KeyLifecycleAction
+    /// Nil for the first change.
+    public var from: KeyLifecycleState?
+    public var to: KeyLifecycleState
+    /// The client that ordered the change, or `gateway`.
+    public var actor: String
+    /// The second administrator under dual control.
+    public var approver: String?
+    public var reason: String
+    /// When a retiring key retires.
+    public var retireAt: Timestamp?
+    /// The evidence by name, such as attributes that were read back.
+    @OmittedIfEmpty public var evidence: [String: String] = [:]
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "at"
+        case action, from, to, actor, approver, reason, retireAt, evidence
+    }
+}
+
+/// A change of a key's state.
+public enum KeyLifecycleAction: String, Codable, CaseIterable, Sendable {
+    /// A configured key without a state gets one, see `KeyStateCache`.
+    case adopt
+    case `import`
+    case generate
+    case activate
+    /// The active key is retiring because another one was activated, or a key that is not active was retired.
+    case retire
+    /// The key retired at its `retireAt`.
+    case expire
+    /// A newly activated key failed, so the previous key is active again.
+    case revert
+    case suspend
+    case resume
+    case compromise
+    /// The compromise was an error: the key is suspended, or again retired or destroyed if it was.
+    case restore
+    case destroy
+
+    /// Whether the action requires two administrators in an account with dual control.
+    public var requiresDualControl: Bool {
+        switch self {
+        case .import, .generate, .activate, .restore, .destroy: true
+        case .adopt, .retire, .expire, .revert, .suspend, .resume, .compromise: false
+        }
+    }
+}

@@ -26,3 +26,48 @@ public protocol SigningFeature: Sendable {
 extension SigningFeature {
     public static var settings: [PluginSetting] { [] }
 }
+
+/// The identifiers in a request on which policy and the audit log depend.
+public struct OfferSubject: Hashable, Sendable {
+    /// Product identifiers and SKUs, in the order of the request, without duplicates.
+    public let products: [String]
+    /// Offer identifiers, in the order of the request, without duplicates.
+    public let offers: [String]
+    /// Identifies the user: an account token, user name or transaction. Only its keyed hash is kept, in the audit log.
+    public let user: String?
+
+    public init(products: [String] = [], offers: [String] = [], user: String? = nil) {
+        self.products = products
+        self.offers = offers
+        self.user = user
+    }
+}
+
+/// The bytes that a feature wants signed, and the conversion of the signature into a response.
+public struct Draft<Output: Sendable>: Sendable {
+    /// The bytes whose SHA-256 is signed.
+    public let signingInput: [UInt8]
+    /// Makes the response from the signature. It cannot fail.
+    public let makeAnswer: @Sendable (P256Signature) -> Output
+
+    public init(signingInput: [UInt8], makeAnswer: @escaping @Sendable (P256Signature) -> Output) {
+        self.signingInput = signingInput
+        self.makeAnswer = makeAnswer
+    }
+}
+
+/// Why a request does not become a draft. The cause is always the caller's request.
+public enum FeatureError: Error, Equatable, Sendable {
+    case body(JSONSyntaxError)
+    /// A member is missing, unknown, of the wrong kind or not allowed. The error names it.
+    case request(JSONReadError)
+}
+
+extension FeatureError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .body(let error): error.description
+        case .request(let error): error.description
+        }
+    }
+}

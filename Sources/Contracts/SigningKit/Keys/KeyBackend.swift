@@ -25,3 +25,48 @@ public protocol KeyBackend: Sendable {
     /// Waits for signatures in progress, then releases everything. Idempotent. Later calls fail with `KeyError.closed`.
     func close() async
 }
+
+/// The inputs of a backend besides its locator.
+public struct KeyBackendEnvironment: Sendable {
+    public let settings: PluginSettings
+    public let secrets: any SecretSource
+    /// The time of the start or reload by which a person last ordered this opening. It permits one more attempt at a
+    /// login whose result was unclear before that time; nil permits none.
+    public let reopenOrderedAt: ContinuousClock.Instant?
+    /// Receives events of the open backend. The backend may call it on any thread. It returns at once.
+    public let report: @Sendable (KeyBackendEvent) -> Void
+
+    public init(
+        settings: PluginSettings, secrets: any SecretSource, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        report: @escaping @Sendable (KeyBackendEvent) -> Void = { _ in }
+    ) {
+        self.settings = settings
+        self.secrets = secrets
+        self.reopenOrderedAt = reopenOrderedAt
+        self.report = report
+    }
+}
+
+/// An event of a key backend, for the audit log.
+public struct KeyBackendEvent: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        /// The backend can no longer sign.
+        case lost
+        case back
+        case loginRefused = "pin-refused"
+    }
+
+    public var kind: Kind
+    /// The name of the location, such as a token's label.
+    public var label: String?
+    public var serial: String?
+    /// A sentence without secrets.
+    public var reason: String?
+
+    public init(_ kind: Kind, label: String? = nil, serial: String? = nil, reason: String? = nil) {
+        self.kind = kind
+        self.label = label
+        self.serial = serial
+        self.reason = reason
+    }
+}

@@ -32,18 +32,6 @@ public enum KeyError: Error, Hashable, Sendable {
     /// The backend responded, but without a signature.
     case failed(String)
 
-    /// Whether the same call may succeed later without action by a person.
-    public var isTransient: Bool {
-        switch self {
-        case .busy, .unavailable: true
-        case .invalidURI, .invalidSetting, .secretUnavailable, .loginRefused, .loginBlocked, .notFound, .ambiguous,
-            .unfit, .cancelled, .closed, .failed:
-            false
-        }
-    }
-}
-
-extension KeyError {
     /// Whether a login was refused or is blocked.
     public var concernsLogin: Bool {
         switch self {

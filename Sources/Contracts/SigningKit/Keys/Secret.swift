@@ -37,3 +37,10 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var debugDescription: String { "<redacted>" }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
+
+/// Reads PINs and passphrases from files and credentials, never from arguments.
+public protocol SecretSource: Sendable {
+    /// - Parameter reference: `file:/absolute/path`, or `credential:NAME` for a systemd credential.
+    /// - Throws: `KeyError.secretUnavailable`, which names the location, never the content.
+    func secret(_ reference: String) throws(KeyError) -> Secret
+}

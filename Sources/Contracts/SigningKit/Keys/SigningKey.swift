@@ -22,3 +22,50 @@ extension SigningKey {
     public var proofSchedule: ProofSchedule { .unlimited }
     public func endFailurePause() {}
 }
+
+/// The holder of the private key.
+public enum KeyCustody: String, Codable, Sendable {
+    /// This process holds it in memory.
+    case process
+    /// A token holds it and does not reveal it.
+    case token
+    /// A remote service holds it and does not reveal it. Each signature is a call over the network.
+    case service
+}
+
+/// How often a key proves that it can sign. Each proof costs a signature. For a key that sets a limit here, each verified
+/// signature for a request counts as a proof, too.
+public struct ProofSchedule: Hashable, Sendable {
+    /// The minimum age of a proof before the next one; nil if a proof counts until a signature fails.
+    public var interval: Duration?
+    /// The minimum time between two attempts while the key does not sign.
+    public var retryInterval: Duration
+
+    public init(interval: Duration?, retryInterval: Duration = .zero) {
+        self.interval = interval
+        self.retryInterval = retryInterval
+    }
+
+    /// Whenever the gateway wants one: at its `proofInterval`, for `/readyz`, and each second while the key is down.
+    public static let unlimited = ProofSchedule(interval: .zero)
+    /// One proof when the key is opened, and then only after a failure.
+    public static let onDemand = ProofSchedule(interval: nil)
+}
+
+/// A message that proves that a key can sign, and has no other use.
+///
+/// It starts with a fixed text and a NUL. So it is neither a JWS signing input (ASCII that starts with Base64url of
+/// `{`) nor a legacy one (fields without control characters). A random nonce makes each message unique.
+public struct ProofOfPossession {
+    public static let prefix = Array("PrivySeal proof of possession v1\0".utf8)
+
+    public let digest: SHA256Digest
+
+    public init() {
+        var random = SystemRandomNumberGenerator()
+        var hash = SHA256()
+        hash.update(data: Self.prefix)
+        hash.update(data: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        digest = hash.finalize()
+    }
+}

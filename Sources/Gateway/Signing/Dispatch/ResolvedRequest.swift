@@ -1,4 +1,5 @@
 public import SigningKit
+import StrictJSON
 
 /// A request with authorised and resolved names. It is a class, so that passing it on costs one reference.
 public final class ResolvedRequest: Sendable {
@@ -55,4 +56,85 @@ public struct RequestIdentity: Sendable {
         self.id = id
         self.begun = begun
     }
+}
+
+/// An app with its features and keys, indexed for requests.
+struct ServedApp: Sendable {
+    struct Key: Sendable {
+        let identity: AppIdentity
+        let handle: KeyHandle
+    }
+
+    let bundleID: String
+    let issuerID: String
+    /// By feature ID.
+    let features: [ExactText: ServedFeature]
+    let life: AccountKeys?
+    private let configured: Key?
+    /// By key ID.
+    private let keys: [ExactText: Key]
+
+    init(
+        _ app: AppSettings, of account: AccountSettings, features: [ServedFeature], keys handles: [KeyHandle],
+        life: AccountKeys?
+    ) {
+        self.life = life
+        bundleID = app.bundleID
+        issuerID = account.issuerID
+        var byID: [ExactText: ServedFeature] = [:]
+        for feature in features where app.features.contains(feature.descriptor.id) {
+            byID[ExactText(feature.descriptor.id)] = feature
+        }
+        self.features = byID
+        var keys: [ExactText: Key] = [:]
+        for handle in handles {
+            let identity = AppIdentity(bundleID: app.bundleID, issuerID: account.issuerID, keyID: handle.settings.keyID)
+            keys[ExactText(handle.settings.keyID)] = Key(identity: identity, handle: handle)
+        }
+        self.keys = keys
+        configured = keys[ExactText(account.activeKeyID)]
+    }
+
+    func key(_ keyID: String?) -> Key? {
+        if let keyID { return keys[ExactText(keyID)] }
+        guard let active = life?.activeKeyID else { return configured }
+        return keys[ExactText(active)] ?? configured
+    }
+}
+
+/// A feature that the gateway serves, independent of its input and output types.
+public struct ServedFeature: Sendable {
+    public let descriptor: FeatureDescriptor
+    /// The settings that the feature declares.
+    public let settings: [PluginSetting]
+    let prepare: @Sendable (JSONValue) throws(GatewayError) -> PreparedRequest
+
+    public init<Feature: SigningFeature>(_ feature: Feature) {
+        descriptor = Feature.descriptor
+        settings = Feature.settings
+        prepare = { value throws(GatewayError) in
+            let input: Feature.Input
+            do throws(JSONReadError) { input = try Feature.Input(from: value) } catch {
+                throw .request(.request(error))
+            }
+            return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
+                let draft = try feature.compose(input, for: grant)
+                return ComposedRequest(signingInput: draft.signingInput) {
+                    draft.makeAnswer($0).jsonBytes(capacity: 1024)
+                }
+            }
+        }
+    }
+}
+
+/// A request that its feature has decoded.
+struct PreparedRequest: Sendable {
+    let subject: OfferSubject
+    let compose: @Sendable (Grant) throws(FeatureError) -> ComposedRequest
+}
+
+/// The bytes to sign, and the function that makes the answer in JSON from their signature.
+struct ComposedRequest: Sendable {
+    let signingInput: [UInt8]
+    let answer: @Sendable (P256Signature) -> [UInt8]
 }

@@ -1,5 +1,8 @@
-import AuditLog
+import AuditKit
+public import AuditLog
+public import ServiceLifecycle
 public import SigningKit
+import Synchronization
 
 /// Everything that one configuration serves. A request keeps the snapshot with which it began.
 public final class ConfigurationSnapshot: Sendable {
@@ -56,5 +59,78 @@ final class SnapshotLease: Sendable {
 
     deinit {
         onRelease.signal()
+    }
+}
+
+/// Holds the current snapshot. After a replacement and the last request of the old snapshot, it closes the connections
+/// that the new snapshot does not use.
+public final class SnapshotHolder: Service {
+    private let snapshot: Mutex<ConfigurationSnapshot>
+    private let retired: AsyncStream<Retirement>
+    private let retire: AsyncStream<Retirement>.Continuation
+
+    private struct Retirement {
+        let ring: KeyRing
+        let successor: KeyRing
+        let onRelease: AsyncSignal
+    }
+
+    /// How long requests of an old snapshot can keep its keys open. Requests have deadlines of their own.
+    private static let timeout = Duration.seconds(60)
+
+    public init(_ snapshot: ConfigurationSnapshot) {
+        snapshot.declareKeys()
+        self.snapshot = Mutex(snapshot)
+        (retired, retire) = AsyncStream.makeStream()
+    }
+
+    public var current: ConfigurationSnapshot { snapshot.withLock { $0 } }
+
+    /// The same for all snapshots; nil for a gateway without an audit log.
+    public var audit: AuditLog? { current.dispatcher.audit }
+
+    /// Makes later requests use `successor`.
+    public func replace(with successor: ConfigurationSnapshot) {
+        successor.declareKeys()
+        let retirement = snapshot.withLock { snapshot in
+            defer { snapshot = successor }
+            return Retirement(ring: snapshot.ring, successor: successor.ring, onRelease: snapshot.onRelease)
+        }
+        recordRemovals(retirement)
+        retire.yield(retirement)
+    }
+
+    private func recordRemovals(_ retirement: Retirement) {
+        guard let audit else { return }
+        let remaining = Set(retirement.successor.handles.map(\.settings.keyID))
+        for handle in retirement.ring.handles where !remaining.contains(handle.settings.keyID) {
+            audit.note(.key(handle.record(state: "removed")))
+        }
+    }
+
+    /// Closes the keys of a rejected configuration. It records their real states, because the test of the configuration
+    /// may have recorded others.
+    public func reject(_ candidate: KeyRing) async {
+        let serving = current.ring
+        await candidate.close(except: serving)
+        guard let audit else { return }
+        for handle in candidate.handles where handle.isRecorded {
+            let known = serving.handles.first { $0.settings.keyID == handle.settings.keyID }
+            if known?.isSame(as: handle.settings, in: handle.connection) == true { continue }
+            audit.note(.key(known.map { $0.record(of: $0.state) } ?? handle.record(state: "removed")))
+        }
+    }
+
+    /// Closes the rings of old snapshots, in the order of their replacement; at shutdown, the current one, too.
+    public func run() async throws {
+        await withGracefulShutdownHandler {
+            for await retirement in retired {
+                await retirement.onRelease.wait(atMost: Self.timeout)
+                await retirement.ring.close(except: retirement.successor)
+            }
+        } onGracefulShutdown: {
+            self.retire.finish()
+        }
+        await current.ring.close()
     }
 }

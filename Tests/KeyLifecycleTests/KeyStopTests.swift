@@ -37,6 +37,17 @@ struct KeyStopTests {
         await fixture.close()
     }
 
+    @Test("A stop reaches requests that began before a reload removed the account")
+    func removedAccount() async throws {
+        let fixture = try await LifecycleTestGateway()
+        let states = fixture.gateway.keyStates.account(fixture.gateway.plain.settings.accounts[0].issuerID)
+        #expect(states.key("ACTIVE")?.state == .active)
+        fixture.gateway.keyStates.declare([], at: Timestamp(milliseconds: 0))
+        _ = try await fixture.change(.suspend, "ACTIVE")
+        #expect(states.key("ACTIVE")?.state == .suspended)
+        await fixture.close()
+    }
+
     @Test("A repeated unrecorded order is recorded once")
     func repeated() async throws {
         let fixture = try await LifecycleTestGateway()

@@ -53,6 +53,20 @@ struct SteppedDeadlineTests {
         await fixture.close()
     }
 
+    @Test("A key whose retirement time has passed cannot be activated again")
+    func noActivationAfterRetirement() async throws {
+        let clock = SteppedClock()
+        let fixture = try await LifecycleTestGateway(clock: clock)
+        try await fixture.activate(clock, overlap: 3600)
+        clock.advance(by: Self.hour)
+        let order = KeyChangeOrder(.activate, "ACTIVE", reason: "x", retiring: "OTHER", overlap: 3600)
+        let refusal = await #expect(throws: KeyLifecycleRefusal.self) {
+            try await fixture.lifecycle.change(order, by: "alice")
+        }
+        #expect(refusal?.description.contains("The retirement time of the key ACTIVE has passed") == true)
+        await fixture.close()
+    }
+
     @Test("A key retires in time if the clock was corrected before its overlap began")
     func setRightBefore() async throws {
         let clock = SteppedClock()

@@ -35,6 +35,8 @@ struct KeyLifecycleRules {
         let new = try record(order.keyID)
         try requireNoDestruction(of: order.keyID)
         switch new.state {
+        case .retiring where overdue.contains(order.keyID):
+            throw KeyLifecycleRefusal("The retirement time of the key \(new.keyID) has passed; activate another one.")
         case .staged, .retiring: break
         case .active: throw KeyLifecycleRefusal("The key \(new.keyID) is active already.")
         case .suspended:

@@ -50,7 +50,7 @@ extension KeyLifecycleService {
             return try await inTurn { () throws(KeyLifecycleRefusal) in
                 guard let failed = stateCache.records[new], failed.state == .active,
                     let before = stateCache.records[old],
-                    before.state == .retiring
+                    before.state == .retiring, !rules.overdue.contains(old)
                 else { return true }
                 try require(proof, of: old)
                 try rules.requireOwnKey(proof.fingerprint, of: old, amongLostOnly: true)

@@ -219,11 +219,12 @@ extension KeyStateCache.State {
         }
     }
 
-    /// Updates the states for requests.
+    /// Updates the states for requests, including those of accounts that a reload has removed: requests that began
+    /// before the reload still use them.
     fileprivate mutating func publish() {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = holds.states
-        for issuerID in Set(accounts.map(\.issuerID)) {
+        for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = Dictionary(
                 own.map { record in

@@ -43,9 +43,12 @@ struct KeyRingMonitorTests {
     @Test("Idle keys sign a proof at the configured interval")
     func interval() async throws {
         let gateway = try await TestGateway(isOpen: false) { $0.proofInterval = .milliseconds(20) }
+        let begun = ContinuousClock.now
         try await withMonitor(gateway) { monitor in
             while gateway.place.counts.signatures < 4 { try await Task.sleep(for: .milliseconds(5)) }
         }
+        // The default interval is ten seconds.
+        #expect(.now - begun < .seconds(9))
     }
 
     @Test("A key that proves itself on demand signs one proof and then only requests")

@@ -32,7 +32,7 @@ extension TemporaryGateway {
         let backup = try await tokens.makeToken("backup")
         let file = "\(directory)/AuthKey_\(keyID).p8"
         let key = P256.Signing.PrivateKey()
-        try NewFile.write(key.pemRepresentation, to: file, mode: 0o600)
+        try DurableWrite.create(file, key.pemRepresentation, mode: 0o600)
         let fingerprint = PublicKeyFingerprint(of: key.publicKey)
         let first = try await wrap(file, for: token)
         let second = try await wrap(file, for: backup)
@@ -75,7 +75,7 @@ extension TemporaryGateway {
         as keyID: String, expecting fingerprint: PublicKeyFingerprint?
     ) async throws -> (status: Int32, text: String) {
         let file = "\(directory)/AuthKey_\(UUID().uuidString).p8"
-        try NewFile.write(P256.Signing.PrivateKey().pemRepresentation, to: file, mode: 0o600)
+        try DurableWrite.create(file, P256.Signing.PrivateKey().pemRepresentation, mode: 0o600)
         defer { try? FileManager.default.removeItem(atPath: file) }
         let wanted = fingerprint.map { ["--fingerprint", "\($0)"] } ?? []
         return try await run(importCommand([file], keyID, into: token) + wanted)

@@ -76,7 +76,7 @@ final class TemporaryGateway: Sendable {
             (name: name, token: ClientToken.mint(), isAdministrator: isAdministrator)
         }
         for client in clients {
-            try NewFile.write(client.token.text, to: "\(directory)/\(client.name).token", mode: 0o600)
+            try DurableWrite.create("\(directory)/\(client.name).token", client.token.text, mode: 0o600)
         }
         let configuration = TemporaryConfiguration(
             directory: directory,

@@ -63,7 +63,7 @@ struct TemporaryTokens: Sendable {
     func makeToken(_ label: String) async throws -> Token {
         let pinFile = "\(directory)/\(label).pin"
         let pin = Self.randomPIN()
-        try NewFile.write(String(decoding: pin, as: UTF8.self) + "\n", to: pinFile, mode: 0o600)
+        try DurableWrite.create(pinFile, String(decoding: pin, as: UTF8.self) + "\n", mode: 0o600)
         let before = try names()
         try await withModule { module in
             guard
@@ -132,15 +132,7 @@ struct TemporaryTokens: Sendable {
         _ token: Token, _ keyID: String, _ body: (any ProvisioningSession, KeySelector) async throws -> Result
     ) async throws -> Result {
         let target = try ProvisioningTarget(uri(token, object: keyID), as: try TokenUserOption.parse([]))
-        let session = try await target.provisioningSession()
-        do {
-            let result = try await body(session, target.address.selector)
-            await session.close()
-            return result
-        } catch {
-            await session.close()
-            throw error
-        }
+        return try await target.withSession { try await body($0, target.selector) }
     }
 
     private static func slot(of label: String, _ module: Module) throws -> SlotID {

@@ -227,8 +227,7 @@ def test_keys_commands_log_in_as_the_configured_or_given_user_type(tmp_path):
         environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_CALLS": str(calls)}
         token.module = module
         settings = "backends: {pkcs11: {userType: 2147483649}}\n"
-        path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint(), settings=settings))
-        # Without a register, nothing happens after the login.
+        path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint(), tmp_path, settings))
         generate = ["generate", "--into", token.uri("NEW"), "--key-id", OTHER_KEY_ID, "--config", path, "--yes"]
         destroy = ["destroy", KEY_ID, "--config", path, "--yes"]
         wrap = ["wrapping-key", "--into", token.uri("WRAP"), "--out", tmp_path / "wrapping.pem"]

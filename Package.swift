@@ -64,8 +64,12 @@ let standalone: [LinkerSetting] = [
 // MARK: Kinds of targets
 
 /// A library in `Sources/<layer>/<name>/`.
-func library(_ layer: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
+func library(
+    _ layer: String, _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
+        swiftSettings: strict)
 }
 
 /// C code or a module map in `Sources/System/<name>/`.
@@ -248,9 +252,10 @@ let package = Package(
         ),
 
         // Reports: what operators and auditors read
-        library("Reports", "ReportPages"),
+        library("Reports", "ReportPages", resources: [.embedInCode("style.css")]),
         library(
-            "Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings", crypto, algorithms]),
+            "Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings", crypto, algorithms],
+            resources: [.embedInCode("Result/cures.txt")]),
         library(
             "Reports", "ComplianceReport",
             [

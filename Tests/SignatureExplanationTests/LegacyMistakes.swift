@@ -125,7 +125,7 @@ enum LegacyMistakes {
         .text(.textLatin1) { Array(String(decoding: $0, as: UTF8.self).replacing("\u{2063}", with: "?").utf8) },
         .text(.textCase) { Array(String(decoding: $0, as: UTF8.self).uppercased().utf8) },
         .text(.textBase64) { Base64.standard.encode($0) },
-        .text(.textHexadecimal) { Array(LegacyFixture.hex($0).utf8) },
+        .text(.textHex) { Array(LegacyFixture.hex($0).utf8) },
         .text(.textQuoted) { Array("\"".utf8) + $0 + Array("\"".utf8) },
         LegacyMistake(.textURLEncoded) {
             let allowed = CharacterSet(
@@ -137,7 +137,7 @@ enum LegacyMistakes {
 
     private static let digests: [LegacyMistake] = [
         .text(.digestTwice) { Array(SHA256.hash(data: $0)) },
-        .text(.digestHexadecimal) { Array(LegacyFixture.hex(SHA256.hash(data: $0)).utf8) },
+        .text(.digestHex) { Array(LegacyFixture.hex(SHA256.hash(data: $0)).utf8) },
         .text(.digestBase64) { Base64.standard.encode(Array(SHA256.hash(data: $0))) },
         .digest(.digestSHA384) { SHA384.hash(data: $0) }, .digest(.digestSHA512) { SHA512.hash(data: $0) },
         .digest(.digestSHA1) { Insecure.SHA1.hash(data: $0) },
@@ -146,11 +146,11 @@ enum LegacyMistakes {
 
     private static let signatures: [LegacyMistake] = [
         .writing(.signatureRaw) { LegacyFixture.base64(Array($0.rawRepresentation)) },
-        .writing(.signatureHexadecimal) { LegacyFixture.hex($0.derRepresentation) },
+        .writing(.signatureHex) { LegacyFixture.hex($0.derRepresentation) },
         .writing(.signatureEncodedTwice) {
             LegacyFixture.base64(Array(LegacyFixture.base64(Array($0.derRepresentation)).utf8))
         },
-        .rewriting(.signatureBase64URL, holding: ["/"]) { $0.replacing("+", with: "-").replacing("/", with: "_") },
+        .rewriting(.signatureBase64url, holding: ["/"]) { $0.replacing("+", with: "-").replacing("/", with: "_") },
         .rewriting(.signaturePlusLost, holding: ["+"]) { $0.replacing("+", with: " ") },
         .rewriting(.signaturePlusLost, "at the end", holding: [], ending: "+") { $0.replacing("+", with: " ") },
         .rewriting(.signatureURLEncoded, holding: ["/"]) {
@@ -163,7 +163,7 @@ enum LegacyMistakes {
         .rewriting(.signatureJSONEscaped, "Gson", holding: ["="]) { $0.replacing("=", with: #"\u003d"#) },
         .rewriting(.signatureUnpadded, holding: ["="]) { $0.replacing("=", with: "") },
         .writing(.signatureWhiteSpace) { LegacyFixture.base64(Array($0.derRepresentation)) + "\n" },
-        .writing(.signatureDERLenient) { LegacyFixture.base64(Array($0.derRepresentation) + [0, 0]) },
+        .writing(.signatureDERLax) { LegacyFixture.base64(Array($0.derRepresentation) + [0, 0]) },
         .writing(.signatureHalvesSwapped) {
             let raw = Array($0.rawRepresentation)
             let swapped = try P256.Signing.ECDSASignature(rawRepresentation: raw[32...] + raw[..<32])

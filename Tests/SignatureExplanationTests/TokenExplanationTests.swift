@@ -44,7 +44,7 @@ struct TokenExplanationTests {
             TokenFixture.part(Array($0.derRepresentation))
         }
         let codes = TokenFixture.examine(token).findings.map(\.code)
-        #expect(codes == [.signedPayloadOnly, .signatureDER, .keyOther, .claimExpiration, .transactionIDNumber])
+        #expect(codes == [.signedPayloadOnly, .signatureDER, .keyOther, .claimExp, .transactionIDNumber])
     }
 
     @Test("a token for another app than the expected one is not valid")
@@ -98,7 +98,7 @@ struct TokenExplanationTests {
             .replacing("1698148900", "1698148900.4213529")
         let explanation = TokenFixture.examine(try fixture.token())
         #expect(explanation.isValid)
-        #expect(Set(explanation.findings.map(\.code)) == [.nonceUpperCase, .issuedAtFraction])
+        #expect(Set(explanation.findings.map(\.code)) == [.nonceUpperCase, .iatFraction])
         #expect(explanation.findings.allSatisfy { $0.severity == .warning })
         #expect(
             explanation.findings.allSatisfy { $0.message.contains("Apple's Swift library (JWSSignatureCreator.swift)") }

@@ -47,13 +47,13 @@ enum TokenMistakes {
 
     private static let claims: [TokenMistake] = [
         .claim(.nonceNotUUID, TokenFixture.nonce, "once"),
-        .claim(.issuedAtMilliseconds, "1698148900", "1698148900123"),
-        .claim(.issuedAtMilliseconds, "1698148900", "1698148900123.5"),
-        .claim(.issuedAtFiner, "1698148900", "1698148900123456"),
-        .claim(.issuedAtFiner, "1698148900", "1698148900123456789"),
-        .claim(.issuedAtRange, "1698148900", "1e300"), .claim(.issuedAtRange, "1698148900", "-1.5"),
-        .claim(.issuedAtText, "1698148900", "\"1698148900\""), .claim(.issuedAtRange, "1698148900", "719841700"),
-        .claim(.claimExpiration, "{", "{\"exp\":1698149200,"), .claim(.claimUnknown, "{", "{\"jti\":\"x\","),
+        .claim(.iatMilliseconds, "1698148900", "1698148900123"),
+        .claim(.iatMilliseconds, "1698148900", "1698148900123.5"),
+        .claim(.iatFiner, "1698148900", "1698148900123456"),
+        .claim(.iatFiner, "1698148900", "1698148900123456789"),
+        .claim(.iatRange, "1698148900", "1e300"), .claim(.iatRange, "1698148900", "-1.5"),
+        .claim(.iatText, "1698148900", "\"1698148900\""), .claim(.iatRange, "1698148900", "719841700"),
+        .claim(.claimExp, "{", "{\"exp\":1698149200,"), .claim(.claimUnknown, "{", "{\"jti\":\"x\","),
         .claim(.claimMissing, "\"productId\":\"premium\",", ""),
         .claim(.claimMissing, ",\"nonce\":\"\(TokenFixture.nonce)\"", ""),
         .claim(.claimMisspelled, "productId", "productID"), .claim(.claimMisspelled, "offerIdentifier", "offerId"),
@@ -80,7 +80,7 @@ enum TokenMistakes {
         .form(.requestObject, "", .request(TokenFixture.request)),
         .form(.requestPlain, "", .request("\"" + TokenFixture.request.replacing("\"", with: "\\\"") + "\"")),
         .form(
-            .requestBase64URL, "",
+            .requestBase64url, "",
             .request("\"\(TokenFixture.part(TokenFixture.request.replacing("{}", with: "{\"a\":\"??>\"}")))\"")),
         .form(.requestNotBase64, "", .request("\"a b!\"")), .form(.requestNotJSON, "", .encodedRequest("hello")),
         .form(.requestEncodedTwice, "", .encodedRequest(LegacyFixture.base64(Array(TokenFixture.request.utf8)))),
@@ -92,8 +92,8 @@ enum TokenMistakes {
         .header(.headerMemberMissing, #"{"alg":"ES256","typ":"JWT"}"#),
         .header(.headerMemberUnknown, #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"JWT","x5c":[]}"#),
         .header(.headerMemberKind, #"{"alg":"ES256","kid":7,"typ":"JWT"}"#),
-        .header(.headerAlgorithm, #"{"alg":"ES384","kid":"2X9R4HXF34","typ":"JWT"}"#),
-        .header(.headerType, #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"jwt"}"#), .header(.headerNotJSON, "ES256"),
+        .header(.headerAlg, #"{"alg":"ES384","kid":"2X9R4HXF34","typ":"JWT"}"#),
+        .header(.headerTyp, #"{"alg":"ES256","kid":"2X9R4HXF34","typ":"jwt"}"#), .header(.headerNotJSON, "ES256"),
         .header(.keyOther, #"{"alg":"ES256","kid":"7QK3M5LZ90","typ":"JWT"}"#),
         TokenMistake(.keyIssuerSwapped) {
             var fixture = TokenFixture().replacing("57246542-96fe-1a63-e053-0824d011072a", "2X9R4HXF34")
@@ -108,10 +108,10 @@ enum TokenMistakes {
             #expect(TokenFixture.examine(try fixture.token()).findings.first?.code == .keyIssuerSwapped)
             return try fixture.token()
         },
-        TokenMistake(.headerAlgorithm, "none") {
+        TokenMistake(.headerAlg, "none") {
             TokenFixture().withHeader(#"{"alg":"none","kid":"2X9R4HXF34","typ":"JWT"}"#).signingInput + "."
         },
-        TokenMistake(.headerAlgorithm, "HS256") {
+        TokenMistake(.headerAlg, "HS256") {
             let input = TokenFixture().withHeader(#"{"alg":"HS256","kid":"2X9R4HXF34","typ":"JWT"}"#).signingInput
             let code = HMAC<SHA256>.authenticationCode(for: Array(input.utf8), using: SymmetricKey(size: .bits256))
             return input + "." + TokenFixture.part(Array(code))
@@ -128,7 +128,7 @@ enum TokenMistakes {
         TokenMistake(.signatureStandardBase64) {
             try TokenFixture().token { LegacyFixture.base64(Array($0.rawRepresentation)) }
         },
-        TokenMistake(.signatureHexadecimal) { try TokenFixture().token { LegacyFixture.hex($0.rawRepresentation) } },
+        TokenMistake(.signatureHex) { try TokenFixture().token { LegacyFixture.hex($0.rawRepresentation) } },
         TokenMistake(.signatureEncodedTwice) {
             try TokenFixture().token { TokenFixture.part(LegacyFixture.base64(Array($0.rawRepresentation))) }
         },
@@ -209,9 +209,9 @@ enum TokenMistakes {
         .signing(.textZeroByte) { Array($0.signingInput.utf8) + [0] },
         .signing(.textUTF16) { $0.signingInput.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } },
         .signing(.textBase64) { Base64.standard.encode(Array($0.signingInput.utf8)) },
-        .signing(.textHexadecimal) { Array(LegacyFixture.hex($0.signingInput.utf8).utf8) },
+        .signing(.textHex) { Array(LegacyFixture.hex($0.signingInput.utf8).utf8) },
         .signing(.digestTwice) { Array(SHA256.hash(data: Array($0.signingInput.utf8))) },
-        .signing(.digestHexadecimal) { Array(LegacyFixture.hex(SHA256.hash(data: Array($0.signingInput.utf8))).utf8) },
+        .signing(.digestHex) { Array(LegacyFixture.hex(SHA256.hash(data: Array($0.signingInput.utf8))).utf8) },
         TokenMistake(.digestSHA512) {
             let digest = SHA512.hash(data: Array(TokenFixture().signingInput.utf8))
             let signature = try LegacyFixture.key.signature(for: digest)

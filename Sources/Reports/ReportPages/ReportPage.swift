@@ -1,6 +1,9 @@
 /// A self-contained HTML page without scripts, external fonts or images. Its Content Security Policy (Level 3) forbids
 /// loading any. The layout fits screens, phones, and prints on A4 and Letter.
 public enum ReportPage {
+    /// Dark text on white, and lines instead of areas, so that copies and faxes stay legible.
+    private static let style = HTML(stringLiteral: String(decoding: PackageResources.style_css, as: UTF8.self))
+
     /// The whole document. Equal arguments give equal HTML.
     ///
     /// - Parameters:
@@ -25,7 +28,7 @@ public enum ReportPage {
         <meta name="referrer" content="no-referrer">
         <title>\(kind): \(title)</title>
         <style>
-        \(StyleSheet.css)\(sheets(kind: kind, title: title, reference: reference))</style>
+        \(style)\(sheets(kind: kind, title: title, reference: reference))</style>
         </head>
         <body>
         \(Mark.drawings)

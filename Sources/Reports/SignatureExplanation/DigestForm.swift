@@ -8,52 +8,37 @@ struct DigestForm: Sendable {
     let finding: Finding?
     let apply: @Sendable ([UInt8]) -> RawDigest
 
-    private init(_ finding: Finding?, apply: @escaping @Sendable ([UInt8]) -> RawDigest) {
-        self.finding = finding
-        self.apply = apply
-    }
-
-    private init(_ code: FindingCode, _ message: String, apply: @escaping @Sendable ([UInt8]) -> RawDigest) {
-        self.init(Finding(code, message), apply: apply)
-    }
-
-    static let sha256 = DigestForm(nil) { RawDigest(SHA256.hash(data: $0)) }
+    static let sha256 = DigestForm(finding: nil) { RawDigest(SHA256.hash(data: $0)) }
 
     /// The first two are common.
     static let wrong = [
-        DigestForm(.digestTwice, "The signed digest is the SHA-256 of a SHA-256: the digest was hashed once more.") {
-            again(Array(SHA256.hash(data: $0)))
+        form(.digestTwice, "The signed digest is the SHA-256 of a SHA-256: the digest was hashed once more.") {
+            SHA256.hash(data: Array(SHA256.hash(data: $0)))
         },
-        DigestForm(.digestHexadecimal, "The SHA-256 was hashed and signed as hexadecimal text, not as bytes.") {
-            again(hexadecimal($0))
+        form(.digestHex, inHexadecimal) { SHA256.hash(data: hexadecimal($0)) },
+        form(.digestHex, inHexadecimal) { SHA256.hash(data: hexadecimal($0, uppercase: true)) },
+        form(.digestHex, "The hexadecimal text of the SHA-256 was given to the key as if it were the digest.") {
+            hexadecimal($0)
         },
-        DigestForm(.digestHexadecimal, "The SHA-256 was hashed and signed as hexadecimal text, not as bytes.") {
-            again(Array(Hexadecimal.encode(SHA256.hash(data: $0), uppercase: true).utf8))
+        form(.digestBase64, "The SHA-256 was hashed and signed as Base64 text, not as bytes.") {
+            SHA256.hash(data: Base64.standard.encode(Array(SHA256.hash(data: $0))))
         },
-        DigestForm(
-            .digestHexadecimal, "The hexadecimal text of the SHA-256 was given to the key as if it were the digest."
-        ) { RawDigest(hexadecimal($0)) },
-        DigestForm(.digestBase64, "The SHA-256 was hashed and signed as Base64 text, not as bytes.") {
-            again(Base64.standard.encode(Array(SHA256.hash(data: $0))))
+        form(.digestSHA384, "The bytes were hashed with SHA-384; Apple verifies with SHA-256.", SHA384.hash(data:)),
+        form(.digestSHA512, "The bytes were hashed with SHA-512; Apple verifies with SHA-256.", SHA512.hash(data:)),
+        form(.digestSHA1, "The bytes were hashed with SHA-1; Apple verifies with SHA-256.", Insecure.SHA1.hash(data:)),
+        form(.digestMissing, "The bytes were signed without being hashed: their first 32 were used as the digest.") {
+            $0
         },
-        DigestForm(.digestSHA384, "The bytes were hashed with SHA-384; Apple verifies with SHA-256.") {
-            RawDigest(SHA384.hash(data: $0))
-        },
-        DigestForm(.digestSHA512, "The bytes were hashed with SHA-512; Apple verifies with SHA-256.") {
-            RawDigest(SHA512.hash(data: $0))
-        },
-        DigestForm(.digestSHA1, "The bytes were hashed with SHA-1; Apple verifies with SHA-256.") {
-            RawDigest(Insecure.SHA1.hash(data: $0))
-        },
-        DigestForm(
-            .digestMissing, "The bytes were signed without being hashed: their first 32 were used as the digest."
-        ) { RawDigest($0) },
     ]
 
-    private static func again(_ digest: [UInt8]) -> RawDigest { RawDigest(SHA256.hash(data: digest)) }
+    private static let inHexadecimal = "The SHA-256 was hashed and signed as hexadecimal text, not as bytes."
 
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        Array(Hexadecimal.encode(SHA256.hash(data: bytes)).utf8)
+    private static func form<Bytes: Sequence<UInt8> & SendableMetatype>(
+        _ code: FindingCode, _ message: String, _ digest: @escaping @Sendable ([UInt8]) -> Bytes
+    ) -> DigestForm { DigestForm(finding: Finding(code, message)) { RawDigest(digest($0)) } }
+
+    private static func hexadecimal(_ bytes: [UInt8], uppercase: Bool = false) -> [UInt8] {
+        Array(Hexadecimal.encode(SHA256.hash(data: bytes), uppercase: uppercase).utf8)
     }
 }
 

@@ -4,17 +4,8 @@ import Encodings
 enum TextEncoding {
     static func utf16(_ utf8: [UInt8], bigEndian: Bool = false) -> [UInt8] {
         String(decoding: utf8, as: UTF8.self).utf16.flatMap { unit in
-            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
-            return bigEndian ? [high, low] : [low, high]
+            withUnsafeBytes(of: bigEndian ? unit.bigEndian : unit.littleEndian, Array.init)
         }
-    }
-
-    /// Takes each byte for a Latin-1 character, and encodes it in UTF-8.
-    static func utf8(ofLatin1 bytes: [UInt8]) -> [UInt8] { bytes.flatMap { Array(Unicode.Scalar($0).utf8) } }
-
-    /// One byte for each character; `?` for a character that Latin-1 does not have.
-    static func latin1(_ utf8: [UInt8]) -> [UInt8] {
-        String(decoding: utf8, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
     }
 
     static func map(_ utf8: [UInt8], _ change: (String) -> String) -> [UInt8] {

@@ -6,7 +6,7 @@ extension SignatureExaminer {
     /// - Parameter isSearching: Whether to search for the mistake if the signature does not verify.
     public func examine(_ answer: LegacyAnswer, isSearching: Bool) -> Explanation {
         let text = LegacyText(answer)
-        var form = LegacyForm(answer, now: now).findings
+        var form = formFindings(answer)
         let reading = SignatureReading(Array(answer.signature.utf8), wanted: .der)
         if reading == nil {
             form.add(
@@ -28,16 +28,11 @@ extension SignatureExaminer {
             return search.hit()
         }
     }
-}
 
-/// Checks the fields of a legacy answer, without verifying the signature.
-private struct LegacyForm {
-    private let answer: LegacyAnswer
-    private(set) var findings: [Finding] = []
-
-    init(_ answer: LegacyAnswer, now: Timestamp) {
-        self.answer = answer
-        checkTimestamp(now: now)
+    /// Checks the fields, without verifying the signature.
+    private func formFindings(_ answer: LegacyAnswer) -> [Finding] {
+        var findings: [Finding] = []
+        checkTimestamp(answer.timestamp, &findings)
         if !UUIDText.isUUID(answer.nonce) {
             findings.add(.nonceNotUUID, in: "nonce", "The nonce \"\(answer.nonce)\" is not a UUID.")
         }
@@ -46,20 +41,27 @@ private struct LegacyForm {
                 .accountTokenNotUUID, in: "appAccountToken",
                 "The appAccountToken \"\(token)\" is not a UUID, and StoreKit takes nothing else.")
         }
-        check(.bundleID, answer.bundleID)
-        check(.keyID, answer.keyID)
-        check(.productID, answer.productID)
-        check(.offerID, answer.offerID)
+        var texts: [(LegacyField, String, TextRule)] = [
+            (.bundleID, answer.bundleID, .identifier), (.keyID, answer.keyID, .identifier),
+            (.productID, answer.productID, .identifier), (.offerID, answer.offerID, .identifier),
+        ]
         switch answer.user {
-        case .nobody: break
-        case .appAccountToken(let text), .applicationUsername(let text):
-            if !text.isEmpty { check(.user, text, .userName) }
+        case .nobody, .appAccountToken(""), .applicationUsername(""): break
+        case .appAccountToken(let text), .applicationUsername(let text): texts.append((.user, text, .userName))
+        }
+        for (field, text, rule) in texts {
+            let name = answer.name(of: field)
+            if text.unicodeScalars.contains("\u{2063}") {
+                findings.add(.fieldSeparatorInside, in: name, "\(name) holds U+2063, the separator of the fields.")
+            } else {
+                findings.addText(text, rule, in: name, subject: name)
+            }
         }
         findings.addKeyID(answer.keyID, in: "keyIdentifier")
+        return findings
     }
 
-    private mutating func checkTimestamp(now: Timestamp) {
-        let text = answer.timestamp
+    private func checkTimestamp(_ text: String, _ findings: inout [Finding]) {
         guard let timestamp = LegacyTimestamp(text) else {
             return findings.add(
                 .timestampNotNumber, in: "timestamp",
@@ -77,15 +79,6 @@ private struct LegacyForm {
                 "The timestamp \(text) is in seconds: in milliseconds it is a moment of 1970.")
         case .milliseconds: findings.addAge(of: timestamp.whole, .offerExpired, in: "timestamp", now: now)
         case .finer: findings.add(.timestampFiner, in: "timestamp", "The timestamp \(text) is finer than milliseconds.")
-        }
-    }
-
-    private mutating func check(_ field: LegacyField, _ text: String, _ rule: TextRule = .identifier) {
-        let name = answer.name(of: field)
-        if text.unicodeScalars.contains("\u{2063}") {
-            findings.add(.fieldSeparatorInside, in: name, "\(name) holds U+2063, the separator of the fields.")
-        } else {
-            findings.addText(text, rule, in: name, subject: name)
         }
     }
 }

@@ -22,6 +22,8 @@ extension LegacyMistakes {
                         (.fieldNull, .rare, $0)
                     }
                 let optional = "as Optional(\"…\"): Swift's description of an optional"
+                let empty = mistake(
+                    .fieldEmpty, .plausible, field, signed: "", "\(name(field)) was empty when it was signed.")
                 return words.map { code, rank, word in
                     let message = "The text \"\(word)\" was signed where \(name(field)) belongs."
                     return mistake(code, rank, field, signed: word, message)
@@ -29,12 +31,8 @@ extension LegacyMistakes {
                     + signed(
                         field, [(.fieldOptional, isUser ? .plausible : .rare, "Optional(\"\(text[field])\")", optional)]
                     )
-                    + (isUser ? [] : [empty(field)])
+                    + (isUser ? [] : [empty])
             }
-    }
-
-    private func empty(_ field: LegacyField) -> KnownMistake {
-        mistake(.fieldEmpty, .plausible, field, signed: "", "\(name(field)) was empty when it was signed.")
     }
 
     /// A server that reads its parameters from the wrong source finds none of them.
@@ -45,8 +43,8 @@ extension LegacyMistakes {
         ]
         return groups.map { fields in
             let names = fields.map(name).joined(separator: ", ")
-            let finding = Finding(.fieldUndefined, "The text \"undefined\" was signed for each of \(names).")
-            return KnownMistake(finding, .common, .fields(fields)) { text in
+            let message = "The text \"undefined\" was signed for each of \(names)."
+            return KnownMistake(.fieldUndefined, .common, Set(fields.map { .field($0) }), message) { text in
                 for field in fields { text[field] = "undefined" }
             }
         }

@@ -11,9 +11,9 @@ extension LegacyMistakes {
             let swaps = fields.dropFirst(first.rawValue + 1).map { swap(first, $0) }
             let (code, rank): (FindingCode, KnownMistake.Rank) =
                 first == .user ? (.userSeparatorMissing, .common) : (.fieldMissing, .plausible)
-            let finding = Finding(
-                code, in: name(first), "\(name(first)) was left out together with its separator.")
-            return swaps + [KnownMistake(finding, rank, .order) { $0.order = fields.filter { $0 != first } }]
+            let message = "\(name(first)) was left out together with its separator."
+            let rest = fields.filter { $0 != first }
+            return swaps + [KnownMistake(code, rank, [.order], in: name(first), message) { $0.order = rest }]
         }
     }
 
@@ -24,29 +24,30 @@ extension LegacyMistakes {
             case (.nonce, .timestamp), (.bundleID, .keyID): (.fieldOrder, .common)
             default: (.fieldOrder, .plausible)
             }
-        let finding = Finding(code, "\(name(first)) and \(name(second)) were swapped when they were signed.")
-        return KnownMistake(finding, rank, .order) { $0.order.swapAt(first.rawValue, second.rawValue) }
+        let message = "\(name(first)) and \(name(second)) were swapped when they were signed."
+        return KnownMistake(code, rank, [.order], message) { $0.order.swapAt(first.rawValue, second.rawValue) }
     }
 
     func reordered(_ order: [LegacyField]) -> KnownMistake {
         let names = order.map(name).joined(separator: ", ")
-        let finding = Finding(.fieldOrder, "The fields were signed in another order: \(names).")
-        return KnownMistake(finding, .rare, .order) { $0.order = order }
+        let message = "The fields were signed in another order: \(names)."
+        return KnownMistake(.fieldOrder, .rare, [.order], message) { $0.order = order }
     }
 
     // MARK: Separators
 
     func separators() -> [KnownMistake] {
-        let trailing = Finding(.separatorTrailing, "A separator was also signed after the last field.")
-        let leading = Finding(.separatorLeading, "A separator was also signed before the first field.")
+        let trailing = "A separator was also signed after the last field."
+        let leading = "A separator was also signed before the first field."
         let around = [
-            KnownMistake(trailing, .plausible, .separator) { $0.hasTrailingSeparator = true },
-            KnownMistake(leading, .plausible, .separator) { $0.hasLeadingSeparator = true },
+            KnownMistake(.separatorTrailing, .plausible, [.separator], trailing) { $0.hasTrailingSeparator = true },
+            KnownMistake(.separatorLeading, .plausible, [.separator], leading) { $0.hasLeadingSeparator = true },
         ]
         let missing = LegacyField.allCases.dropLast().map { field in
-            let finding = Finding(
-                .separatorOneMissing, in: name(field), "The separator after \(name(field)) is missing.")
-            return KnownMistake(finding, .plausible, .separator) { $0.missingSeparatorIndex = field.rawValue }
+            let message = "The separator after \(name(field)) is missing."
+            return KnownMistake(.separatorOneMissing, .plausible, [.separator], in: name(field), message) {
+                $0.missingSeparatorIndex = field.rawValue
+            }
         }
         return [separator(.separatorMissing, .common, [], "without any separator")] + around + missing
             + Self.literals.map { text in
@@ -70,7 +71,7 @@ extension LegacyMistakes {
     private func separator(
         _ code: FindingCode, _ rank: KnownMistake.Rank, _ bytes: [UInt8], _ how: String
     ) -> KnownMistake {
-        KnownMistake(Finding(code, "The fields were joined \(how)."), rank, .separator) { $0.separator = bytes }
+        KnownMistake(code, rank, [.separator], "The fields were joined \(how).") { $0.separator = bytes }
     }
 
     private static let literals = [
@@ -97,13 +98,18 @@ extension LegacyMistakes {
             whole(.textByteOrderMark, .rare, "A byte order mark was signed in front of the text.") {
                 [0xEF, 0xBB, 0xBF] + $0
             },
+            // Takes each byte for a Latin-1 character, and encodes it in UTF-8.
             whole(
-                .textUTF8Twice, .plausible, "The text was encoded as UTF-8 twice: its bytes were taken for Latin-1.",
-                TextEncoding.utf8(ofLatin1:)),
+                .textUTF8Twice, .plausible, "The text was encoded as UTF-8 twice: its bytes were taken for Latin-1."
+            ) { $0.flatMap { Array(Unicode.Scalar($0).utf8) } },
             whole(
                 .textLatin1, .plausible,
-                "The text was signed in Latin-1, which has no U+2063: a \"?\" was signed for it.",
-                TextEncoding.latin1),
+                "The text was signed in Latin-1, which has no U+2063: a \"?\" was signed for it."
+            ) {
+                String(decoding: $0, as: UTF8.self).unicodeScalars.map {
+                    UInt8(exactly: $0.value) ?? UInt8(ascii: "?")
+                }
+            },
             whole(.textCase, .plausible, "The whole text was signed in lower case.") {
                 TextEncoding.map($0) { $0.lowercased() }
             },
@@ -112,7 +118,7 @@ extension LegacyMistakes {
             },
             whole(.textBase64, .plausible, "The text was signed in Base64.") { Base64.standard.encode($0) },
             whole(.textBase64, .rare, "The text was signed in Base64url.") { Base64.url.encode($0) },
-            whole(.textHexadecimal, .rare, "The text was signed in hexadecimal.") {
+            whole(.textHex, .rare, "The text was signed in hexadecimal.") {
                 Array(Hexadecimal.encode($0).utf8)
             },
             whole(.textQuoted, .plausible, "The text was signed in quotation marks, as a JSON string.") {
@@ -125,7 +131,7 @@ extension LegacyMistakes {
         _ code: FindingCode, _ rank: KnownMistake.Rank, _ message: String,
         _ change: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) -> KnownMistake {
-        KnownMistake(Finding(code, message), rank, .whole) { $0.finish = change }
+        KnownMistake(code, rank, [.whole], message) { $0.finish = change }
     }
 
     private func utf16() -> [KnownMistake] {
@@ -149,7 +155,9 @@ extension LegacyMistakes {
 
     func digests() -> [KnownMistake] {
         DigestForm.wrong.enumerated().compactMap { index, form in
-            form.finding.map { KnownMistake($0, index < 2 ? .common : .plausible, .digest) { $0.digestForm = form } }
+            form.finding.map {
+                KnownMistake($0.code, index < 2 ? .common : .plausible, [.digest], $0.message) { $0.digestForm = form }
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ struct LegacyMistakes {
     func mistake(
         _ code: FindingCode, _ rank: KnownMistake.Rank, _ field: LegacyField, signed text: String, _ message: String
     ) -> KnownMistake {
-        KnownMistake(Finding(code, in: name(field), message), rank, .fields([field])) { $0[field] = text }
+        KnownMistake(code, rank, [.field(field)], in: name(field), message) { $0[field] = text }
     }
 
     func signed(_ field: LegacyField, _ ways: [Signed]) -> [KnownMistake] {

@@ -77,12 +77,8 @@ struct LegacySearch {
     ) -> Examination.Hit? {
         for mistakes in combinations {
             guard !verifier.isExhausted else { return nil }
-            var parts = KnownMistake.Parts()
-            let areDisjoint = mistakes.allSatisfy { mistake in
-                defer { parts.formUnion(mistake.parts) }
-                return parts.isDisjoint(with: mistake.parts)
-            }
-            guard areDisjoint else { continue }
+            let parts = mistakes.dropFirst().reduce(mistakes.first?.parts ?? []) { $0.union($1.parts) }
+            guard parts.count == mistakes.reduce(0, { $0 + $1.parts.count }) else { continue }
             let digest = digest(of: mistakes)
             guard tried.insert(digest.bytes).inserted else { continue }
             if let key = verifier.key(verifying: signature, digest, onlyNamed: onlyNamed) {

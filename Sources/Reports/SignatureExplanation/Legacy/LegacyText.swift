@@ -54,30 +54,21 @@ struct KnownMistake: Sendable {
         case common, plausible, rare
     }
 
-    /// The parts of the text that a mistake changes. The search combines only mistakes without a common part.
-    struct Parts: OptionSet, Sendable {
-        let rawValue: UInt16
-
-        static let order = Parts(rawValue: 1 << 7)
-        static let separator = Parts(rawValue: 1 << 8)
-        static let whole = Parts(rawValue: 1 << 9)
-        static let digest = Parts(rawValue: 1 << 10)
-
-        // Bits 0 to 6 are the cases of `LegacyField`.
-        static func fields(_ fields: [LegacyField]) -> Parts {
-            Parts(fields.map { Parts(rawValue: 1 << UInt16($0.rawValue)) })
-        }
+    /// A part of the text that a mistake changes. The search combines only mistakes without a common part.
+    enum Part: Hashable, Sendable {
+        case field(LegacyField), order, separator, whole, digest
     }
 
     let finding: Finding
     let rank: Rank
-    let parts: Parts
+    let parts: Set<Part>
     let apply: @Sendable (inout LegacyText) -> Void
 
     init(
-        _ finding: Finding, _ rank: Rank, _ parts: Parts, apply: @escaping @Sendable (inout LegacyText) -> Void
+        _ code: FindingCode, _ rank: Rank, _ parts: Set<Part>, in field: String? = nil, _ message: String,
+        apply: @escaping @Sendable (inout LegacyText) -> Void
     ) {
-        self.finding = finding
+        finding = Finding(code, in: field, message)
         self.rank = rank
         self.parts = parts
         self.apply = apply

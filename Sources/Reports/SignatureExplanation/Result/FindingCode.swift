@@ -1,163 +1,85 @@
-/// The findings. Programs may compare the raw values, which are stable. `docs/troubleshooting.md` has each.
-public enum FindingCode: String, CaseIterable, Encodable, Sendable {
+/// The findings. `docs/troubleshooting.md` has each.
+public enum FindingCode: CaseIterable, Encodable, Sendable {
     // MARK: The signature's text
-    case signatureRaw = "signature-raw"
-    case signatureDER = "signature-der"
-    case signatureDERLenient = "signature-der-lax"
-    case signatureHalvesSwapped = "signature-halves-swapped"
-    case signatureLittleEndian = "signature-little-endian"
-    case signatureBase64URL = "signature-base64url"
-    case signatureUnpadded = "signature-unpadded"
-    case signatureStandardBase64 = "signature-standard-base64"
-    case signatureHexadecimal = "signature-hex"
-    case signatureEncodedTwice = "signature-encoded-twice"
-    case signatureWhiteSpace = "signature-white-space"
-    case signaturePlusLost = "signature-plus-lost"
-    case signatureURLEncoded = "signature-url-encoded"
-    case signatureJSONEscaped = "signature-json-escaped"
-    case signatureLeadingZero = "signature-leading-zero"
-    case signatureUnreadable = "signature-unreadable"
+    case signatureRaw, signatureDER, signatureDERLax, signatureHalvesSwapped, signatureLittleEndian, signatureBase64url,
+        signatureUnpadded, signatureStandardBase64, signatureHex, signatureEncodedTwice, signatureWhiteSpace,
+        signaturePlusLost, signatureURLEncoded, signatureJSONEscaped, signatureLeadingZero, signatureUnreadable
 
     // MARK: The digest
-    case digestTwice = "digest-twice"
-    case digestHexadecimal = "digest-hex"
-    case digestBase64 = "digest-base64"
-    case digestSHA1 = "digest-sha1"
-    case digestSHA384 = "digest-sha384"
-    case digestSHA512 = "digest-sha512"
-    case digestMissing = "digest-missing"
+    case digestTwice, digestHex, digestBase64, digestSHA1, digestSHA384, digestSHA512, digestMissing
 
     // MARK: The key
-    case keyOther = "key-other"
-    case keyIDInText = "key-id-in-text"
-    case keyIDUnchecked = "key-id-unchecked"
-    case keyIDShape = "key-id-shape"
-    case keyIssuerSwapped = "key-issuer-swapped"
-    case issuerNotUUID = "issuer-not-uuid"
+    case keyOther, keyIDInText, keyIDUnchecked, keyIDShape, keyIssuerSwapped, issuerNotUUID
 
     // MARK: Fields of a legacy signature
-    case nonceUpperCase = "nonce-upper-case"
-    case nonceNotUUID = "nonce-not-uuid"
-    case uuidWithoutDashes = "uuid-without-dashes"
-    case uuidInBraces = "uuid-in-braces"
-    case accountTokenUpperCase = "account-token-upper-case"
-    case accountTokenNotUUID = "account-token-not-uuid"
-    case userNameLowerCase = "user-name-lower-case"
-    case userOtherField = "user-other-field"
-    case userNameHashed = "user-name-hashed"
-    case userSeparatorMissing = "user-separator-missing"
-    case timestampSeconds = "timestamp-seconds"
-    case timestampAnswerSeconds = "timestamp-answer-seconds"
-    case timestampRounded = "timestamp-rounded"
-    case timestampOtherMoment = "timestamp-other-moment"
-    case timestampTimeZone = "timestamp-time-zone"
-    case timestampReferenceDate = "timestamp-reference-date"
-    case timestampFraction = "timestamp-fraction"
-    case timestampGrouped = "timestamp-grouped"
-    case timestampFiner = "timestamp-finer"
-    case timestampDate = "timestamp-date"
-    case timestampNotNumber = "timestamp-not-number"
-    case fieldOrder = "field-order"
-    case productOfferSwapped = "product-offer-swapped"
-    case fieldMissing = "field-missing"
-    case fieldEmpty = "field-empty"
-    case fieldUndefined = "field-undefined"
-    case fieldNull = "field-null"
-    case fieldOptional = "field-optional"
-    case fieldCase = "field-case"
-    case fieldWhiteSpace = "field-white-space"
-    case fieldQuoted = "field-quoted"
-    case fieldURLEncoded = "field-url-encoded"
-    case fieldURLDecoded = "field-url-decoded"
-    case fieldJSONEscaped = "field-json-escaped"
-    case fieldNormalised = "field-normalised"
-    case fieldSeparatorInside = "field-separator-inside"
-    case fieldInvisible = "field-invisible"
+    case nonceUpperCase, nonceNotUUID, uuidWithoutDashes, uuidInBraces, accountTokenUpperCase, accountTokenNotUUID,
+        userNameLowerCase, userOtherField, userNameHashed, userSeparatorMissing, timestampSeconds,
+        timestampAnswerSeconds, timestampRounded, timestampOtherMoment, timestampTimeZone, timestampReferenceDate,
+        timestampFraction, timestampGrouped, timestampFiner, timestampDate, timestampNotNumber, fieldOrder,
+        productOfferSwapped, fieldMissing, fieldEmpty, fieldUndefined, fieldNull, fieldOptional, fieldCase,
+        fieldWhiteSpace, fieldQuoted, fieldURLEncoded, fieldURLDecoded, fieldJSONEscaped, fieldNormalised,
+        fieldSeparatorInside, fieldInvisible
 
     // MARK: Joining the fields
-    case separatorMissing = "separator-missing"
-    case separatorOneMissing = "separator-one-missing"
-    case separatorLiteral = "separator-literal"
-    case separatorOther = "separator-other"
-    case separatorTrailing = "separator-trailing"
-    case separatorLeading = "separator-leading"
+    case separatorMissing, separatorOneMissing, separatorLiteral, separatorOther, separatorTrailing, separatorLeading
 
     // MARK: The whole text
-    case textUTF16 = "text-utf16"
-    case textUTF8Twice = "text-utf8-twice"
-    case textLatin1 = "text-latin1"
-    case textByteOrderMark = "text-byte-order-mark"
-    case textNewline = "text-newline"
-    case textZeroByte = "text-zero-byte"
-    case textCase = "text-case"
-    case textBase64 = "text-base64"
-    case textHexadecimal = "text-hex"
-    case textURLEncoded = "text-url-encoded"
-    case textQuoted = "text-quoted"
+    case textUTF16, textUTF8Twice, textLatin1, textByteOrderMark, textNewline, textZeroByte, textCase, textBase64,
+        textHex, textURLEncoded, textQuoted
 
     // MARK: Time
-    case offerExpired = "offer-expired"
-    case issuedLongAgo = "issued-long-ago"
-    case issuedInFuture = "issued-in-future"
+    case offerExpired, issuedLongAgo, issuedInFuture
 
     // MARK: A token's text
-    case tokenWhiteSpace = "token-white-space"
-    case tokenQuoted = "token-quoted"
-    case tokenPrefix = "token-prefix"
-    case tokenParts = "token-parts"
-    case tokenPartStandardBase64 = "token-part-standard-base64"
-    case tokenPartPadded = "token-part-padded"
-    case tokenPartUnreadable = "token-part-unreadable"
+    case tokenWhiteSpace, tokenQuoted, tokenPrefix, tokenParts, tokenPartStandardBase64, tokenPartPadded,
+        tokenPartUnreadable
 
     // MARK: A token's signing input
-    case signedOtherEncoding = "signed-other-encoding"
-    case signedPayloadOnly = "signed-payload-only"
-    case signedHeaderOnly = "signed-header-only"
-    case signedUnencoded = "signed-unencoded"
-    case signedWithoutDot = "signed-without-dot"
-    case signedTrailingDot = "signed-trailing-dot"
-    case signedPartsSwapped = "signed-parts-swapped"
-    case signedOtherHeader = "signed-other-header"
-    case signedOtherClaims = "signed-other-claims"
+    case signedOtherEncoding, signedPayloadOnly, signedHeaderOnly, signedUnencoded, signedWithoutDot, signedTrailingDot,
+        signedPartsSwapped, signedOtherHeader, signedOtherClaims
 
     // MARK: A token's header
-    case headerNotJSON = "header-not-json"
-    case headerMemberMissing = "header-member-missing"
-    case headerMemberUnknown = "header-member-unknown"
-    case headerMemberKind = "header-member-kind"
-    case headerAlgorithm = "header-alg"
-    case headerType = "header-typ"
+    case headerNotJSON, headerMemberMissing, headerMemberUnknown, headerMemberKind, headerAlg, headerTyp
 
     // MARK: A token's claims
-    case claimsNotJSON = "claims-not-json"
-    case claimMissing = "claim-missing"
-    case claimUnknown = "claim-unknown"
-    case claimMisspelled = "claim-misspelled"
-    case claimExpiration = "claim-exp"
-    case claimNull = "claim-null"
-    case claimKind = "claim-kind"
-    case claimEmpty = "claim-empty"
-    case transactionIDNumber = "transaction-id-number"
-    case issuedAtFraction = "iat-fraction"
-    case issuedAtMilliseconds = "iat-milliseconds"
-    case issuedAtFiner = "iat-finer"
-    case issuedAtText = "iat-text"
-    case issuedAtRange = "iat-range"
-    case audienceArray = "audience-array"
-    case audienceUnknown = "audience-unknown"
-    case audienceServerAPI = "audience-server-api"
-    case audienceWrong = "audience-wrong"
-    case appDiffers = "app-differs"
+    case claimsNotJSON, claimMissing, claimUnknown, claimMisspelled, claimExp, claimNull, claimKind, claimEmpty,
+        transactionIDNumber, iatFraction, iatMilliseconds, iatFiner, iatText, iatRange, audienceArray, audienceUnknown,
+        audienceServerAPI, audienceWrong, appDiffers
 
     // MARK: The claim request
-    case requestObject = "request-object"
-    case requestPlain = "request-plain"
-    case requestBase64URL = "request-base64url"
-    case requestNotBase64 = "request-not-base64"
-    case requestNotJSON = "request-not-json"
-    case requestEncodedTwice = "request-encoded-twice"
-    case requestIncomplete = "request-incomplete"
+    case requestObject, requestPlain, requestBase64url, requestNotBase64, requestNotJSON, requestEncodedTwice,
+        requestIncomplete
 
     // MARK: No explanation
     case unexplained
+
+    // MARK: Texts
+
+    /// The name of the case in lower-case words with hyphens, such as `signature-raw`. Programs may compare it: it is
+    /// stable.
+    public var rawValue: String {
+        let name = Array("\(self)")
+        return name.indices.map { index in
+            let followsAcronym = name[index...].dropFirst().first?.isLowercase ?? false
+            let beginsWord = index > 0 && name[index].isUppercase && (!name[index - 1].isUppercase || followsAcronym)
+            return (beginsWord ? "-" : "") + name[index].lowercased()
+        }.joined()
+    }
+
+    public func encode(to encoder: any Encoder) throws { try rawValue.encode(to: encoder) }
+
+    /// The remedy, in one or more sentences.
+    var cure: String { Self.cures[self] ?? "" }
+
+    /// Each line of cures.txt has codes and their remedy. A test checks that there is one for every code.
+    private static let cures: [FindingCode: String] = {
+        let codes: [String: FindingCode] = allCases.reduce(into: [:]) { $0[$1.rawValue] = $1 }
+        let lines = String(decoding: PackageResources.cures_txt, as: UTF8.self).split(separator: "\n")
+        return lines.reduce(into: [:]) { cures, line in
+            guard let colon = line.firstRange(of: ": ") else { return }
+            for code in line[..<colon.lowerBound].split(separator: ", ").compactMap({ codes[String($0)] }) {
+                cures[code] = String(line[colon.upperBound...])
+            }
+        }
+    }()
 }

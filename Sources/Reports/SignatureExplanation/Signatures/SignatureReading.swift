@@ -13,27 +13,26 @@ struct SignatureReading: Sendable {
 
     /// At least one. There are several if r or s may lack leading zeros.
     private(set) var candidates: [P256Signature] = []
-    private(set) var findings: [Finding]
+    private(set) var findings: [Finding] = []
     private let form: Form
 
     /// Nil if the text does not contain 64 bytes of a signature.
     init?(_ text: [UInt8], wanted form: Form) {
-        var findings: [Finding] = []
-        let plain = Self.unescape(text, &findings)
-        var reading = Self(plain.trimming { $0 <= 0x20 }, of: plain, form, findings)
-        if !reading.isWhole {
+        self.init(text, form) { $0 <= 0x20 }
+        if !isWhole {
             // A space at an end may be a lost "+". It is one if the signature is complete with it.
-            let withSpaces = Self(plain.trimming { $0 < 0x20 }, of: plain, form, findings)
-            if withSpaces.isWhole { reading = withSpaces }
+            let withSpaces = Self(text, form) { $0 < 0x20 }
+            if withSpaces.isWhole { self = withSpaces }
         }
-        guard !reading.candidates.isEmpty else { return nil }
-        self = reading
+        if candidates.isEmpty { return nil }
     }
 
-    private init(_ trimmed: [UInt8], of text: [UInt8], _ form: Form, _ findings: [Finding]) {
+    /// Trims the bytes that meet the condition.
+    private init(_ text: [UInt8], _ form: Form, trimming isTrimmed: (UInt8) -> Bool) {
         self.form = form
-        self.findings = findings
-        let characters = clean(trimmed, of: text)
+        let plain = unescape(text)
+        let trimmed = Array(plain.drop(while: isTrimmed).reversed().drop(while: isTrimmed).reversed())
+        let characters = clean(trimmed, of: plain)
         if let bytes = decode(characters), let signature = signature(in: bytes) {
             candidates = [signature]
         } else {
@@ -44,19 +43,17 @@ struct SignatureReading: Sendable {
     /// Whether no byte is missing or extra.
     private var isWhole: Bool {
         !candidates.isEmpty
-            && !findings.contains { $0.code == .signatureDERLenient || $0.code == .signatureLeadingZero }
+            && !findings.contains { $0.code == .signatureDERLax || $0.code == .signatureLeadingZero }
     }
 
     private mutating func add(_ code: FindingCode, _ message: String) { findings.add(code, in: "signature", message) }
 
     // MARK: From text to characters
 
-    private static func unescape(_ text: [UInt8], _ findings: inout [Finding]) -> [UInt8] {
+    private mutating func unescape(_ text: [UInt8]) -> [UInt8] {
         var text = text
         if let plain = JSONEscapes.decode(text) {
-            findings.add(
-                .signatureJSONEscaped, in: "signature",
-                "The signature's text holds the escapes of JSON (\\/ or \\u…).")
+            add(.signatureJSONEscaped, "The signature's text holds the escapes of JSON (\\/ or \\u…).")
             text = plain
         }
         var count = 0
@@ -66,7 +63,7 @@ struct SignatureReading: Sendable {
         }
         guard count > 0 else { return text }
         let detail = count == 1 ? "(%2B, %2F, %3D)" : "\(count) times (%252B, %252F, %253D)"
-        findings.add(.signatureURLEncoded, in: "signature", "The signature's text is percent-encoded \(detail).")
+        add(.signatureURLEncoded, "The signature's text is percent-encoded \(detail).")
         return text
     }
 
@@ -85,7 +82,7 @@ struct SignatureReading: Sendable {
 
     private mutating func decode(_ characters: [UInt8]) -> [UInt8]? {
         if let bytes = Hexadecimal.decode(characters), Self.looksLikeSignature(bytes) {
-            add(.signatureHexadecimal, "The signature is written in hexadecimal.")
+            add(.signatureHex, "The signature is written in hexadecimal.")
             return bytes
         }
         guard let decoded = LenientBase64(characters) else { return nil }
@@ -107,7 +104,7 @@ struct SignatureReading: Sendable {
         switch form {
         case .der:
             if decoded.isURLAlphabet {
-                add(.signatureBase64URL, "The signature is in Base64url: it holds \"-\" or \"_\".")
+                add(.signatureBase64url, "The signature is in Base64url: it holds \"-\" or \"_\".")
             }
             if decoded.padding != (3 - decoded.bytes.count % 3) % 3 {
                 add(.signatureUnpadded, "The signature ends with too few or too many \"=\".")
@@ -127,7 +124,7 @@ struct SignatureReading: Sendable {
     private mutating func shortened(_ characters: [UInt8]) -> [P256Signature] {
         var readings = P256Signature.readings(ofShortHexadecimal: characters)
         if !readings.isEmpty {
-            add(.signatureHexadecimal, "The signature is written in hexadecimal.")
+            add(.signatureHex, "The signature is written in hexadecimal.")
         } else if let decoded = LenientBase64(characters) {
             readings = P256Signature.readings(ofShort: decoded.bytes)
         }
@@ -151,15 +148,8 @@ struct SignatureReading: Sendable {
         }
         guard let lenient = P256Signature(lenientDER: bytes) else { return nil }
         add(
-            .signatureDERLenient,
+            .signatureDERLax,
             "The signature resembles DER, but is not: a length or a leading zero is wrong, or bytes follow its end.")
         return lenient
-    }
-}
-
-extension [UInt8] {
-    /// Removes the bytes at both ends that meet the condition.
-    fileprivate func trimming(while condition: (UInt8) -> Bool) -> [UInt8] {
-        Array(drop(while: condition).reversed().drop(while: condition).reversed())
     }
 }

@@ -28,7 +28,7 @@ struct EncodedObjectCheck {
             return [finding(.requestNotBase64, "is not Base64.")]
         }
         let detail = "is in Base64url or without its padding; it must be in standard Base64 with \"=\"."
-        return [finding(.requestBase64URL, detail)] + contents(lenient.bytes)
+        return [finding(.requestBase64url, detail)] + contents(lenient.bytes)
     }
 
     private func contents(_ bytes: [UInt8]) -> [Finding] {

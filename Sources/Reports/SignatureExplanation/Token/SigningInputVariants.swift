@@ -1,25 +1,21 @@
+import Algorithms
 import Encodings
 import JWS
 import StrictJSON
-
-/// A possible signing input of a token, with the finding about its mistake; nil for the correct one.
-struct SigningInputVariant: Sendable {
-    let bytes: [UInt8]
-    let finding: Finding?
-}
 
 extension TokenReading {
     /// A way to sign a token, for the sentence `<message>.`
     private typealias Way = (bytes: [UInt8], code: FindingCode, message: String)
 
+    /// The possible signing inputs, with the finding about the mistake; nil for the correct one.
+    ///
     /// - Parameter keyIDs: The IDs of all keys.
-    func signingInputVariants(keyIDs: [String]) -> [SigningInputVariant] {
+    func signingInputVariants(keyIDs: [String]) -> [(bytes: [UInt8], finding: Finding?)] {
         let (header, payload) = (header ?? [], payload ?? [])
         let ways =
             encodings(header, payload) + decorations() + otherHeaders(header, payload, keyIDs)
             + otherClaims(header, payload)
-        return [SigningInputVariant(bytes: signingInput, finding: nil)]
-            + ways.map { SigningInputVariant(bytes: $0.bytes, finding: Finding($0.code, "\($0.message).")) }
+        return [(signingInput, nil)] + ways.map { ($0.bytes, Finding($0.code, "\($0.message).")) }
     }
 
     private func encodings(_ header: [UInt8], _ payload: [UInt8]) -> [Way] {
@@ -64,7 +60,7 @@ extension TokenReading {
             (bigEndian, .textUTF16, "The two parts were signed in UTF-16 (big-endian)"),
             (Base64.standard.encode(right), .textBase64, "The two parts were signed in Base64 once more"),
             (Base64.url.encode(right), .textBase64, "The two parts were signed in Base64url once more"),
-            (hexadecimal, .textHexadecimal, "The two parts were signed in hexadecimal"),
+            (hexadecimal, .textHex, "The two parts were signed in hexadecimal"),
         ]
     }
 
@@ -77,10 +73,7 @@ extension TokenReading {
         let headers =
             Set(keyIDs + [named].compactMap { $0 }).sorted().flatMap { keyID in
                 let kid = ("kid", keyID)
-                return [
-                    [alg, kid, typ], [alg, typ, kid], [kid, alg, typ], [kid, typ, alg], [typ, alg, kid],
-                    [typ, kid, alg], [alg, kid], [kid, alg],
-                ]
+                return [[alg, kid, typ], [alg, kid]].flatMap { $0.permutations() }
             } + [[alg, typ], [typ, alg], [alg]]
         return headers.map { members in
             let text = JSONText.string(JSONMembers(members))

@@ -104,7 +104,7 @@ struct TokenClaims {
                     "The claim \"\(name)\" is not known; \"\(meant)\" is known, and is missing.")
             } else if name == "exp" {
                 findings.add(
-                    .claimExpiration, in: "exp",
+                    .claimExp, in: "exp",
                     "The claim \"exp\" is present; Apple computes the expiration from iat, and refuses additional "
                         + "claims.")
             } else {
@@ -172,16 +172,16 @@ struct TokenClaims {
         switch value.kind {
         case .number: break
         case .string:
-            return findings.add(.issuedAtText, in: "iat", "The claim \"iat\" is the text \(text), not a number.")
+            return findings.add(.iatText, in: "iat", "The claim \"iat\" is the text \(text), not a number.")
         case .object, .array, .boolean, .null: return findings.addKind("iat", .number, value.kind)
         }
         if let seconds = try? value.integer() { return checkIssuedAt(seconds, now: now) }
         guard let number = Double(text), abs(number) < 1e18 else {
-            return findings.add(.issuedAtRange, in: "iat", "The claim \"iat\" is \(text): that is not a time.")
+            return findings.add(.iatRange, in: "iat", "The claim \"iat\" is \(text): that is not a time.")
         }
         checkIssuedAt(Int64(number), now: now)
         findings.add(
-            .issuedAtFraction, in: "iat",
+            .iatFraction, in: "iat",
             "The claim \"iat\" is \(text), with a fraction or an exponent. Apple's page \"Generating JWS to sign App "
                 + "Store requests\" shows whole seconds and demands none; Apple's Swift library "
                 + "(JWSSignatureCreator.swift) writes a fraction.", severity: .warning)
@@ -193,12 +193,12 @@ struct TokenClaims {
         }
         let (code, detail): (FindingCode, String) =
             switch seconds {
-            case ..<1_000_000_000: (.issuedAtRange, "a moment before 2001, read as seconds since 1970")
+            case ..<1_000_000_000: (.iatRange, "a moment before 2001, read as seconds since 1970")
             case ..<100_000_000_000_000:
-                (.issuedAtMilliseconds, "that is in milliseconds, and \"iat\" counts seconds")
+                (.iatMilliseconds, "that is in milliseconds, and \"iat\" counts seconds")
             case ..<100_000_000_000_000_000:
-                (.issuedAtFiner, "that is in microseconds, and \"iat\" counts seconds")
-            default: (.issuedAtFiner, "that is in nanoseconds, and \"iat\" counts seconds")
+                (.iatFiner, "that is in microseconds, and \"iat\" counts seconds")
+            default: (.iatFiner, "that is in nanoseconds, and \"iat\" counts seconds")
             }
         findings.add(code, in: "iat", "The claim \"iat\" is \(seconds): \(detail).")
     }

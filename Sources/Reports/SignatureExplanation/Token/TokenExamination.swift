@@ -12,8 +12,8 @@ extension SignatureExaminer {
         let claims = reading.payload.map { TokenClaims($0, audiences: audiences, app: app, now: now) }
         // With another algorithm there is no ECDSA signature, so this finding precedes those about the signature.
         let ofHeader = header?.findings ?? []
-        var form = ofHeader.filter { $0.code == .headerAlgorithm } + reading.findings
-        form += ofHeader.filter { $0.code != .headerAlgorithm } + (claims?.findings ?? [])
+        var form = ofHeader.filter { $0.code == .headerAlg } + reading.findings
+        form += ofHeader.filter { $0.code != .headerAlg } + (claims?.findings ?? [])
         var keyID = header?.keyID
         if let named = keyID, let issuerID = claims?.issuerID, areSwapped(keyID: named, issuerID: issuerID) {
             form.add(
@@ -40,7 +40,7 @@ extension SignatureExaminer {
 
     /// Tries every variant with the correct digest, then with the other digests; then the same with r and s reordered.
     private static func hit(
-        _ signature: P256Signature, over variants: [SigningInputVariant], _ verifier: Verifier
+        _ signature: P256Signature, over variants: [(bytes: [UInt8], finding: Finding?)], _ verifier: Verifier
     ) -> Examination.Hit? {
         let forms: [(P256Signature, Finding?)] =
             [(signature, nil)] + signature.reordered.map { ($0.signature, $0.finding) }

@@ -39,9 +39,9 @@ struct TokenHeader {
                     ": what it carries is a code made with a shared secret (HMAC), not a signature"
                 default: ""
                 }
-            findings.add(.headerAlgorithm, in: "alg", "The header's alg is \"\(text)\", not \"ES256\"\(detail).")
+            findings.add(.headerAlg, in: "alg", "The header's alg is \"\(text)\", not \"ES256\"\(detail).")
         case "typ" where text != "JWT":
-            findings.add(.headerType, in: "typ", "The header's typ is \"\(text)\", not \"JWT\".")
+            findings.add(.headerTyp, in: "typ", "The header's typ is \"\(text)\", not \"JWT\".")
         case "kid" where text.isEmpty: findings.add(.headerMemberMissing, in: "kid", "The header's kid is empty.")
         default: break
         }

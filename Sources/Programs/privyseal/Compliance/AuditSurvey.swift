@@ -1,22 +1,15 @@
 import AuditKit
 import CLinux
 import ComplianceReport
-import Encodings
 import GatewayConfiguration
 import TransparencyLog
 
 /// Verifies an audit log, takes its newest checkpoint as a report's anchor, and compares drill records with it.
 struct AuditSurvey {
-    private let audit: GatewayConfiguration.Audit?
-    private let verifies: Bool
-    private let drills: DrillSurvey?
-
-    /// - Parameter drillDirectory: nil if the configuration has none.
-    init(_ audit: GatewayConfiguration.Audit?, verifies: Bool, drillDirectory: String?) {
-        self.audit = audit
-        self.verifies = verifies
-        drills = drillDirectory.map(DrillSurvey.init)
-    }
+    let audit: GatewayConfiguration.Audit?
+    let verifies: Bool
+    /// Nil if the configuration has no directory for drill records.
+    let drills: DrillSurvey?
 
     var findings: (audit: AuditFindings, drills: DrillFindings) {
         guard let audit else { return (.off, unverified("There is no audit log that could prove a record.")) }
@@ -26,7 +19,10 @@ struct AuditSurvey {
             let verifiers = try AuditKeyFile(audit.key.path).publicKeys()
             // Read the head first, so that the verification covers it.
             let head = try reader.head()
-            let anchor = try head.map { try Self.anchor($0, verifiers) }
+            let anchor = try head.map { head in
+                let checkpoint = try Checkpoint(SignedNote(parsing: head.note), signedByLogWith: verifiers)
+                return ComplianceReport.Anchor(note: head.note, checkpoint)
+            }
             guard verifies else {
                 let reason = "The audit log, which proves records, was not verified."
                 return (.unverified(anchor: anchor), unverified(reason))
@@ -49,13 +45,6 @@ struct AuditSurvey {
     }
 
     private func unverified(_ reason: String) -> DrillFindings { drills == nil ? .none : .unverified(reason) }
-
-    private static func anchor(_ head: SignedTreeHead, _ verifiers: [NoteVerifier]) throws -> ComplianceReport.Anchor {
-        let checkpoint = try Checkpoint(SignedNote(parsing: head.note), signedByLogWith: verifiers)
-        return ComplianceReport.Anchor(
-            origin: checkpoint.origin, size: checkpoint.size, root: Hexadecimal.encode(checkpoint.root.bytes),
-            note: head.note)
-    }
 
     private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.CheckpointLocation {
         let checkpoints = audit.checkpoints

@@ -4,6 +4,7 @@ import Encodings
 import Foundation
 import GatewayConfiguration
 import Glibc
+import KeyDrills
 import KeyLifecycle
 import Signing
 import SigningKit
@@ -28,16 +29,15 @@ struct ComplianceSurvey {
         } catch {
             register = .unknown("The register of keys could not be read: \(error)")
         }
-        let audit = AuditSurvey(
-            configuration.audit, verifies: verifiesLog, drillDirectory: configuration.drillDirectory
-        ).findings
+        let drills = configuration.drillDirectory.map { DrillSurvey(archive: DrillArchive($0)) }
+        let audit = AuditSurvey(audit: configuration.audit, verifies: verifiesLog, drills: drills).findings
         return ComplianceFindings(
             installation: [
                 .init("Host", ProcessInfo.processInfo.hostName), .init("Made by", "uid \(getuid())"),
                 .init("PrivySeal", Version.text), .init("Configuration", URL(filePath: path).path),
                 .init("Its SHA-256", Hexadecimal.encode(configuration.digest)),
             ],
-            acceptsSoftware: acceptsSoftware, accounts: await KeySurvey(configuration).accounts(lives),
+            acceptsSoftware: acceptsSoftware, accounts: await KeySurvey(configuration: configuration).accounts(lives),
             register: register, clients: configuration.clients.map(Self.client),
             allowsAnonymous: configuration.allowsAnonymous, listeners: configuration.listeners.map(Self.listener),
             audit: audit.audit, drills: audit.drills)

@@ -9,11 +9,7 @@ import TransparencyLog
 
 /// Reads the drill records in a directory, and compares them with a verified audit log.
 struct DrillSurvey {
-    private let archive: DrillArchive
-
-    init(_ directory: String) {
-        archive = DrillArchive(directory)
-    }
+    let archive: DrillArchive
 
     /// - Parameters:
     ///   - reader: of a log that is verified up to the head.
@@ -61,9 +57,11 @@ struct DrillSurvey {
         for name in names.sorted() where name.hasSuffix(".json") {
             let path = "\(archive.directory)/\(name)"
             do {
-                let bytes = try Self.contents(of: path, limit: EvidenceFile.Limit.report)
+                let bytes = try EvidenceFile.contents(ofFile: path, limit: EvidenceFile.Limit.report)
+                let digest = Base64.url.encode(Array(SHA256.hash(data: bytes)))
                 let record = try DrillFinding(
-                    from: try JSONDocument(parsing: bytes).root, file: path, digest: Self.digest(of: bytes))
+                    from: try JSONDocument(parsing: bytes).root, file: path,
+                    digest: String(decoding: digest, as: UTF8.self))
                 // A copy under another name is not a second drill.
                 guard name == "\(record.id).json" else {
                     throw AuditSetupError("a record's file is named after its ID, and this has another name.")
@@ -76,16 +74,6 @@ struct DrillSurvey {
         return (records, complaints)
     }
 
-    /// Reads a regular file only: reading a pipe could block.
-    private static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
-        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is not a file.") }
-        return try EvidenceFile.contents(of: path, limit: limit)
-    }
-
-    private static func digest(of bytes: [UInt8]) -> String {
-        String(decoding: Base64.url.encode(Array(SHA256.hash(data: bytes))), as: UTF8.self)
-    }
-
     // MARK: Evidence
 
     /// - Returns: the entry that the proof beside a record proves; nil without a proof.
@@ -94,7 +82,8 @@ struct DrillSurvey {
         guard DrillID.isWellFormed(record.id) else { return nil }
         let path = archive.path(record.id, DrillArchive.proofEnding)
         guard FileFacts(path) != nil else { return nil }
-        let proof = try InclusionProofDocument(parsing: try Self.contents(of: path, limit: EvidenceFile.Limit.proof))
+        let bytes = try EvidenceFile.contents(ofFile: path, limit: EvidenceFile.Limit.proof)
+        let proof = try InclusionProofDocument(parsing: bytes)
         try proof.check(with: verifiers)
         guard let drill = LoggedDrill(proof.entry, at: proof.index),
             drill.id == record.id, drill.digest == record.digest

@@ -8,11 +8,7 @@ import SigningKit
 
 /// Inspects every key of the configuration. Each backend is opened once, with one login; each key signs one proof.
 struct KeySurvey {
-    private let configuration: GatewayConfiguration
-
-    init(_ configuration: GatewayConfiguration) {
-        self.configuration = configuration
-    }
+    let configuration: GatewayConfiguration
 
     /// - Parameter lives: by key ID.
     func accounts(_ lives: [String: KeyLifecycleRecord]) async -> [AccountFindings] {

@@ -47,10 +47,10 @@ enum EvidenceFile {
     }
 
     /// Reads a regular file only: reading a pipe could block forever.
-    static func contents(ofFile path: String) throws(AuditSetupError) -> [UInt8] {
+    static func contents(ofFile path: String, limit: Int = Limit.archive) throws(AuditSetupError) -> [UInt8] {
         guard access(path, F_OK) == 0 else { throw refusal(path) }
         guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is not a file.") }
-        return try contents(of: path, limit: Limit.archive)
+        return try contents(of: path, limit: limit)
     }
 
     /// - Parameter limit: bytes from the file's beginning.

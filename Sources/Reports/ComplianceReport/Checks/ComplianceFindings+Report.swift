@@ -28,12 +28,6 @@ extension ComplianceFindings {
             key: key, hasDualControl: account.hasDualControl, acceptsSoftware: acceptsSoftware, now: now)
         return ComplianceReport.Key(
             issuerID: account.issuerID, keyID: key.keyID, facts: facts + (key.seen?.facts ?? []),
-            checks: examination.checks,
-            history: (key.life?.history ?? []).map { change in
-                ComplianceReport.HistoryLine(
-                    time: change.time, action: change.action.rawValue,
-                    change: (change.from.map { "\($0.rawValue) → " } ?? "") + change.to.rawValue, actor: change.actor,
-                    approver: change.approver, reason: change.reason)
-            })
+            checks: examination.checks, history: key.life?.history ?? [])
     }
 }

@@ -13,9 +13,9 @@ extension InstallationExamination {
 
     private var auditChecks: [ComplianceCheck] {
         switch findings.audit {
-        case .off: [intact("there is none", .fail, "Add audit to the configuration.", "the configuration")]
-        case .unread(let reason): [intact(nil, .unavailable, reason, "none")]
-        case .unverified: [intact(nil, .unavailable, "Verification was skipped (--no-log-verification).", "none")]
+        case .off: [intact(.fail("there is none", "Add audit to the configuration."), "the configuration")]
+        case .unread(let reason): [intact(.unavailable(reason), "none")]
+        case .unverified: [intact(.unavailable("Verification was skipped (--no-log-verification)."), "none")]
         case .verified(let verified): [intact(verified), secondPlace(verified)]
         }
     }
@@ -25,21 +25,19 @@ extension InstallationExamination {
             verified.anchor.map { "verified up to the checkpoint over \($0.size) entries, root \($0.root)" }
             ?? "verified; it has no entry yet"
         if verified.faultCount > 0 {
-            return intact("\(verified.faultCount) faults", .fail, verified.faults.joined(separator: " "), evidence)
+            return intact(.fail("\(verified.faultCount) faults", verified.faults.joined(separator: " ")), evidence)
         }
         if verified.entries == 0 {
             let reason = "A log without entries may have replaced another log."
-            return intact("no entry", .unavailable, reason, "the log's database")
+            return intact(.unavailable(reason, value: "no entry"), "the log's database")
         }
-        return intact("intact, \(verified.entries) entries", .pass, nil, evidence)
+        return intact(.pass("intact, \(verified.entries) entries"), evidence)
     }
 
-    private func intact(
-        _ value: String?, _ result: ComplianceCheck.Result, _ detail: String?, _ evidence: String
-    ) -> ComplianceCheck {
+    private func intact(_ verdict: Verdict, _ evidence: String) -> ComplianceCheck {
         ComplianceCheck(
-            "audit.intact", "Is the record of all signatures complete and unchanged?", [], value: value,
-            expected: "intact", result, detail: detail, evidence: evidence)
+            "audit.intact", "Is the record of all signatures complete and unchanged?", expected: "intact", verdict,
+            evidence: evidence)
     }
 
     private static let apart =
@@ -51,29 +49,26 @@ extension InstallationExamination {
         let unseen =
             "The file is on another file system. This report cannot see whether that is on another disk, or whether a "
             + "person who can write the log can also write the file."
-        let (value, result, detail): (String, ComplianceCheck.Result, String) =
+        let verdict: Verdict =
             switch verified.secondPlace {
-            case .otherFileSystem where verified.externalChecked > 0: (compared, .pass, unseen)
-            case .otherFileSystem: (compared, .unavailable, "The file holds no checkpoint that can be compared yet.")
+            case .otherFileSystem where verified.externalChecked > 0: .pass(compared, unseen)
+            case .otherFileSystem:
+                .unavailable("The file holds no checkpoint that can be compared yet.", value: compared)
             case .sameFileSystem:
-                (
-                    "\(compared), on the file system of the log", .fail,
-                    "Restoring an older copy of the disk restores both. \(Self.apart)"
-                )
+                .fail(
+                    "\(compared), on the file system of the log",
+                    "Restoring an older copy of the disk restores both. \(Self.apart)")
             case .passing(let kind):
-                (
-                    "\(compared), on \(kind)", .fail,
-                    "The file is lost when the machine or the container restarts. \(Self.apart)"
-                )
+                .fail(
+                    "\(compared), on \(kind)",
+                    "The file is lost when the machine or the container restarts. \(Self.apart)")
             case .sent(let place):
-                (
-                    "sent to \(place)", .unavailable,
-                    "This report cannot see what arrived there. Compare it there: privyseal audit verify --checkpoints."
-                )
+                .unavailable(
+                    "This report cannot see what arrived there. Compare it there: privyseal audit verify "
+                        + "--checkpoints.", value: "sent to \(place)")
             }
         return ComplianceCheck(
-            "audit.secondPlace", "Was it compared with checkpoints that are stored separately?", [],
-            value: value, expected: "1 or more, on another file system", result, detail: detail,
-            evidence: "the file of audit.checkpoints")
+            "audit.secondPlace", "Was it compared with checkpoints that are stored separately?",
+            expected: "1 or more, on another file system", verdict, evidence: "the file of audit.checkpoints")
     }
 }

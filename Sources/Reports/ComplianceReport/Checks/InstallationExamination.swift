@@ -18,12 +18,12 @@ struct InstallationExamination {
     }
 
     private var selfTest: ComplianceCheck {
-        ComplianceCheck(
-            "selftest.knownAnswer", "Does signature verification pass its known-answer test?", [],
-            value: findings.knowsAnswer ? "right" : "wrong", expected: "right", findings.knowsAnswer ? .pass : .fail,
-            detail: "A published signature verifies, and two changed ones do not (RFC 6979, A.2.5). "
-                + "The test of each key is its pairwise consistency.",
-            evidence: "run for this report")
+        let detail =
+            "A published signature verifies, and two changed ones do not (RFC 6979, A.2.5). The test of each key is "
+            + "its pairwise consistency."
+        return ComplianceCheck(
+            "selftest.knownAnswer", "Does signature verification pass its known-answer test?", expected: "right",
+            findings.knowsAnswer ? .pass("right", detail) : .fail("wrong", detail), evidence: "run for this report")
     }
 
     /// A check that finds `expected`, or fails.
@@ -36,8 +36,8 @@ struct InstallationExamination {
         detail: String, evidence: String = "the configuration"
     ) -> ComplianceCheck {
         ComplianceCheck(
-            id, asks, requirements, value: found ?? expected, expected: expected, found == nil ? .pass : .fail,
-            detail: found == nil ? nil : detail, evidence: evidence)
+            id, asks, requirements, expected: expected, found.map { .fail($0, detail) } ?? .pass(expected),
+            evidence: evidence)
     }
 
     private var accounts: [ComplianceCheck] {
@@ -59,8 +59,8 @@ struct InstallationExamination {
         case .unknown(let reason):
             section.checks = [
                 ComplianceCheck(
-                    "register.known", "Is there a register of what happens to keys?", [],
-                    value: nil, expected: "a register", .unavailable, detail: reason, evidence: "none")
+                    "register.known", "Is there a register of what happens to keys?", expected: "a register",
+                    .unavailable(reason), evidence: "none")
             ]
         case .known(let differences, let jobs, let proposals):
             section.facts = proposals.map {
@@ -100,43 +100,42 @@ struct InstallationExamination {
                 detail: "Give each a second client for one of the two roles."),
         ]
         if findings.accounts.contains(where: \.hasDualControl) {
+            let count = "\(administrators.count)"
             checks.append(
                 ComplianceCheck(
-                    "clients.administrators", "Are there two administrators for dual control?", [],
-                    value: "\(administrators.count)", expected: "2 or more",
-                    administrators.count >= 2 ? .pass : .fail, evidence: "the configuration"))
+                    "clients.administrators", "Are there two administrators for dual control?", expected: "2 or more",
+                    administrators.count >= 2 ? .pass(count) : .fail(count)))
         }
         return checks
             + findings.clients.map { client in
-                ComplianceCheck(
-                    "clients.reach.\(client.name)", "Which signatures may \(client.name) request?", [],
-                    value: client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; "),
-                    expected: "what it needs; for people to judge", .notApplicable,
-                    detail: (client.isAdministrator ? "Administrator. " : "")
-                        + (client.proofs.isEmpty
-                            ? "It has no credentials." : "Authenticates by " + client.proofs.joined(separator: ", ")),
-                    evidence: "the configuration")
+                let reach = client.reach.isEmpty ? "no signature" : client.reach.joined(separator: "; ")
+                let proofs = client.proofs.joined(separator: ", ")
+                return ComplianceCheck(
+                    "clients.reach.\(client.name)", "Which signatures may \(client.name) request?",
+                    expected: "what it needs; for people to judge",
+                    .notApplicable(
+                        reach,
+                        (client.isAdministrator ? "Administrator. " : "")
+                            + (proofs.isEmpty ? "It has no credentials." : "Authenticates by \(proofs)")))
             }
     }
 
     private var listeners: [ComplianceCheck] {
         findings.listeners.map { listener in
-            let (value, result, detail): (String, ComplianceCheck.Result, String) =
+            let verdict: Verdict =
                 switch listener.protection {
                 case .tls(let version, let certificates):
-                    ("TLS \(version) or later", .pass, "Client certificates: \(certificates).")
+                    .pass("TLS \(version) or later", "Client certificates: \(certificates).")
                 case .proxy:
-                    (
-                        "plain, behind a proxy", .unavailable,
-                        "This report cannot see what the proxy does: check the proxy itself."
-                    )
-                case .local: ("plain, on this machine only", .notApplicable, "No other machine can reach it.")
-                case .none: ("plain, for other machines", .fail, "Set tls for this listener.")
+                    .unavailable(
+                        "This report cannot see what the proxy does: check the proxy itself.",
+                        value: "plain, behind a proxy")
+                case .local: .notApplicable("plain, on this machine only", "No other machine can reach it.")
+                case .none: .fail("plain, for other machines", "Set tls for this listener.")
                 }
             return ComplianceCheck(
                 "tls.\(listener.role)", "Is the \(listener.role) listener encrypted (\(listener.address))?",
-                [], value: value, expected: "TLS 1.2 or later", result, detail: detail,
-                evidence: "the configuration")
+                expected: "TLS 1.2 or later", verdict)
         }
     }
 }

@@ -3,8 +3,6 @@ import Signing
 import SigningKit
 
 extension KeyExamination {
-    var lifeChecks: [ComplianceCheck] { [state, period, retireAt, history] }
-
     /// The change that first put the key into force. An adopted key was in force before the register began. The
     /// exception is a key imported or generated after its adoption: the configuration named it before it existed.
     private var activation: KeyLifecycleChange? {
@@ -19,13 +17,12 @@ extension KeyExamination {
         _ judge: (KeyLifecycleRecord) -> Verdict
     ) -> ComplianceCheck {
         let unknown = "The register of key life has no record of this key, or could not be read."
-        let (value, result, detail) = key.life.map(judge) ?? (nil, .unavailable, unknown)
         return ComplianceCheck(
-            id, asks, requirements, value: value, expected: expected, result, detail: detail,
+            id, asks, requirements, expected: expected, key.life.map(judge) ?? .unavailable(unknown),
             evidence: key.life.map { "the register of key life, as of its change at \($0.since.text)" } ?? "none")
     }
 
-    private var state: ComplianceCheck {
+    var state: ComplianceCheck {
         known(
             "life.state", "In which state is it?", [.nist57("7")],
             expected: "staged, active, retiring, retired or suspended"
@@ -33,125 +30,109 @@ extension KeyExamination {
             let destroy = "Revoke it at Apple, destroy it, and remove it from the configuration."
             let state = life.state.rawValue
             let compromised = life.compromisedAt.map { "\(state), compromised at \($0.text)" }
-            if let compromised, life.isCompromised { return (compromised, .fail, destroy) }
+            if let compromised, life.isCompromised { return .fail(compromised, destroy) }
             if let compromised, let restoredAt = life.restoredAt, life.state != .destroyed {
-                return (
-                    "\(compromised), restored at \(restoredAt.text)", .pass,
-                    "The compromise was undone as a false alarm. See why: privyseal keys history \(life.keyID)."
-                )
+                return .pass(
+                    "\(compromised), restored at \(restoredAt.text)",
+                    "The compromise was undone as a false alarm. See why: privyseal keys history \(life.keyID).")
             }
             return switch life.state {
-            case .staged, .active, .retiring, .retired, .suspended: (state, .pass, nil)
-            case .compromised: (state, .fail, destroy)
-            case .destroyed: (state, .fail, "Remove it from the configuration.")
+            case .staged, .active, .retiring, .retired, .suspended: .pass(state)
+            case .compromised: .fail(state, destroy)
+            case .destroyed: .fail(state, "Remove it from the configuration.")
             }
         }
     }
 
-    private var period: ComplianceCheck {
+    var period: ComplianceCheck {
         known(
             "life.cryptoperiod", "Is it within its cryptoperiod?", [.nist57("5.3.6"), .pci("3.7.4")],
             expected: "at most \(key.cryptoperiod) days since it came into force"
         ) { life in
-            if life.state == .destroyed { return ("destroyed", .notApplicable, nil) }
+            if life.state == .destroyed { return .notApplicable("destroyed") }
             guard let activation else {
                 return life.state == .staged
-                    ? ("not in force yet", .notApplicable, nil)
-                    : (nil, .unavailable, "The register does not record its activation.")
+                    ? .notApplicable("not in force yet") : .unavailable("The register does not record its activation.")
             }
             guard activation.time <= now else {
-                return (
-                    activation.time.text, .fail,
-                    "That is after this report: a clock was changed. Check the key's history."
-                )
+                return .fail(
+                    activation.time.text, "That is after this report: a clock was changed. Check the key's history.")
             }
-            let age = "\(activation.time.days(until: now)) days"
-            if activation.time.days(until: now) > key.cryptoperiod {
-                return (age, .fail, "Import the next key, and rotate: privyseal keys activate.")
+            let days = activation.time.days(until: now)
+            if days > key.cryptoperiod {
+                return .fail("\(days) days", "Import the next key, and rotate: privyseal keys activate.")
             }
-            guard activation.action == .adopt else { return (age, .pass, nil) }
-            let unknown = "It was active before the register began; its age is not known."
-            return ("\(age) or more", .unavailable, unknown)
+            guard activation.action == .adopt else { return .pass("\(days) days") }
+            return .unavailable(
+                "It was active before the register began; its age is not known.", value: "\(days) days or more")
         }
     }
 
-    private var retireAt: ComplianceCheck {
+    var retireAt: ComplianceCheck {
         known(
             "life.retireAt", "Does its retiring have an end time?", [.pci("3.7.5")],
             expected: "a time, for a retiring key"
         ) { life in
-            guard life.state == .retiring else { return (nil, .notApplicable, "It is \(life.state.rawValue).") }
-            guard let time = life.retireAt else {
-                return ("none", .fail, "Set a time: privyseal keys retire.")
-            }
-            return (time.text, time > now ? .pass : .fail, time > now ? nil : "That was before this report.")
+            guard life.state == .retiring else { return .notApplicable(nil, "It is \(life.state.rawValue).") }
+            guard let time = life.retireAt else { return .fail("none", "Set a time: privyseal keys retire.") }
+            return time > now ? .pass(time.text) : .fail(time.text, "That was before this report.")
         }
     }
 
-    private var history: ComplianceCheck {
+    var history: ComplianceCheck {
         known(
             "life.history", "Does each change have a time, an actor and a reason?",
             [.nist57("7")], expected: "all of them, in order"
         ) { life in
-            guard !life.history.isEmpty else { return ("no change", .fail, nil) }
+            guard !life.history.isEmpty else { return .fail("no change") }
             let faults = life.history.filter { $0.actor.isEmpty || $0.reason.isEmpty }.count
             let isOrdered = zip(life.history, life.history.dropFirst()).allSatisfy { $0.time <= $1.time }
             let count = "\(life.history.count) change\(life.history.count == 1 ? "" : "s")"
-            guard faults == 0, isOrdered else {
-                return (count, .fail, "\(faults) without actor or reason, or out of order.")
-            }
-            return (count, .pass, nil)
+            return faults == 0 && isOrdered
+                ? .pass(count) : .fail(count, "\(faults) without actor or reason, or out of order.")
         }
     }
-
-    var jobChecks: [ComplianceCheck] { [job, twoPeople] }
 
     private var arrival: KeyLifecycleChange? {
         key.life?.history.last { $0.action == .import || $0.action == .generate }
     }
 
-    private var job: ComplianceCheck {
+    var job: ComplianceCheck {
         known(
             "ceremony.record", "Is its import or generation recorded?",
             [.pci("3.7.1"), .pci("3.7.2")], expected: "an import or a generation"
         ) { _ in
             guard let arrival else {
-                return (
-                    nil, .unavailable,
-                    "It is older than the register. Keep the paper record of its import with this report."
-                )
+                return .unavailable(
+                    "It is older than the register. Keep the paper record of its import with this report.")
             }
             // The prefix `reported.` marks what the provisioning command reported. Older registers lack it.
             let method = arrival.evidence["reported.method"] ?? arrival.evidence["method"]
             let reported = method.map { ", reported as \($0)" } ?? ""
             let evidence = arrival.evidence.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-            return (
-                "\(arrival.action.rawValue)\(reported), by \(arrival.actor) at \(arrival.time.text)", .pass,
-                evidence.isEmpty ? nil : evidence.joined(separator: ", ")
-            )
+            return .pass(
+                "\(arrival.action.rawValue)\(reported), by \(arrival.actor) at \(arrival.time.text)",
+                evidence.isEmpty ? nil : evidence.joined(separator: ", "))
         }
     }
 
-    private var twoPeople: ComplianceCheck {
+    var twoPeople: ComplianceCheck {
         let (id, asks) = ("ceremony.dualControl", "Did two people decide each change to its rights?")
+        let expected = "two administrators"
         guard hasDualControl else {
-            return ComplianceCheck(
-                id, asks, [], value: nil, expected: "two administrators", .notApplicable,
-                detail: "The account lets one administrator decide; see accounts.dualControl.",
-                evidence: "the configuration")
+            let reason = "The account lets one administrator decide; see accounts.dualControl."
+            return ComplianceCheck(id, asks, expected: expected, .notApplicable(nil, reason))
         }
-        return known(id, asks, [], expected: "two administrators") { life in
+        return known(id, asks, [], expected: expected) { life in
             let wanted = life.history.filter { $0.action.requiresDualControl }
             let alone = wanted.filter { $0.approver == nil || $0.approver == $0.actor }
             guard alone.isEmpty else {
-                return (
-                    "\(alone.count) of \(wanted.count) by one alone", .fail,
+                return .fail(
+                    "\(alone.count) of \(wanted.count) by one alone",
                     "Before the account had dual control, or bypassing it: "
-                        + alone.map { "\($0.action.rawValue) at \($0.time.text)" }.joined(separator: ", ")
-                )
+                        + alone.map { "\($0.action.rawValue) at \($0.time.text)" }.joined(separator: ", "))
             }
-            return wanted.isEmpty
-                ? ("no such change yet", .notApplicable, nil) : ("\(wanted.count) by two", .pass, nil)
+            return wanted.isEmpty ? .notApplicable("no such change yet") : .pass("\(wanted.count) by two")
         }
     }
 }

@@ -11,24 +11,23 @@ struct KeyExamination {
     /// In the order of the report.
     var checks: [ComplianceCheck] {
         let ofBackend = backendChecks
-        let identities = ofBackend.filter { $0.id.hasPrefix("identity.") }
-        return [identity] + identities + [custody] + ofBackend.filter { !$0.id.hasPrefix("identity.") } + [pairwise]
-            + lifeChecks + jobChecks
+        return [identity] + ofBackend.filter { $0.id.hasPrefix("identity.") } + [custody]
+            + ofBackend.filter { !$0.id.hasPrefix("identity.") }
+            + [pairwise, state, period, retireAt, history, job, twoPeople]
     }
 
     /// The checks that the key's backend made.
     private var backendChecks: [ComplianceCheck] {
-        let checks =
+        var checks =
             switch key.inspection {
             case .seen(let inspection, _): inspection.checks
             case .unseen(_, let checks): checks
             case .unsupported: [ComplianceCheck]()
             }
-        return checks.map { check in
-            var check = check
-            if check.evidence.isEmpty { check.evidence = inspectionEvidence }
-            return check
+        for index in checks.indices where checks[index].evidence.isEmpty {
+            checks[index].evidence = inspectionEvidence
         }
+        return checks
     }
 
     private var inspectionEvidence: String {
@@ -39,23 +38,18 @@ struct KeyExamination {
         }
     }
 
-    /// A value, its result, and the reason and the remedy.
-    typealias Verdict = (value: String?, result: ComplianceCheck.Result, detail: String?)
-
     /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
     func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
         _ judge: (KeyInspection) -> Verdict
     ) -> ComplianceCheck {
-        let (value, result, detail): Verdict =
+        let verdict: Verdict =
             switch key.inspection {
             case .seen(let inspection, _): judge(inspection)
-            case .unseen(let error, _): (nil, .unavailable, "\(error)")
-            case .unsupported: (nil, .unavailable, "This key's backend cannot examine its keys.")
+            case .unseen(let error, _): .unavailable("\(error)")
+            case .unsupported: .unavailable("This key's backend cannot examine its keys.")
             }
-        return ComplianceCheck(
-            id, asks, requirements, value: value, expected: expected, result, detail: detail,
-            evidence: inspectionEvidence)
+        return ComplianceCheck(id, asks, requirements, expected: expected, verdict, evidence: inspectionEvidence)
     }
 }
 

@@ -23,14 +23,7 @@ public struct DrillFinding: Sendable {
         "restore-from-backup-token",
     ]
 
-    public let id: String
-    public let scenario: String
-    public let ended: Timestamp
-    public let isPassed: Bool
-    /// Whether the drill made its own gateway, with keys in a software token.
-    public let isTemporary: Bool
-    /// The signed note that covers the drill's entries in its gateway's log.
-    public let checkpoint: String?
+    private let record: Record
     public let file: String
     /// SHA-256 of the file, in Base64url.
     public var digest: String
@@ -39,19 +32,22 @@ public struct DrillFinding: Sendable {
 
     /// Ignores the members that the report does not need.
     public init(from value: JSONValue, file: String, digest: String) throws(JSONReadError) {
-        let record = try value.decode(Record.self)
+        record = try value.decode()
         guard record.version == 1 else {
             throw JSONReadError(.invalid("is \(record.version); only version 1 is supported"))
         }
-        id = record.id
-        scenario = record.scenario
-        ended = record.ended
-        isPassed = record.verdict == "passed"
-        isTemporary = record.gateway.throwAway
-        checkpoint = record.audit?.checkpoint
         self.file = file
         self.digest = digest
     }
+
+    public var id: String { record.id }
+    public var scenario: String { record.scenario }
+    public var ended: Timestamp { record.ended }
+    public var isPassed: Bool { record.verdict == "passed" }
+    /// Whether the drill made its own gateway, with keys in a software token.
+    public var isTemporary: Bool { record.gateway.throwAway }
+    /// The signed note that covers the drill's entries in its gateway's log.
+    public var checkpoint: String? { record.audit?.checkpoint }
 
     private struct Record: Decodable {
         struct Gateway: Decodable {

@@ -1,4 +1,8 @@
+import Encodings
+public import KeyLifecycle
+import Signing
 public import SigningKit
+public import TransparencyLog
 
 /// The checks of every key and of the installation, with their results.
 public struct ComplianceReport: Sendable {
@@ -18,26 +22,9 @@ public struct ComplianceReport: Sendable {
         public var keyID: String
         public var facts: [Fact]
         public var checks: [ComplianceCheck]
-        public var history: [HistoryLine]
+        public var history: [KeyLifecycleChange]
 
         public var tally: ComplianceTally { ComplianceTally(checks) }
-    }
-
-    /// A change of a key's state.
-    public struct HistoryLine: Encodable, Sendable {
-        public var time: Timestamp
-        /// Such as `activate`.
-        public var action: String
-        /// Such as `staged → active`.
-        public var change: String
-        public var actor: String
-        public var approver: String?
-        public var reason: String
-
-        private enum CodingKeys: String, CodingKey {
-            case time = "at"
-            case action, change, actor, approver, reason
-        }
     }
 
     /// The newest checkpoint of the audit log when the report was made.
@@ -50,10 +37,10 @@ public struct ComplianceReport: Sendable {
         /// The signed note (C2SP tlog-checkpoint).
         public var note: String
 
-        public init(origin: String, size: Int, root: String, note: String) {
-            self.origin = origin
-            self.size = size
-            self.root = root
+        /// - Parameter checkpoint: The checkpoint in the note.
+        public init(note: String, _ checkpoint: Checkpoint) {
+            (origin, size) = (checkpoint.origin, checkpoint.size)
+            root = Hexadecimal.encode(checkpoint.root.bytes)
             self.note = note
         }
     }
@@ -68,4 +55,9 @@ public struct ComplianceReport: Sendable {
 
     public var checks: [ComplianceCheck] { sections.flatMap(\.checks) + keys.flatMap(\.checks) }
     public var tally: ComplianceTally { ComplianceTally(checks) }
+}
+
+extension KeyLifecycleChange {
+    /// Such as `staged → active`.
+    var states: String { (from.map { "\($0.rawValue) → " } ?? "") + to.rawValue }
 }

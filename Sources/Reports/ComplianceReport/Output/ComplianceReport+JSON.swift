@@ -1,3 +1,4 @@
+import KeyLifecycle
 import SigningKit
 import StrictJSON
 
@@ -22,9 +23,15 @@ extension ComplianceReport: Encodable {
                 ]
             },
             "keys": keys.map { key -> JSONMembers in
-                [
+                let history = key.history.map { change -> JSONMembers in
+                    [
+                        "at": change.time, "action": change.action, "change": change.states, "actor": change.actor,
+                        "approver": change.approver, "reason": change.reason,
+                    ]
+                }
+                return [
                     "issuerId": key.issuerID, "keyId": key.keyID, "verdict": key.tally,
-                    "facts": Self.members(of: key.facts), "history": key.history, "checks": key.checks,
+                    "facts": Self.members(of: key.facts), "history": history, "checks": key.checks,
                 ]
             },
         ]

@@ -1,3 +1,4 @@
+import KeyLifecycle
 import ReportPages
 import SigningKit
 
@@ -157,13 +158,13 @@ extension ComplianceReport {
         return table.html
     }
 
-    private static func table(_ history: [HistoryLine]) -> HTML {
+    private static func table(_ history: [KeyLifecycleChange]) -> HTML {
         var table = PageTable([
             .init("Time", width: 24), .init("Change", width: 24), .init("By", width: 22), .init("Reason", width: 30),
         ])
         for line in history {
             table.add([
-                "\(line.time.text)", "\(line.action)\(HTML.small(line.change))",
+                "\(line.time.text)", "\(line.action.rawValue)\(HTML.small(line.states))",
                 "\(line.actor)\(HTML.small(line.approver.map { "approved by \($0)" } ?? "alone"))", "\(line.reason)",
             ])
         }

@@ -1,5 +1,4 @@
 import AuditKit
-import Encodings
 public import SigningKit
 import StrictJSON
 public import TransparencyLog
@@ -77,13 +76,10 @@ public struct SignedReport: Sendable {
         _ anchor: ComplianceReport.Anchor, signedBy verifiers: [NoteVerifier]
     ) throws(SignedReportError) {
         let checkpoint: Checkpoint
-        do throws(NoteError) {
-            checkpoint = try Checkpoint(SignedNote(parsing: anchor.note), signedByLogWith: verifiers)
-        } catch {
+        do { checkpoint = try Checkpoint(SignedNote(parsing: anchor.note), signedByLogWith: verifiers) } catch {
             throw .wrongAnchor("\(error)")
         }
-        let root = Hexadecimal.encode(checkpoint.root.bytes)
-        guard checkpoint.origin == anchor.origin, checkpoint.size == anchor.size, root == anchor.root else {
+        guard ComplianceReport.Anchor(note: anchor.note, checkpoint) == anchor else {
             throw .wrongAnchor("It is not the one that the report names.")
         }
     }

@@ -35,13 +35,11 @@ extension ComplianceCommand {
 
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
-            let (bytes, pageBytes) = try StandardError.attempt(64) { () throws(AuditSetupError) in
-                let limit = EvidenceFile.Limit.report
-                return (
+            let limit = EvidenceFile.Limit.report
+            let (bytes, pageBytes) = try StandardError.attempt(64) {
+                (
                     try EvidenceFile.contents(ofArgument: file, limit: limit),
-                    try self.page.map { path throws(AuditSetupError) in
-                        try EvidenceFile.contents(of: path, limit: limit)
-                    }
+                    try page.map { try EvidenceFile.contents(of: $0, limit: limit) }
                 )
             }
             do throws(SignedReportError) {
@@ -59,21 +57,17 @@ extension ComplianceCommand {
         private func compare(_ report: VerifiedReport, _ verifiers: [NoteVerifier]) throws(SignedReportError) {
             guard let database else { return }
             guard let anchor = report.anchor else { throw .wrongAnchor("It has none.") }
+            let found: AuditReport
             do {
                 let reader = try BuiltIns.auditStore.read(at: database)
                 defer { reader.close() }
-                let found = try AuditVerifier(
-                    verifiers, externals: [ExternalCheckpoints([try SignedNote(parsing: anchor.note)])], faultLimit: 1
-                ).verify(reader)
-                if let fault = found.faults.first { throw SignedReportError.wrongAnchor("The log: \(fault)") }
-                guard found.externalChecked == 1 else {
-                    throw SignedReportError.wrongAnchor("The log has no place to compare it with.")
-                }
-            } catch let error as SignedReportError {
-                throw error
+                let external = ExternalCheckpoints([try SignedNote(parsing: anchor.note)])
+                found = try AuditVerifier(verifiers, externals: [external], faultLimit: 1).verify(reader)
             } catch {
                 throw .wrongAnchor("The log \(database) cannot be read. \(error)")
             }
+            if let fault = found.faults.first { throw .wrongAnchor("The log: \(fault)") }
+            guard found.externalChecked == 1 else { throw .wrongAnchor("The log has no place to compare it with.") }
         }
 
         // MARK: Answers

@@ -64,7 +64,12 @@ struct VerifyCommand: AsyncParsableCommand {
             case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)
             case .legacy(let answer): examiner.examine(answer, isSearching: explain)
             }
-        VerifyOutput(format: output.format, isExplaining: explain).show(explanation)
+        // The result is on standard output, and remarks are on standard error.
+        output.show(explanation, text: explain ? explanation.report : explanation.verdict)
+        if output.format == .text, !explain {
+            let remarks = explanation.isValid ? explanation.remarks : ["--explain looks for the reason."]
+            for remark in remarks { StandardError.print("privyseal: \(remark)") }
+        }
         if !explanation.isValid { throw ExitCode.failure }
     }
 }

@@ -66,10 +66,10 @@ extension AuditCommand {
             let limit = try before.map(AuditFilterOption.moment)
             let source = try log.open()
             // The lock lasts until the process ends.
-            try ArchiveLock.take(beside: source.path)
+            try Self.lock(beside: source.path)
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)
-            let selection = ArchiveSelection(source.reader, externals: collections.map(\.checkpoints))
+            let selection = ArchiveSelection(reader: source.reader, externals: collections.map(\.checkpoints))
             let chosen = try selection.segments(before: limit, count: segments)
             guard !chosen.isEmpty else {
                 let reason = try selection.reason(before: limit)
@@ -103,7 +103,7 @@ extension AuditCommand {
         }
 
         private func write(_ chosen: Range<Int>, of reader: any AuditReader) throws {
-            let archive = SegmentArchive(directory)
+            let archive = SegmentArchive(directory: directory)
             let roots = try reader.segmentRoots()
             for segment in chosen {
                 guard segment < roots.count else { throw CommandError("Segment \(segment) is no longer in the log.") }
@@ -137,30 +137,26 @@ extension AuditCommand {
             guard let log = try AuditComposition.open(configuration, isServing: false) else { return }
             let event = AuditEvent.archive(
                 from: entries.lowerBound, to: entries.upperBound, actor: Client.operator.name)
-            do throws(AuditError) {
-                try await log.record(event)
-            } catch {
+            do { try await log.record(event) } catch {
                 await log.close()
                 throw CommandError("Nothing was dropped, because it could not be recorded. \(error)")
             }
             await log.close()
         }
-    }
-}
 
-/// Allows one archiving of a log at a time: two would take each other's moved segments for damage.
-private enum ArchiveLock {
-    /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it.
-    static func take(beside database: String) throws(AuditSetupError) {
-        let directory = DurableWrite.directory(of: database)
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw AuditSetupError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
-            close(descriptor)
-            throw AuditSetupError("The log in \(directory) cannot be archived now: \(reason).")
+        /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it. Two archivings would
+        /// take each other's moved segments for damage.
+        private static func lock(beside database: String) throws(AuditSetupError) {
+            let directory = DurableWrite.directory(of: database)
+            let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                throw AuditSetupError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
+                close(descriptor)
+                throw AuditSetupError("The log in \(directory) cannot be archived now: \(reason).")
+            }
         }
     }
 }

@@ -27,26 +27,20 @@ extension AuditCommand {
             guard let head = try reader.head() else {
                 throw CommandError("The log holds no entries, and so no checkpoint.")
             }
-            let output = AuditOutput.standard
+            var heads = [head]
             if all {
-                let kept = try reader.checkpoints()
-                for checkpoint in kept where checkpoint.size < head.size {
-                    output.write(try note(checkpoint) + "\n".utf8)
-                }
                 // A kept checkpoint may have a cosigner's signature; the head never has one.
-                let last = kept.last { $0.size == head.size } ?? head
-                output.write(try note(last) + "\n".utf8)
-            } else {
-                output.write(try note(head))
+                let kept = try reader.checkpoints()
+                heads = kept.filter { $0.size < head.size } + [kept.last { $0.size == head.size } ?? head]
             }
+            let output = AuditOutput.standard
+            for head in heads { output.write(try note(head) + (all ? "\n" : "").utf8) }
             try output.finish()
         }
 
         /// The checkpoint as stored. Bytes that are not a checkpoint are not printed to a terminal.
         private func note(_ head: SignedTreeHead) throws -> [UInt8] {
-            do throws(NoteError) {
-                return Array(try SignedNote(parsing: head.note).description.utf8)
-            } catch {
+            do { return Array(try SignedNote(parsing: head.note).description.utf8) } catch {
                 throw CommandError(
                     "The checkpoint over \(head.size) entries is invalid: \(error) Run privyseal audit verify.")
             }
@@ -79,7 +73,12 @@ extension AuditCommand {
             let origin = verifiers.first?.name ?? ""
             if let cosigner = AuditComposition(audit, of: configuration).cosigner(of: origin) {
                 if openCosigner {
-                    let key = try await open(cosigner)
+                    let key: NoteVerifier
+                    do { key = try await cosigner.verifier() } catch {
+                        await cosigner.close()
+                        throw CommandError("The cosigner's key cannot be opened. \(error)")
+                    }
+                    await cosigner.close()
                     if !verifiers.contains(where: { $0.text == key.text }) { verifiers.append(key) }
                 } else if verifiers.count == 1 {
                     StandardError.print(Self.hint)
@@ -91,17 +90,6 @@ extension AuditCommand {
         private static let hint =
             "privyseal: There is a cosigner, too. Its key must be opened to print its public key: run this with "
             + "--open-cosigner as the gateway's user."
-
-        private func open(_ cosigner: KeyCosigner) async throws -> NoteVerifier {
-            do {
-                let verifier = try await cosigner.verifier()
-                await cosigner.close()
-                return verifier
-            } catch {
-                await cosigner.close()
-                throw CommandError("The cosigner's key cannot be opened. \(error)")
-            }
-        }
 
         private func document(_ verifiers: [NoteVerifier]) -> JSONMembers {
             let keys = verifiers.map { verifier -> JSONMembers in

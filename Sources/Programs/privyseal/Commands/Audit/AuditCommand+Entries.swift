@@ -35,7 +35,7 @@ extension AuditCommand {
 
         func run() throws {
             let reader = try log.open().reader
-            let printer = EntryPrinter(output.format)
+            var printer = EntryPrinter(format: output.format)
             let size = try reader.head()?.size ?? 0
             let begin = try reader.firstIndex()
             let first = max(begin, size - min(count, size))
@@ -44,7 +44,7 @@ extension AuditCommand {
             try printer.show(reader, first..<next)
             while follow, printer.isWell, printer.missing == nil {
                 usleep(Self.interval)
-                next = try pass(next, reader, printer)
+                next = try pass(next, reader, &printer)
             }
             try printer.finish()
             try reader.refuse(printer.missing)
@@ -52,7 +52,7 @@ extension AuditCommand {
 
         /// - Returns: the next index.
         private func pass(
-            _ next: Int, _ reader: any AuditReader, _ printer: EntryPrinter
+            _ next: Int, _ reader: any AuditReader, _ printer: inout EntryPrinter
         ) throws(AuditStoreError) -> Int {
             do throws(AuditStoreError) {
                 // Only entries that the signed tree head covers are durable.
@@ -108,10 +108,12 @@ extension AuditCommand {
         func run() throws {
             let query = try filter.query(isLatestFirst: !oldestFirst)
             let reader = try log.open(for: query)
-            if count { try printCount(query, reader) } else { try printEntries(query, reader) }
+            let coverage = try count ? printCount(query, reader) : printEntries(query, reader)
+            if let sentence = coverage.sentence { StandardError.print("privyseal: \(sentence)") }
+            try reader.refuse(coverage.missing)
         }
 
-        private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws {
+        private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws -> SearchCoverage {
             var count = 0
             let coverage = try reader.search(query) { _ in
                 count += 1
@@ -122,17 +124,11 @@ extension AuditCommand {
                     "count": count,
                     "index": ["answeredFor": coverage.byIndex, "named": coverage.foundByIndex] as JSONMembers,
                 ] as JSONMembers, text: "\(count)")
-            say(coverage)
-            try reader.refuse(coverage.missing)
+            return coverage
         }
 
-        private func say(_ coverage: SearchCoverage) {
-            guard let sentence = coverage.sentence else { return }
-            StandardError.print("privyseal: \(sentence)")
-        }
-
-        private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws {
-            let printer = EntryPrinter(output.format)
+        private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws -> SearchCoverage {
+            let printer = EntryPrinter(format: output.format)
             var (shown, more) = (0, 0)
             let coverage = try reader.search(query) { entry in
                 guard limit > 0, shown == limit else {
@@ -149,8 +145,7 @@ extension AuditCommand {
                     "privyseal: \(more < Self.countLimit ? "\(more)" : "\(Self.countLimit) or") more match; --limit 0 shows all, --count counts them."
                 )
             }
-            say(coverage)
-            try reader.refuse(coverage.missing)
+            return coverage
         }
 
         /// The most unprinted entries that are counted; counting all takes as long as printing them.
@@ -179,7 +174,7 @@ extension AuditCommand {
 
         func run() throws {
             let reader = try log.open().reader
-            guard let entry = try find(in: reader) else { throw CommandError(try absence(from: reader)) }
+            guard let entry = try reader.entry(at: index) else { throw CommandError(try absence(from: reader)) }
             let standard = AuditOutput.standard
             if raw {
                 standard.write(entry.body)
@@ -188,16 +183,6 @@ extension AuditCommand {
                 standard.write(line + "\n".utf8)
             }
             try standard.finish()
-        }
-
-        private func find(in reader: any AuditReader) throws(AuditStoreError) -> StoredEntry? {
-            guard index >= 0, index < Int.max else { return nil }
-            var found: StoredEntry?
-            try reader.entries(in: index..<index + 1) { entry in
-                found = entry
-                return false
-            }
-            return found
         }
 
         private func absence(from reader: any AuditReader) throws(AuditStoreError) -> String {
@@ -215,13 +200,9 @@ extension AuditCommand {
 }
 
 /// Prints entries to standard output, one per line.
-private final class EntryPrinter {
-    private let format: OutputOption.Format
+private struct EntryPrinter {
+    let format: OutputOption.Format
     private let output = AuditOutput.standard
-
-    init(_ format: OutputOption.Format) {
-        self.format = format
-    }
 
     /// False after a write error.
     var isWell: Bool { output.failure == nil }
@@ -237,7 +218,7 @@ private final class EntryPrinter {
         return output.write([UInt8(ascii: "\n")])
     }
 
-    func show(_ reader: any AuditReader, _ range: Range<Int>) throws(AuditStoreError) {
+    mutating func show(_ reader: any AuditReader, _ range: Range<Int>) throws(AuditStoreError) {
         var rest = range
         try reader.entries(in: range) { (entry) throws(AuditStoreError) in
             // In a damaged database, entries may be in any order.

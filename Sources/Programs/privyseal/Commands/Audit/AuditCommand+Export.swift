@@ -59,31 +59,26 @@ extension AuditCommand {
             // The search index may lack entries, and the file would not show it.
             query.usesIndex = false
             let reader = try log.open(for: query)
-            let output = try StandardError.attempt(64) { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            let output = try StandardError.attempt(64) { try AuditOutput.open(out) }
             var unfit: Int?
-            let missing: MissingEntries?
-            do throws(AuditStoreError) {
+            do {
                 if format == .csv { output.write(CSV.row(EntryCSV.header)) }
-                missing = try reader.search(query) { (entry) throws(AuditStoreError) in
+                let missing = try reader.search(query) { (entry) throws(AuditStoreError) in
                     guard let line = line(entry) else {
                         unfit = entry.index
                         return false
                     }
                     return output.write(line)
                 }.missing
+                if let unfit {
+                    throw CommandError(
+                        "The bytes of entry \(unfit) are not an entry, and the export would be wrong from there on: "
+                            + "run privyseal audit verify.")
+                }
+                if output.failure == nil { try reader.refuse(missing) }
             } catch {
                 output.abandon()
                 throw error
-            }
-            if let unfit {
-                output.abandon()
-                throw CommandError(
-                    "The bytes of entry \(unfit) are not an entry, and the export would be wrong from there on: "
-                        + "run privyseal audit verify.")
-            }
-            if missing != nil, output.failure == nil {
-                output.abandon()
-                try reader.refuse(missing)
             }
             try output.finish()
         }
@@ -151,10 +146,7 @@ extension AuditCommand {
         }
 
         private func cells(_ tally: AuditTally, _ begin: String, absent: String) -> [String] {
-            [
-                begin, tally.client ?? absent, tally.key ?? absent, tally.feature ?? absent, tally.outcome,
-                "\(tally.count)",
-            ]
+            [begin] + [tally.client, tally.key, tally.feature].map { $0 ?? absent } + [tally.outcome, "\(tally.count)"]
         }
 
         private func document(_ sums: [AuditTally]) -> JSONMembers {

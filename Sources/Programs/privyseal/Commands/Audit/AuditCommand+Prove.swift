@@ -62,7 +62,7 @@ extension AuditCommand {
                     try prover.consistency(from: head, to: later).text
                 }
             }
-            let output = try StandardError.attempt(64) { () throws(AuditSetupError) in try AuditOutput.open(out) }
+            let output = try StandardError.attempt(64) { try AuditOutput.open(out) }
             output.write(Array(proof.utf8))
             try output.finish()
         }
@@ -108,7 +108,7 @@ extension AuditCommand {
 
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
-            let bytes = try StandardError.attempt(64) { () throws(AuditSetupError) in
+            let bytes = try StandardError.attempt(64) {
                 try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
             }
             let (document, text): (JSONMembers, String)

@@ -50,42 +50,21 @@ extension AuditCommand {
         static func report(
             by verifier: AuditVerifier, on source: AuditSource, isQuiet: Bool
         ) throws(AuditStoreError) -> AuditReport {
-            let progress = ProgressBar(isShown: !isQuiet)
-            defer { progress.end() }
-            return try verifier.verify(source.reader) { done, total in progress.show(done, of: total) }
+            // A progress bar on standard error, only if that is a terminal.
+            guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return try verifier.verify(source.reader) }
+            var shown = -1
+            defer { Self.tell("\r\u{1B}[K") }
+            return try verifier.verify(source.reader) { done, total in
+                let percent = total > 0 ? min(100, Int(Double(done) / Double(total) * 100)) : 100
+                guard percent != shown else { return }
+                shown = percent
+                let bar = String(repeating: "=", count: percent * 30 / 100)
+                let rest = String(repeating: " ", count: 30 - bar.count)
+                Self.tell("\r[\(bar)\(rest)] \(percent) %, \(done) of \(total) entries")
+            }
         }
-    }
-}
 
-/// A progress bar on standard error, only if that is a terminal.
-private final class ProgressBar {
-    private let isShown: Bool
-    private var last = -1
-
-    private static let width = 30
-
-    init(isShown: Bool) {
-        self.isShown = isShown && isatty(STDERR_FILENO) == 1
-    }
-
-    func show(_ done: Int, of total: Int) {
-        let percent = total > 0 ? min(100, Int(Double(done) / Double(total) * 100)) : 100
-        guard isShown, percent != last else { return }
-        last = percent
-        let filled = percent * Self.width / 100
-        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: Self.width - filled)
-        write("\r[\(bar)] \(percent) %, \(done) of \(total) entries")
-    }
-
-    func end() {
-        guard last >= 0 else { return }
-        last = -1
-        write("\r\u{1B}[K")
-    }
-
-    private func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        // A write error does not matter here.
-        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+        /// An error of the terminal does not matter here.
+        private static func tell(_ text: String) { _ = DurableWrite.write(Array(text.utf8), to: STDERR_FILENO) }
     }
 }

@@ -25,11 +25,7 @@ struct AuditKeyOption: ParsableArguments {
                 "Nothing can be verified without the log's public key: give --key FILE, with a key that does not come "
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
-        return try StandardError.attempt(64) { () throws(AuditSetupError) in
-            var verifiers: [NoteVerifier] = []
-            for path in paths { verifiers += try AuditKeyFile.publicKeys(in: path) }
-            return verifiers
-        }
+        return try StandardError.attempt(64) { try paths.flatMap { try AuditKeyFile.publicKeys(in: $0) } }
     }
 }
 
@@ -47,12 +43,11 @@ struct AuditCheckpointOption: ParsableArguments {
 
     /// - Throws: `ExitCode` 64, after printing the error.
     func collections(for source: AuditSource) throws -> [CheckpointCollection] {
-        try StandardError.attempt(64) { () throws(AuditSetupError) in
-            var collections: [CheckpointCollection] = []
-            if let path = source.audit?.checkpoints.file.path, !files.contains(path) {
-                collections.append(try CheckpointCollection(path, isGiven: false))
-            }
-            for path in files { collections.append(try CheckpointCollection(path)) }
+        try StandardError.attempt(64) {
+            let own = source.audit.map { [$0.checkpoints.file.path] } ?? []
+            let collections =
+                try own.filter { !files.contains($0) }.map { try CheckpointCollection($0, isGiven: false) }
+                + files.map { try CheckpointCollection($0) }
             return collections.filter { $0.checkpoints.count > 0 }
         }
     }
@@ -74,6 +69,6 @@ struct AuditArchiveOption: ParsableArguments {
 
     var bodies: AuditArchive {
         guard let directory else { return { _ throws(AuditStoreError) in nil } }
-        return { segment throws(AuditStoreError) in try SegmentArchive(directory).bodies(of: segment) }
+        return { segment throws(AuditStoreError) in try SegmentArchive(directory: directory).bodies(of: segment) }
     }
 }

@@ -58,14 +58,12 @@ struct AuditFilterOption: ParsableArguments {
         var text = AuditQueryText()
         (text.since, text.until, text.day) = (since, until, day)
         text.isLatestFirst = isLatestFirst
-        let terms: [(AuditTerm, String?)] = [
-            (.client, client), (.app, app), (.feature, feature), (.product, product), (.offer, offer), (.key, key),
-            (.outcome, outcome), (.requestID, requestID), (.kind, kind), (.user, user),
+        let terms: [AuditTerm: String?] = [
+            .client: client, .app: app, .feature: feature, .product: product, .offer: offer, .key: key,
+            .outcome: outcome, .requestID: requestID, .kind: kind, .user: user,
         ]
-        for (term, value) in terms { text.terms[term] = value }
-        return try StandardError.attempt(64) { () throws(AuditQueryError) in
-            try text.query(at: ClockMonitor.systemTime())
-        }
+        text.terms = terms.compactMapValues(\.self)
+        return try StandardError.attempt(64) { try text.query(at: ClockMonitor.systemTime()) }
     }
 
     /// Reads one time, in the same forms as `--since`.

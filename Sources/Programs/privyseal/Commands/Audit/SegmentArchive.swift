@@ -5,11 +5,7 @@ import TransparencyLog
 
 /// A directory of archived segments: one file for each, with one canonical entry per line.
 struct SegmentArchive {
-    private let directory: String
-
-    init(_ directory: String) {
-        self.directory = directory
-    }
+    let directory: String
 
     private func path(of segment: Int) -> String {
         let digits = String(segment)
@@ -20,11 +16,7 @@ struct SegmentArchive {
     func bodies(of segment: Int) throws(AuditStoreError) -> [[UInt8]]? {
         let path = path(of: segment)
         guard access(path, F_OK) == 0 else { return nil }
-        do throws(AuditSetupError) {
-            return try Self.bodies(in: path)
-        } catch {
-            throw .failed(error.description)
-        }
+        do throws(AuditSetupError) { return try Self.bodies(in: path) } catch { throw .failed(error.description) }
     }
 
     private static func bodies(in path: String) throws(AuditSetupError) -> [[UInt8]] {
@@ -70,14 +62,9 @@ struct SegmentArchive {
 
 /// Selects the segments of a verified log that may be archived.
 struct ArchiveSelection {
-    private let reader: any AuditReader
-    private let externals: [ExternalCheckpoints]
-
-    /// - Parameter externals: the checkpoints kept outside the log.
-    init(_ reader: any AuditReader, externals: [ExternalCheckpoints]) {
-        self.reader = reader
-        self.externals = externals
-    }
+    let reader: any AuditReader
+    /// The checkpoints kept outside the log.
+    let externals: [ExternalCheckpoints]
 
     /// - Parameters:
     ///   - moment: each segment's last entry must be older; nil for any.
@@ -86,10 +73,7 @@ struct ArchiveSelection {
         let (first, closed) = try bounds()
         let end = min(closed, count.map { first + min($0, closed) } ?? closed)
         var last = first
-        while last < end, try moment.map({ moment throws(AuditStoreError) in try isOlder(last, than: moment) }) ?? true
-        {
-            last += 1
-        }
+        while last < end, try isOlder(last, than: moment) { last += 1 }
         return first..<last
     }
 
@@ -118,16 +102,13 @@ struct ArchiveSelection {
         return min(kept, outside ?? kept)
     }
 
-    private func isOlder(_ segment: Int, than moment: Timestamp) throws(AuditStoreError) -> Bool {
-        try time(of: AuditSegment.entries(of: segment).upperBound - 1).map { $0 < moment } ?? false
+    /// Whether the segment's last entry is older than `moment`. Any segment is older than nil.
+    private func isOlder(_ segment: Int, than moment: Timestamp?) throws(AuditStoreError) -> Bool {
+        guard let moment else { return true }
+        return try time(of: AuditSegment.entries(of: segment).upperBound - 1).map { $0 < moment } ?? false
     }
 
     private func time(of index: Int) throws(AuditStoreError) -> Timestamp? {
-        var time: Timestamp?
-        try reader.entries(in: index..<index + 1) { entry in
-            time = EntryFields(entry.body)?.time
-            return false
-        }
-        return time
+        try reader.entry(at: index).flatMap { EntryFields($0.body)?.time }
     }
 }

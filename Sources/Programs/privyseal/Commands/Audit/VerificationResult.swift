@@ -26,18 +26,15 @@ struct VerificationResult {
         }
     }
 
-    private static let lacksSecondPlace =
-        "No checkpoint from another place was compared: without one, an older copy of the whole log cannot be "
-        + "distinguished from a newer one."
-
-    private static let checkpointsBesideLog =
-        "The only compared checkpoints are stored next to the log, so an attacker can change both together. Make the gateway "
-        + "store them in another place (audit.checkpoints), and give those with --checkpoints."
-
     /// Why the result proves less than it could; nil if it does not.
     private var lack: String? {
-        if report.externalChecked == 0 { return Self.lacksSecondPlace }
-        return collections.allSatisfy { !$0.isGiven && $0.isBeside(database) } ? Self.checkpointsBesideLog : nil
+        if report.externalChecked == 0 {
+            return "No checkpoint from another place was compared: without one, an older copy of the whole log cannot "
+                + "be distinguished from a newer one."
+        }
+        guard collections.allSatisfy({ !$0.isGiven && $0.isBeside(database) }) else { return nil }
+        return "The only compared checkpoints are stored next to the log, so an attacker can change both together. "
+            + "Make the gateway store them in another place (audit.checkpoints), and give those with --checkpoints."
     }
 
     // MARK: Text
@@ -46,9 +43,8 @@ struct VerificationResult {
 
     private var verdict: String {
         let count = report.faultCount + damaged.count
-        let origin = PlainText.of(report.origin)
-        return isIntact
-            ? "\(origin): intact" : "\(origin): \(count) \(count == 1 ? "thing is" : "things are") wrong"
+        return PlainText.of(report.origin)
+            + (isIntact ? ": intact" : ": \(count) \(count == 1 ? "thing is" : "things are") wrong")
     }
 
     private var checked: [String] {
@@ -57,9 +53,7 @@ struct VerificationResult {
             lines.append("\(report.archived) of them archived; \(report.archivedChecked) were read from the archive")
         }
         lines.append("\(Self.checkpoints(report.keptChecked)) in the log, the newest among them, compared")
-        for collection in collections {
-            lines.append("\(Self.checkpoints(collection.checkpoints.count)) from \(collection.path)")
-        }
+        lines += collections.map { "\(Self.checkpoints($0.checkpoints.count)) from \($0.path)" }
         if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
         if let cosigned = report.cosigned, cosigned > 0 {
             lines.append(
@@ -77,10 +71,10 @@ struct VerificationResult {
     private static func checkpoints(_ count: Int) -> String { "\(count) checkpoint\(count == 1 ? "" : "s")" }
 
     private var faults: [String] {
-        let lines = report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
         let rest = report.faultCount - report.faults.count
-        let last = damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
-        return lines + (rest > 0 ? ["… and \(rest) more"] : []) + last
+        return report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
+            + (rest > 0 ? ["… and \(rest) more"] : [])
+            + damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
     }
 
     private var cautions: [String] {

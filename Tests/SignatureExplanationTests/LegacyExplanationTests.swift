@@ -172,7 +172,7 @@ struct LegacyExplanationTests {
         let explanation = LegacyFixture.examine(try fixture.answer(signing: fixture.fields, separator: ","))
         #expect(explanation.signingInput?.line == fixture.fields.joined(separator: "␣"))
         #expect(explanation.signingInput?.length == fixture.text.count)
-        #expect(explanation.signingInput?.digest == LegacyFixture.hex(SHA256.hash(data: fixture.text)))
+        #expect(explanation.signingInput?.sha256 == LegacyFixture.hex(SHA256.hash(data: fixture.text)))
         #expect(explanation.report.contains("com.Example.app␣2X9R4HXF34␣"))
     }
 }

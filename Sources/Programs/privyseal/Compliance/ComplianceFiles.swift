@@ -10,7 +10,7 @@ struct ComplianceFiles {
         html = "\(directory)/compliance-\(id).html"
     }
 
-    /// Writes both files or none: both are durable before the JSON gets its name.
+    /// Writes both files or none: both are durable under temporary names before the first one is renamed.
     func write(_ report: [UInt8], page: String) throws(AuditSetupError) {
         do {
             try FileManager.default.createDirectory(
@@ -19,19 +19,26 @@ struct ComplianceFiles {
         } catch {
             throw AuditSetupError("The report cannot be written to \(json): \(error.localizedDescription)")
         }
-        let output = try AuditOutput.open(json)
-        output.write(report)
-        var hasPage = false
-        do throws(AuditSetupError) {
-            try output.finish { (_) throws(AuditSetupError) in
-                let output = try AuditOutput.open(html)
-                output.write(Array(page.utf8))
-                try output.finish()
-                hasPage = true
-            }
-        } catch {
-            if hasPage { unlink(html) }
-            throw error
+        let drafts: [(path: String, bytes: [UInt8])] = [(json, report), (html, Array(page.utf8))]
+        defer { for draft in drafts { unlink("\(draft.path).part") } }
+        for draft in drafts { try Self.write(draft.bytes, to: "\(draft.path).part") }
+        // The ID is unique, so these names are free.
+        for draft in drafts where rename("\(draft.path).part", draft.path) != 0 {
+            let refusal = Self.refusal(draft.path)
+            unlink(json)
+            throw refusal
         }
+        try DurableWrite.synchronize(directoryOf: json)
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(AuditSetupError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { throw refusal(path) }
+        defer { close(descriptor) }
+        guard DurableWrite.all(bytes, to: descriptor) else { throw refusal(path) }
+    }
+
+    private static func refusal(_ path: String) -> AuditSetupError {
+        AuditSetupError("The report cannot be written to \(path): \(String(cString: strerror(errno))).")
     }
 }

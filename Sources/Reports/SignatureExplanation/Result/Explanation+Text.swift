@@ -47,7 +47,7 @@ extension Explanation {
 
     private static func lines(of rendering: SigningInputRendering) -> [String] {
         let width = rendering.parts.map(\.name.count).max() ?? 0
-        return ["To be signed: \(rendering.length) bytes, SHA-256 \(rendering.digest)", "   \(rendering.line)"]
+        return ["To be signed: \(rendering.length) bytes, SHA-256 \(rendering.sha256)", "   \(rendering.line)"]
             + rendering.parts.map { part in
                 let padding = String(repeating: " ", count: width - part.name.count)
                 return "   \(part.name)\(padding)  \(part.text.isEmpty ? "(empty)" : part.text)  [\(part.length)]"

@@ -18,7 +18,7 @@ public struct Finding: Encodable, Equatable, Sendable {
 
     public let code: FindingCode
     public let severity: Severity
-    public private(set) var evidence: Evidence
+    public private(set) var evidence = Evidence.seen
     /// The field, member or part with the mistake, in Apple's spelling.
     public let field: String?
     /// The observation, in one or more sentences.
@@ -29,11 +29,10 @@ public struct Finding: Encodable, Equatable, Sendable {
     /// - Parameter cure: Nil for the remedy of the code.
     public init(
         _ code: FindingCode, in field: String? = nil, _ message: String, severity: Severity = .error,
-        evidence: Evidence = .seen, cure: String? = nil
+        cure: String? = nil
     ) {
         self.code = code
         self.severity = severity
-        self.evidence = evidence
         self.field = field
         self.message = message
         self.cure = cure ?? code.cure

@@ -24,18 +24,13 @@ public struct SigningInputRendering: Encodable, Sendable {
     /// In bytes, separators included.
     public let length: Int
     /// The SHA-256 of all bytes in hexadecimal, to compare with the digest on the signing server.
-    public let digest: String
-
-    private enum CodingKeys: String, CodingKey {
-        case parts, separator, length
-        case digest = "sha256"
-    }
+    public let sha256: String
 
     init(_ parts: [Part], separator: String, signingInput: [UInt8]) {
         self.parts = parts
         self.separator = separator
         length = signingInput.count
-        digest = Hexadecimal.encode(SHA256.hash(data: signingInput))
+        sha256 = Hexadecimal.encode(SHA256.hash(data: signingInput))
     }
 
     /// The parts in one line; `␣` stands for U+2063.

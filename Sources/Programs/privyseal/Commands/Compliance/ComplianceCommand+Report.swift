@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditLog
 import ComplianceReport
+import Encodings
 import GatewayConfiguration
 import SigningKit
 import TransparencyLog
@@ -65,7 +66,7 @@ extension ComplianceCommand {
                 try await KeyLifecycleClientOption.lifecycleClient(configuration, lifecycleClient.admin).overview()
             }
             let now = ClockMonitor.systemTime()
-            let report = findings.report(id: Self.id(at: now.rfc3339), at: now)
+            let report = findings.report(id: Self.id(at: now), at: now)
             let (sealed, page) = try SignedReport.make(report, signer: signer)
             let files = out.map { ComplianceFiles(id: report.id, in: $0) }
             try files?.write(sealed.bytes, page: page)
@@ -98,11 +99,9 @@ extension ComplianceCommand {
         }
 
         /// The time to the second, and 32 random bits.
-        private static func id(at time: [UInt8]) -> String {
-            let digits = time.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
-            let random = String(UInt32.random(in: .min ... .max), radix: 16)
-            return String(decoding: digits, as: UTF8.self) + "Z-"
-                + String(repeating: "0", count: 8 - random.count) + random
+        private static func id(at time: Timestamp) -> String {
+            let random = withUnsafeBytes(of: UInt32.random(in: .min ... .max), Array.init)
+            return "\(time.text.filter { $0 != "-" && $0 != ":" }.prefix(15))Z-\(Hexadecimal.encode(random))"
         }
     }
 }

@@ -153,13 +153,13 @@ struct KeyStopTests {
     func tooMany() async throws {
         let fixture = try await LifecycleTestGateway()
         fixture.gateway.store.fault = .full("No space is left.")
-        for number in 0...UnrecordedStops.limit {
+        for number in 0...KeyStop.limit {
             let order = KeyChangeOrder(.compromise, "ACTIVE", reason: "Number \(number)")
             let error = await #expect(throws: KeyLifecycleRefusal.self) {
                 try await fixture.lifecycle.change(order, by: "alice")
             }
             let isKept = error?.description.contains("does not keep this order") == false
-            #expect(isKept == (number < UnrecordedStops.limit))
+            #expect(isKept == (number < KeyStop.limit))
         }
         try await fixture.recover()
         #expect(fixture.state("ACTIVE") == .compromised)

@@ -57,7 +57,7 @@ struct LifecycleTestGateway {
 
     func state(_ keyID: String) -> KeyLifecycleState? { gateway.keyStates.records[keyID]?.state }
 
-    func change(_ action: KeyLifecycleAction, _ keyID: String) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
+    func change(_ action: KeyLifecycleAction, _ keyID: String) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try await lifecycle.change(KeyChangeOrder(action, keyID, reason: "A test."), by: "alice")
     }
 

@@ -52,34 +52,15 @@ extension KeyChangeOrder {
     }
 }
 
-/// The result of an order.
-public enum KeyChangeAnswer: Sendable {
-    /// The new records of the changed keys.
-    case done([KeyLifecycleRecord])
-    /// A second administrator must approve the order.
-    case proposed(KeyProposal)
-}
-
-extension KeyChangeAnswer: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case keys, proposal
+/// The details of a proposal for the order.
+extension KeyChangeOrder {
+    var details: [String: String] {
+        ["retiring": retiring, "overlap": overlap?.description, "watch": watch?.description].compactMapValues(\.self)
     }
 
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        self =
-            switch try members.decodeIfPresent(KeyProposal.self, forKey: .proposal) {
-            case let proposal?: .proposed(proposal)
-            case nil: .done(try members.decode([KeyLifecycleRecord].self, forKey: .keys))
-            }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        let members: JSONMembers =
-            switch self {
-            case .done(let records): ["outcome": "done", "keys": records]
-            case .proposed(let proposal): ["outcome": "proposed", "proposal": proposal]
-            }
-        try members.encode(to: encoder)
+    init(_ proposal: KeyProposal) {
+        self.init(
+            proposal.action, proposal.keyID, reason: proposal.reason, retiring: proposal.details["retiring"],
+            overlap: proposal.details["overlap"].flatMap(Int.init), watch: proposal.details["watch"].flatMap(Int.init))
     }
 }

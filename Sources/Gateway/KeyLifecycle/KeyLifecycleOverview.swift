@@ -47,13 +47,8 @@ public struct KeyLifecycleOverview: Codable, Sendable {
         case differences
     }
 
-    public init(
-        accounts: [Account], proposals: [KeyProposal] = [], jobs: [ProvisioningJob] = [], differences: [String] = []
-    ) {
-        self.accounts = accounts
-        self.proposals = proposals
-        self.jobs = jobs
-        self.differences = differences
+    public func key(_ keyID: String) -> Key? {
+        accounts.lazy.flatMap(\.keys).first { $0.life.keyID == keyID }
     }
 }
 
@@ -92,39 +87,34 @@ extension KeyLifecycleOverview {
         let records = stateCache.records.values.sorted { ($0.issuerID, $0.keyID) < ($1.issuerID, $1.keyID) }.map {
             var record = $0
             record.state = record.state.stopped(as: held[record.keyID])
+            record.fingerprint = record.fingerprint ?? handles[record.keyID]?.fingerprint
             return record
         }
-        var issuers = stateCache.accounts.map(\.issuerID)
-        for record in records where !issuers.contains(record.issuerID) { issuers.append(record.issuerID) }
         var accounts: [Account] = []
-        for issuerID in issuers where !accounts.contains(where: { $0.issuerID == issuerID }) {
+        for issuerID in stateCache.accounts.map(\.issuerID) + records.map(\.issuerID)
+        where !accounts.contains(where: { $0.issuerID == issuerID }) {
             let keys = records.filter { $0.issuerID == issuerID }.map { record in
-                Key(
-                    record, isRecorded: held[record.keyID] == nil, declared: stateCache.isDeclared(record.keyID),
-                    handle: handles[record.keyID])
+                let handle = handles[record.keyID]
+                return Key(
+                    life: record, isRecorded: held[record.keyID] == nil,
+                    isDeclared: stateCache.isDeclared(record.keyID), fitness: handle?.state.name,
+                    complaint: handle?.state.reason, uri: handle?.settings.uri.description,
+                    custody: handle?.custody?.rawValue)
             }
             accounts.append(
                 Account(issuerID: issuerID, hasDualControl: stateCache.hasDualControl(issuerID), keys: keys))
         }
         self.init(
             accounts: accounts, proposals: stateCache.proposals.filter { !isOver(stateCache.deadline(of: $0)) },
-            jobs: stateCache.jobs,
-            differences: Self.differences(stateCache, records, held, handles)
-                + Self.postponedRetirements(
-                    records.filter { stateCache.deadline(of: $0).map(isOver) == false }, at: time))
-    }
-
-    /// Reports keys that a step of the clock would have retired.
-    ///
-    /// - Parameter records: keys whose deadline has not passed.
-    private static func postponedRetirements(_ records: [KeyLifecycleRecord], at time: Timestamp) -> [String] {
-        records.filter { record in
-            guard record.state == .retiring, let retireAt = record.retireAt else { return false }
-            return retireAt <= time
-        }.map { record in
-            "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since "
-                + "its retirement was ordered, so it still signs until the ordered time has passed. If the clock is "
-                + "right now, retire the key, or restart the gateway."
+            jobs: stateCache.jobs, differences: Self.differences(stateCache, records, held, handles))
+        for record in records where record.state == .retiring {
+            guard let deadline = stateCache.deadline(of: record), deadline.time <= time, !isOver(deadline) else {
+                continue
+            }
+            differences.append(
+                "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since "
+                    + "its retirement was ordered, so it still signs until the ordered time has passed. If the clock is "
+                    + "right now, retire the key, or restart the gateway.")
         }
     }
 
@@ -160,48 +150,31 @@ extension KeyLifecycleOverview {
                     + "the stop again.")
         }
         for account in stateCache.accounts {
-            for key in account.keys {
-                guard let record = records.first(where: { $0.keyID == key.keyID }), record.issuerID != account.issuerID
-                else {
-                    continue
-                }
+            for record in records
+            where record.issuerID != account.issuerID && account.keys.contains(where: { $0.keyID == record.keyID }) {
                 sentences.append(
-                    "The key \(key.keyID) belongs to the account \(record.issuerID) in the register, but the configuration names it "
+                    "The key \(record.keyID) belongs to the account \(record.issuerID) in the register, but the configuration names it "
                         + "for \(account.issuerID): it signs nothing. Correct the issuer ID.")
             }
         }
-        for record in records where !stateCache.isDeclared(record.keyID) {
-            switch record.state {
-            case .active, .retiring, .staged, .suspended:
+        for record in records {
+            switch (record.state, stateCache.isDeclared(record.keyID)) {
+            case (.active, false), (.retiring, false), (.staged, false), (.suspended, false):
                 sentences.append(
                     "The key \(record.keyID) is \(record.state.rawValue) in the register, but the configuration does not name "
                         + "it: it signs nothing. Add it and reload"
                         + (record.state == .active ? "." : ", or retire it."))
-            case .retired, .compromised, .destroyed: continue
+            case (.destroyed, true):
+                sentences.append(
+                    handles[record.keyID]?.state.canSign == true
+                        ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it exists. "
+                            + "Destroy it on its token, remove it from the configuration and reload."
+                        : "The key \(record.keyID) is destroyed, and the configuration still names it. Remove it and "
+                            + "reload.")
+            default: continue
             }
         }
-        for record in records where stateCache.isDeclared(record.keyID) && record.state == .destroyed {
-            let signs = handles[record.keyID]?.state.canSign == true
-            sentences.append(
-                signs
-                    ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it exists. "
-                        + "Destroy it on its token, remove it from the configuration and reload."
-                    : "The key \(record.keyID) is destroyed, and the configuration still names it. Remove it and "
-                        + "reload."
-            )
-        }
         return sentences
-    }
-}
-
-extension KeyLifecycleOverview.Key {
-    fileprivate init(_ record: KeyLifecycleRecord, isRecorded: Bool, declared: Bool, handle: KeyHandle?) {
-        var record = record
-        record.fingerprint = record.fingerprint ?? handle?.fingerprint
-        self.init(
-            life: record, isRecorded: isRecorded, isDeclared: declared, fitness: handle?.state.name,
-            complaint: handle?.state.reason,
-            uri: handle.map { "\($0.settings.uri)" }, custody: handle?.custody?.rawValue)
     }
 }
 

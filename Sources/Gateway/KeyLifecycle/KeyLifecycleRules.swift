@@ -10,10 +10,13 @@ struct KeyLifecycleRules {
 
     func record(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         guard let record = records[keyID], record.keyID.hasSameBytes(as: keyID) else {
-            throw KeyLifecycleRefusal(
-                .unknown, "There is no key \(keyID). privyseal keys states lists the keys.")
+            throw Self.noKey(keyID)
         }
         return record
+    }
+
+    static func noKey(_ keyID: String) -> KeyLifecycleRefusal {
+        KeyLifecycleRefusal(.unknown, "There is no key \(keyID). privyseal keys states lists the keys.")
     }
 
     /// Throws if the destruction of the key has begun: the key must not sign again.
@@ -28,26 +31,68 @@ struct KeyLifecycleRules {
         records.values.first { $0.issuerID == issuerID && $0.state == .active }
     }
 
-    /// - Returns: the key that becomes active, and the active key that it replaces, if any.
-    func activation(
-        _ order: KeyChangeOrder
-    ) throws(KeyLifecycleRefusal) -> (new: KeyLifecycleRecord, old: KeyLifecycleRecord?) {
-        let new = try record(order.keyID)
-        try requireNoDestruction(of: order.keyID)
-        switch new.state {
-        case .retiring where overdue.contains(order.keyID):
-            throw KeyLifecycleRefusal("The retirement time of the key \(new.keyID) has passed; activate another one.")
-        case .staged, .retiring: break
-        case .active: throw KeyLifecycleRefusal("The key \(new.keyID) is active already.")
-        case .suspended:
-            throw KeyLifecycleRefusal("The key \(new.keyID) is suspended; resume it first, with privyseal keys resume.")
-        case .compromised:
+    /// What an order changes.
+    struct Transition {
+        /// The record before the change.
+        let record: KeyLifecycleRecord
+        let state: KeyLifecycleState
+        /// For `activate`: the active key that retires.
+        var replaced: KeyLifecycleRecord?
+    }
+
+    /// The transition that an order makes in the current state. It holds all rules for orders: a proposal is checked
+    /// with it, and the change itself is made from its result.
+    func transition(_ order: KeyChangeOrder) throws(KeyLifecycleRefusal) -> Transition {
+        let record = try record(order.keyID)
+        let key = "The key \(record.keyID)"
+        switch (order.action, record.state) {
+        case (.activate, .retiring) where overdue.contains(record.keyID):
             throw KeyLifecycleRefusal(
-                "The key \(new.keyID) is compromised. If it is not, undo that first, with privyseal keys restore.")
-        case .retired:
-            throw KeyLifecycleRefusal("The key \(new.keyID) is retired, which is final; import another one.")
-        case .destroyed: throw KeyLifecycleRefusal("The key \(new.keyID) is destroyed; import another one.")
+                "The retirement time of the key \(record.keyID) has passed; activate another one.")
+        case (.activate, .staged), (.activate, .retiring): return try activation(order, record)
+        case (.activate, .suspended):
+            throw KeyLifecycleRefusal("\(key) is suspended; resume it first, with privyseal keys resume.")
+        case (.activate, .compromised):
+            throw KeyLifecycleRefusal(
+                "\(key) is compromised. If it is not, undo that first, with privyseal keys restore.")
+        case (.activate, .retired):
+            throw KeyLifecycleRefusal("\(key) is retired, which is final; import another one.")
+        case (.activate, .destroyed): throw KeyLifecycleRefusal("\(key) is destroyed; import another one.")
+
+        case (.retire, .compromised) where record.stateBeforeCompromise == .destroyed:
+            throw KeyLifecycleRefusal("\(key) was destroyed before it was compromised: there is nothing to retire.")
+        case (.retire, .staged), (.retire, .retiring), (.retire, .suspended), (.retire, .compromised):
+            return Transition(record: record, state: .retired)
+        case (.retire, .active):
+            throw KeyLifecycleRefusal(
+                "\(key) is the only active key of its account. Activate another one, which retires this one: "
+                    + "privyseal keys activate NEW --retire \(record.keyID) --overlap 24h.")
+
+        case (.suspend, .staged), (.suspend, .active), (.suspend, .retiring):
+            return Transition(record: record, state: .suspended)
+        case (.suspend, .compromised): throw KeyLifecycleRefusal("\(key) is compromised, and signs nothing now.")
+        case (.compromise, let state) where state != .compromised:
+            return Transition(record: record, state: .compromised)
+
+        case (.resume, .suspended): return try resumption(record)
+        case (.restore, .compromised):
+            try requireNoDestruction(of: record.keyID)
+            // A retired or destroyed key becomes retired or destroyed again.
+            let final: KeyLifecycleState? = [.retired, .destroyed].first { $0 == record.stateBeforeCompromise }
+            return Transition(record: record, state: final ?? .suspended)
+        case (.resume, let state): throw KeyLifecycleRefusal("\(key) is \(state.rawValue), not suspended.")
+        case (.restore, let state): throw KeyLifecycleRefusal("\(key) is \(state.rawValue), not compromised.")
+
+        case (.activate, _), (.retire, _), (.suspend, _), (.compromise, _): throw already(record)
+        case (.adopt, _), (.import, _), (.generate, _), (.expire, _), (.revert, _), (.destroy, _):
+            throw KeyLifecycleRefusal("\(order.action.rawValue) cannot be requested here.")
         }
+    }
+
+    private func activation(
+        _ order: KeyChangeOrder, _ new: KeyLifecycleRecord
+    ) throws(KeyLifecycleRefusal) -> Transition {
+        try requireNoDestruction(of: new.keyID)
         if new.isCompromised, let compromisedAt = new.compromisedAt {
             throw KeyLifecycleRefusal(
                 "The key \(new.keyID) was compromised at \(compromisedAt.text), "
@@ -58,7 +103,7 @@ struct KeyLifecycleRules {
                 throw KeyLifecycleRefusal(
                     "The key \(named) is not active: no key of the account is. Omit --retire.")
             }
-            return (new, nil)
+            return Transition(record: new, state: .active)
         }
         guard let named = order.retiring else {
             throw KeyLifecycleRefusal(
@@ -75,76 +120,28 @@ struct KeyLifecycleRules {
         guard order.watch ?? 0 <= Self.longestWatch else {
             throw KeyLifecycleRefusal("The gateway monitors the new key for at most a day; give a shorter --watch.")
         }
-        return (new, old)
+        return Transition(record: new, state: .active, replaced: old)
     }
 
     /// In seconds.
     private static let longestWatch = 86_400
 
-    func retirement(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
-        let record = try record(keyID)
-        switch record.state {
-        case .compromised where record.stateBeforeCompromise == .destroyed:
-            throw KeyLifecycleRefusal(
-                "The key \(keyID) was destroyed before it was compromised: there is nothing to retire.")
-        case .staged, .retiring, .suspended, .compromised: return record
-        case .active:
-            throw KeyLifecycleRefusal(
-                "The key \(keyID) is the only active key of its account. Activate another one, which retires this one: "
-                    + "privyseal keys activate NEW --retire \(keyID) --overlap 24h.")
-        case .retired, .destroyed: throw already(record)
-        }
-    }
-
-    func suspension(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
-        let record = try record(keyID)
-        switch record.state {
-        case .staged, .active, .retiring: return record
-        case .suspended, .retired, .destroyed: throw already(record)
-        case .compromised: throw KeyLifecycleRefusal("The key \(keyID) is compromised, and signs nothing now.")
-        }
-    }
-
-    func resumption(_ keyID: String) throws(KeyLifecycleRefusal) -> (KeyLifecycleRecord, KeyLifecycleState) {
-        let record = try record(keyID)
-        guard record.state == .suspended else {
-            throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), not suspended.")
-        }
-        try requireNoDestruction(of: keyID)
+    private func resumption(_ record: KeyLifecycleRecord) throws(KeyLifecycleRefusal) -> Transition {
+        try requireNoDestruction(of: record.keyID)
         let state = record.suspendedFrom ?? .staged
         if state == .active, let active = active(of: record.issuerID) {
             throw KeyLifecycleRefusal(
-                "The key \(keyID) was active when it was suspended, and \(active.keyID) is active now. Retire it, or suspend "
-                    + "\(active.keyID) first.")
+                "The key \(record.keyID) was active when it was suspended, and \(active.keyID) is active now. Retire it, "
+                    + "or suspend \(active.keyID) first.")
         }
-        if state == .retiring, overdue.contains(keyID) {
-            throw KeyLifecycleRefusal("The retirement time of the key \(keyID) has passed. Retire it.")
+        if state == .retiring, overdue.contains(record.keyID) {
+            throw KeyLifecycleRefusal("The retirement time of the key \(record.keyID) has passed. Retire it.")
         }
         // The key may be compromised or destroyed under another ID.
         if state.signs, let fingerprint = record.fingerprint {
-            try requireOwnKey(fingerprint, of: keyID, amongLostOnly: true)
+            try requireOwnKey(fingerprint, of: record.keyID, amongLostOnly: true)
         }
-        return (record, state)
-    }
-
-    func compromise(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
-        let record = try record(keyID)
-        guard record.state != .compromised else { throw already(record) }
-        return record
-    }
-
-    /// - Returns: the record, and the new state. A retired or destroyed key becomes retired or destroyed again.
-    func restoration(_ keyID: String) throws(KeyLifecycleRefusal) -> (KeyLifecycleRecord, KeyLifecycleState) {
-        let record = try record(keyID)
-        guard record.state == .compromised else {
-            throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), not compromised.")
-        }
-        try requireNoDestruction(of: keyID)
-        return switch record.stateBeforeCompromise {
-        case .retired: (record, .retired)
-        case .destroyed: (record, .destroyed)
-        default: (record, .suspended)
-        }
+        return Transition(record: record, state: state)
     }
 
     /// Throws if the key has another ID in the register: a compromise or destruction of one ID would miss the other.
@@ -159,20 +156,6 @@ struct KeyLifecycleRules {
             "The key \(fingerprint) is \(other.keyID) in the register, which is \(other.state.rawValue)"
                 + (other.isCompromised && other.state != .compromised ? " and was compromised" : "")
                 + ". A key ID is Apple's name for one key: use another key for \(keyID).")
-    }
-
-    /// Throws if an order or proposal cannot be carried out now. The change itself uses the same functions.
-    func check(_ order: KeyChangeOrder) throws(KeyLifecycleRefusal) {
-        switch order.action {
-        case .activate: _ = try activation(order)
-        case .retire: _ = try retirement(order.keyID)
-        case .suspend: _ = try suspension(order.keyID)
-        case .resume: _ = try resumption(order.keyID)
-        case .compromise: _ = try compromise(order.keyID)
-        case .restore: _ = try restoration(order.keyID)
-        case .adopt, .import, .generate, .expire, .revert, .destroy:
-            throw KeyLifecycleRefusal("\(order.action.rawValue) cannot be requested here.")
-        }
     }
 
     /// Throws if a provisioning job may not begin.

@@ -1,7 +1,6 @@
 import AuditKit
 public import Signing
 import SigningKit
-import StrictJSON
 
 extension KeyLifecycleService {
     /// How long a change waits for the entries of requests in progress.
@@ -9,10 +8,10 @@ extension KeyLifecycleService {
     /// The default of `KeyChangeOrder.watch`, in seconds.
     private static let standardWatch = 300
 
-    func activate(_ order: KeyChangeOrder, _ context: ChangeContext) async throws(KeyLifecycleRefusal)
-        -> [KeyLifecycleRecord]
-    {
-        let (new, old) = try rules.activation(order)
+    func activate(
+        _ order: KeyChangeOrder, _ step: KeyLifecycleRules.Transition, _ context: ChangeContext
+    ) async throws(KeyLifecycleRefusal) -> [KeyLifecycleRecord] {
+        var new = step.record
         if let stop = stateCache.held[new.keyID] {
             throw KeyLifecycleRefusal(
                 "The key \(new.keyID) is being stopped (\(stop.rawValue)). Look at its state first: privyseal keys show \(new.keyID)."
@@ -20,16 +19,15 @@ extension KeyLifecycleService {
         }
         let proven = try require(context.proof, of: new.keyID)
         try rules.requireOwnKey(proven, of: new.keyID, amongLostOnly: true)
-        var changed = new
-        changed.fingerprint = proven
+        new.fingerprint = proven
         let records = try await changeOver(issuerID: new.issuerID, fulfilling: context.fulfils) {
             time -> [KeyLifecycleRecord] in
-            let active = self.change(changed, to: .active, .activate, context, at: time)
-            guard let old else { return [active] }
+            let active = self.change(new, to: .active, .activate, context, at: time)
+            guard let old = step.replaced else { return [active] }
             let retireAt = time.later(by: Int64(clamping: order.overlap ?? 0))
             return [active, self.change(old, to: .retiring, .retire, context, at: time, retireAt: retireAt)]
         }
-        if let old { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
+        if let old = step.replaced { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
         return records
     }
 
@@ -61,27 +59,29 @@ extension KeyLifecycleService {
     /// Signs the proof for a change. Call it outside `inTurn`, because a token may hang.
     ///
     /// - Returns: nil if the change needs no proof, or if the rules refuse it.
-    func proof(for order: KeyChangeOrder) async throws(KeyLifecycleRefusal) -> FreshPossessionProof? {
-        guard [.activate, .resume].contains(order.action), (try? rules.check(order)) != nil else { return nil }
-        if order.action == .resume, try rules.resumption(order.keyID).1 != .active { return nil }
-        return FreshPossessionProof(keyID: order.keyID, fingerprint: try await requireProof(of: order.keyID))
+    func proof(for order: KeyChangeOrder) async throws(KeyLifecycleRefusal) -> PublicKeyFingerprint? {
+        guard let step = try? rules.transition(order), step.state == .active else { return nil }
+        return try await requireProof(of: order.keyID)
     }
 
     /// Throws unless the key that signed the proof would still sign. Call it inside `inTurn`.
+    ///
+    /// - Parameter proof: the result of `requireProof`.
     @discardableResult
-    func require(_ proof: FreshPossessionProof?, of keyID: String) throws(KeyLifecycleRefusal) -> PublicKeyFingerprint {
-        guard let proof, proof.keyID == keyID, let handle = handle(keyID), handle.fingerprint == proof.fingerprint,
-            handle.state.canSign, stateCache.records[keyID]?.fingerprint ?? proof.fingerprint == proof.fingerprint
+    func require(_ proof: PublicKeyFingerprint?, of keyID: String) throws(KeyLifecycleRefusal) -> PublicKeyFingerprint {
+        guard let proof, let handle = handle(keyID), handle.fingerprint == proof, handle.state.canSign,
+            stateCache.records[keyID]?.fingerprint ?? proof == proof
         else {
             throw KeyLifecycleRefusal(
                 "The state of the keys changed while \(keyID) signed a fresh proof of possession; this order has "
                     + "changed nothing. Run the same command again.")
         }
-        return proof.fingerprint
+        return proof
     }
 
     /// Signs a proof of possession now.
-    @discardableResult
+    ///
+    /// - Returns: the fingerprint of the key that signed it.
     func requireProof(of keyID: String) async throws(KeyLifecycleRefusal) -> PublicKeyFingerprint {
         guard let handle = handle(keyID) else {
             throw KeyLifecycleRefusal(
@@ -115,16 +115,16 @@ extension KeyLifecycleService {
     {
         try requireLoaded()
         _ = try provable(keyID)
-        let proof = FreshPossessionProof(keyID: keyID, fingerprint: try await requireProof(of: keyID))
+        let proof = try await requireProof(of: keyID)
         return try await inTurn { () throws(KeyLifecycleRefusal) in
             var record = try provable(keyID)
             record.fingerprint = try require(proof, of: keyID)
-            var entry = record.lifecycleEntry
-            entry.event = .proved
-            (entry.action, entry.actor, entry.approver, entry.reason) = ("prove", actor.name, nil, nil)
-            (entry.from, entry.to, entry.evidence) = (nil, nil, [:])
-            try await register([(entry, RegisterName.key(keyID), JSONText.encode(record))])
-            stateCache.set([record])
+            let entry = KeyLifecycleEntry(
+                .proved, action: "prove", issuerID: record.issuerID, keyID: keyID, actor: actor.name,
+                retireAt: record.retireAt, fingerprint: record.fingerprint?.description)
+            var transaction = RegisterTransaction()
+            transaction.set(record, entry)
+            try await commit(transaction)
             return record
         }
     }
@@ -137,10 +137,4 @@ extension KeyLifecycleService {
             throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs.")
         }
     }
-}
-
-/// A proof of possession that a key signed just before a change.
-struct FreshPossessionProof: Sendable {
-    let keyID: String
-    let fingerprint: PublicKeyFingerprint
 }

@@ -2,14 +2,12 @@ import AuditKit
 import AuditLog
 public import Signing
 import SigningKit
-import StrictJSON
 
 extension KeyLifecycleService {
     func propose(
         _ action: KeyLifecycleAction, issuerID: String, keyID: String, details: [String: String], reason: String,
         by actor: Administrator
     ) async throws(KeyLifecycleRefusal) -> KeyProposal {
-        let time = now
         if let same = stateCache.proposals.first(where: {
             $0.isFor(action, issuerID: issuerID, keyID: keyID, details: details) && !isOver($0) && $0.approver == nil
         }) {
@@ -18,14 +16,12 @@ extension KeyLifecycleService {
                     + "approve \(same.id).")
         }
         try await forgetExpiredProposals()
-        let lifetime = account(issuerID)?.proposalLifetime ?? .seconds(86_400)
-        var proposal = KeyProposal(
+        let (time, lifetime) = (now, account(issuerID)?.proposalLifetime ?? .seconds(86_400))
+        let proposal = KeyProposal(
             id: Self.newID(), action: action, issuerID: issuerID, keyID: keyID, details: details, reason: reason,
             proposer: actor.name, proposerProofs: actor.proofs, proposed: time,
-            expires: time.later(by: lifetime.components.seconds))
-        stateCache.noteDeadlines([], [proposal], at: audit.clock.stepped)
-        proposal.registerNumber = try freeRegisterNumber(for: actor)
-        try await set(stateCache.proposals + [proposal], .proposed, proposal, by: actor.name, isOpen: true)
+            expires: time.later(by: lifetime.components.seconds), registerNumber: try freeRegisterNumber(for: actor))
+        try await set(proposal, isOpen: true, .proposed, by: actor.name)
         return proposal
     }
 
@@ -53,22 +49,27 @@ extension KeyLifecycleService {
     /// - Parameter digest: the `KeyProposal.digest` that the administrator has seen.
     public func approve(
         _ id: String, digest: String, by actor: Administrator
-    ) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try requireLoaded()
-        let seen = try proposal(id)
-        guard seen.action == .activate else {
-            return try await inTurn { () throws(KeyLifecycleRefusal) in try await decide(on: id, digest, by: actor) }
-        }
-        return try await exclusively(seen.keyID) { () throws(KeyLifecycleRefusal) in
-            _ = try approved(id, digest, by: actor)
-            let proof = try await proof(for: KeyChangeOrder(seen))
-            return try await inTurn { () throws(KeyLifecycleRefusal) in
-                try await decide(on: id, digest, by: actor, with: proof)
+        let order = KeyChangeOrder(try approved(id, digest, by: actor))
+        return try await proven(order) { proof throws(KeyLifecycleRefusal) in
+            let proposal = try approved(id, digest, by: actor)
+            if [.import, .generate, .destroy].contains(proposal.action) {
+                // The proposer carries it out.
+                try await set(proposal, isOpen: true, .approved, by: actor.name)
+                return .proposed(proposal)
             }
+            return .done(
+                try await perform(
+                    KeyChangeOrder(proposal),
+                    ChangeContext(
+                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal,
+                        proof: proof)))
         }
     }
 
-    /// The proposal with the approval. Throws if the administrator may not approve it.
+    /// The proposal with the approval. Throws if the administrator may not approve it. It has all conditions of an
+    /// approval, and runs in the turn in which the approval or the change is recorded.
     private func approved(
         _ id: String, _ digest: String, by actor: Administrator
     ) throws(KeyLifecycleRefusal) -> KeyProposal {
@@ -90,30 +91,11 @@ extension KeyLifecycleService {
         return proposal
     }
 
-    private func decide(
-        on id: String, _ digest: String, by actor: Administrator, with proof: FreshPossessionProof? = nil
-    ) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
-        let proposal = try approved(id, digest, by: actor)
-        switch proposal.action {
-        case .import, .generate, .destroy:
-            let others = stateCache.proposals.filter { $0.id != id }
-            try await set(others + [proposal], .approved, proposal, by: actor.name, isOpen: true)
-            return .proposed(proposal)
-        default:
-            return .done(
-                try await perform(
-                    KeyChangeOrder(proposal),
-                    ChangeContext(
-                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal,
-                        proof: proof)))
-        }
-    }
-
     public func reject(_ id: String, by actor: Administrator) async throws(KeyLifecycleRefusal) {
         try await inTurn { () throws(KeyLifecycleRefusal) in
             // This finds expired proposals, too.
             guard let proposal = stateCache.proposals.first(where: { $0.id == id }) else { throw Self.noProposal(id) }
-            try await close(proposal, .rejected, by: actor.name)
+            try await set(proposal, isOpen: false, .rejected, by: actor.name)
         }
     }
 
@@ -121,7 +103,7 @@ extension KeyLifecycleService {
 
     func forgetExpiredProposals() async throws(KeyLifecycleRefusal) {
         for proposal in stateCache.proposals where isOver(proposal) {
-            try await close(proposal, .rejected, by: Self.gatewayName)
+            try await set(proposal, isOpen: false, .rejected, by: Self.gatewayName)
         }
     }
 
@@ -166,36 +148,12 @@ extension KeyLifecycleService {
         KeyLifecycleRefusal(.unknown, "There is no proposal \(id): it was used, was rejected, or has expired.")
     }
 
-    private func close(
-        _ proposal: KeyProposal, _ event: KeyLifecycleEntry.Event, by actor: String
-    ) async throws(KeyLifecycleRefusal) {
-        try await set(stateCache.proposals.filter { $0.id != proposal.id }, event, proposal, by: actor, isOpen: false)
-    }
-
     private func set(
-        _ proposals: [KeyProposal], _ event: KeyLifecycleEntry.Event, _ proposal: KeyProposal, by actor: String,
-        isOpen: Bool
+        _ proposal: KeyProposal, isOpen: Bool, _ event: KeyLifecycleEntry.Event, by actor: String
     ) async throws(KeyLifecycleRefusal) {
-        try await register([registration(proposal, event, by: actor, isOpen: isOpen)])
-        stateCache.set(proposals: proposals)
-    }
-
-    /// The new value of a proposal's register: the proposal, or `null` if it is no longer open.
-    func registration(
-        _ proposal: KeyProposal, _ event: KeyLifecycleEntry.Event, by actor: String, isOpen: Bool
-    ) -> Registration {
-        let entry = KeyLifecycleEntry(proposal, event, by: actor)
-        guard let registerNumber = proposal.registerNumber else {
-            // Earlier versions kept all proposals in one list. It only gets shorter.
-            let rest =
-                stateCache.proposals.filter { $0.registerNumber == nil && $0.id != proposal.id }
-                + (isOpen ? [proposal] : [])
-            return (entry, RegisterName.proposals, JSONText.encode(rest))
-        }
-        return (
-            entry, RegisterName.proposal(registerNumber),
-            JSONText.encode(isOpen ? proposal : nil)
-        )
+        var transaction = RegisterTransaction()
+        transaction.set(proposal, isOpen: isOpen, among: stateCache.proposals, event, by: actor)
+        try await commit(transaction)
     }
 
     /// A random ID that is short enough to be read aloud.
@@ -203,22 +161,5 @@ extension KeyLifecycleService {
         let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
         var random = SystemRandomNumberGenerator()
         return String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
-    }
-}
-
-extension KeyLifecycleEntry {
-    init(_ proposal: KeyProposal, _ event: Event, by actor: String) {
-        self.init(
-            event, action: proposal.action.rawValue, issuerID: proposal.issuerID, keyID: proposal.keyID, actor: actor,
-            reason: proposal.reason, id: proposal.id,
-            evidence: proposal.details.merging(["proposal": proposal.digest]) { detail, _ in detail })
-    }
-}
-
-extension KeyChangeOrder {
-    init(_ proposal: KeyProposal) {
-        self.init(
-            proposal.action, proposal.keyID, reason: proposal.reason, retiring: proposal.details["retiring"],
-            overlap: proposal.details["overlap"].flatMap(Int.init), watch: proposal.details["watch"].flatMap(Int.init))
     }
 }

@@ -13,19 +13,19 @@ extension KeyLifecycleService {
 
     func watch(_ new: String, insteadOf old: String, for seconds: Int) {
         guard let issuerID = stateCache.records[new]?.issuerID else { return }
-        activationMonitors.set(
-            Task { [weak self] in
-                let end = ContinuousClock.now + .seconds(seconds)
-                while !Task.isCancelled, .now < end {
-                    guard let self else { return }
-                    if let trouble = self.trouble(of: new) {
-                        if await self.revert(new, to: old, because: trouble) { return }
-                        // Each attempt makes requests wait for a moment.
-                        try? await Task.sleep(for: Self.pause)
-                    }
-                    try? await Task.sleep(for: Self.interval)
+        let monitor = Task { [weak self] in
+            let end = ContinuousClock.now + .seconds(seconds)
+            while !Task.isCancelled, .now < end {
+                guard let self else { return }
+                if let trouble = self.trouble(of: new) {
+                    if await self.revert(new, to: old, because: trouble) { return }
+                    // Each attempt makes requests wait for a moment.
+                    try? await Task.sleep(for: Self.pause)
                 }
-            }, for: issuerID)
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+        activationMonitors.withLock { $0.updateValue(monitor, forKey: issuerID) }?.cancel()
     }
 
     /// Why the active key fails; nil while it does not.
@@ -46,23 +46,20 @@ extension KeyLifecycleService {
                 return true
             }
             // Without a proof of the old key, a reversal is useless.
-            let proof = FreshPossessionProof(keyID: old, fingerprint: try await requireProof(of: old))
+            let proof = try await requireProof(of: old)
             return try await inTurn { () throws(KeyLifecycleRefusal) in
                 guard let failed = stateCache.records[new], failed.state == .active,
                     let before = stateCache.records[old],
                     before.state == .retiring, !rules.overdue.contains(old)
                 else { return true }
                 try require(proof, of: old)
-                try rules.requireOwnKey(proof.fingerprint, of: old, amongLostOnly: true)
+                try rules.requireOwnKey(proof, of: old, amongLostOnly: true)
                 let context = ChangeContext(
                     actor: Self.gatewayName, reason: "\(new) failed after it was activated: \(trouble)")
                 _ = try await changeOver(issuerID: failed.issuerID) { time -> [KeyLifecycleRecord] in
-                    var suspended = failed
+                    var suspended = self.change(failed, to: .suspended, .suspend, context, at: time)
                     suspended.suspendedFrom = .staged
-                    return [
-                        self.change(before, to: .active, .revert, context, at: time),
-                        self.change(suspended, to: .suspended, .suspend, context, at: time),
-                    ]
+                    return [self.change(before, to: .active, .revert, context, at: time), suspended]
                 }
                 reversals.increment()
                 logger.critical(
@@ -73,26 +70,5 @@ extension KeyLifecycleService {
         } catch {
             return false
         }
-    }
-}
-
-/// The tasks that monitor newly activated keys, one for each account. The next activation cancels the task.
-final class ActivationMonitors: Sendable {
-    private let tasks = Mutex<[String: Task<Void, Never>]>([:])
-
-    func set(_ task: Task<Void, Never>?, for issuerID: String) {
-        let before = tasks.withLock { tasks in
-            defer { tasks[issuerID] = task }
-            return tasks[issuerID]
-        }
-        before?.cancel()
-    }
-
-    func end() {
-        let all = tasks.withLock { tasks in
-            defer { tasks = [:] }
-            return tasks.values
-        }
-        for task in all { task.cancel() }
     }
 }

@@ -19,13 +19,11 @@ public final class KeyLifecycleService: Service {
     let mutex = AsyncMutex()
     /// The issuer IDs of accounts with an activation in progress.
     private let activating = Mutex<Set<String>>([])
-    private let signal = AsyncSignal()
+    let signal = AsyncSignal()
     /// Whether the register may be newer than `stateCache`.
-    private let needsReload = Mutex(false)
-    let unrecordedStops = UnrecordedStops()
-    /// When the gateway looks again at the jobs that were reported as done.
-    let reportedJobs = ReportedJobs()
-    let activationMonitors = ActivationMonitors()
+    let needsReload = Mutex(false)
+    /// The tasks that monitor newly activated keys, by issuer ID. The next activation cancels the task of its account.
+    let activationMonitors = Mutex<[String: Task<Void, Never>]>([:])
     let reversals = Counter(label: "privyseal_key_reversals_total")
 
     /// The actor of changes that the gateway itself makes.
@@ -56,85 +54,65 @@ public final class KeyLifecycleService: Service {
 
     public func overview(of keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleOverview.Key {
         try requireLoaded()
-        for account in overview().accounts {
-            if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
-        }
-        throw KeyLifecycleRefusal(
-            .unknown, "There is no key \(keyID). privyseal keys states lists the keys.")
+        guard let key = overview().key(keyID) else { throw KeyLifecycleRules.noKey(keyID) }
+        return key
     }
 
     // MARK: Changes
 
     public func change(
         _ order: KeyChangeOrder, by actor: Administrator
-    ) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try Self.require(reason: order.reason)
         if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor.name) }
-        if order.action == .activate {
-            return try await exclusively(order.keyID) { () throws(KeyLifecycleRefusal) in
-                try await proveAndDecide(order, by: actor)
-            }
-        }
-        return try await proveAndDecide(order, by: actor)
-    }
-
-    private func proveAndDecide(
-        _ order: KeyChangeOrder, by actor: Administrator
-    ) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
         try requireLoaded()
-        let issuerID = try rules.record(order.keyID).issuerID
-        let proof = order.action.requiresDualControl && hasDualControl(issuerID) ? nil : try await proof(for: order)
-        return try await inTurn { () throws(KeyLifecycleRefusal) in try await decide(order, by: actor, with: proof) }
+        let needsApproval = requiresApproval(order.action, try rules.record(order.keyID).issuerID)
+        return try await proven(order, isNeeded: !needsApproval) { proof throws(KeyLifecycleRefusal) in
+            try await decide(order, by: actor, with: proof)
+        }
     }
 
+    /// Carries out or proposes a change.
+    ///
+    /// - Parameter proof: the fingerprint of the key that signed a fresh proof of possession.
     func decide(
-        _ order: KeyChangeOrder, by actor: Administrator, with proof: FreshPossessionProof? = nil
-    ) async throws(KeyLifecycleRefusal) -> KeyChangeAnswer {
-        let record = try rules.record(order.keyID)
-        if order.action.requiresDualControl, hasDualControl(record.issuerID) {
-            try require(actor, inAccount: record.issuerID)
-            // Refuse it now, rather than after the approval.
-            try rules.check(order)
-            return .proposed(
-                try await propose(
-                    order.action, issuerID: record.issuerID, keyID: order.keyID, details: order.details,
-                    reason: order.reason, by: actor))
+        _ order: KeyChangeOrder, by actor: Administrator, with proof: PublicKeyFingerprint? = nil
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
+        let issuerID = try rules.record(order.keyID).issuerID
+        guard requiresApproval(order.action, issuerID) else {
+            return .done(
+                try await perform(order, ChangeContext(actor: actor.name, reason: order.reason, proof: proof)))
         }
-        return .done(try await perform(order, ChangeContext(actor: actor.name, reason: order.reason, proof: proof)))
+        try require(actor, inAccount: issuerID)
+        // Refuse it now, rather than after the approval.
+        _ = try rules.transition(order)
+        return .proposed(
+            try await propose(
+                order.action, issuerID: issuerID, keyID: order.keyID, details: order.details, reason: order.reason,
+                by: actor))
+    }
+
+    private func requiresApproval(_ action: KeyLifecycleAction, _ issuerID: String) -> Bool {
+        action.requiresDualControl && stateCache.hasDualControl(issuerID)
     }
 
     /// Carries out an ordered or approved change. It checks the rules at the time of the change.
     func perform(_ order: KeyChangeOrder, _ context: ChangeContext) async throws(KeyLifecycleRefusal)
         -> [KeyLifecycleRecord]
     {
-        let rules = rules
-        try rules.check(order)
-        switch order.action {
-        case .activate: return try await activate(order, context)
-        case .retire:
-            return try await record([change(try rules.retirement(order.keyID), to: .retired, .retire, context)])
-        case .suspend:
-            var record = try rules.suspension(order.keyID)
-            record.suspendedFrom = record.state
-            return try await settle(change(record, to: .suspended, .suspend, context))
-        case .resume:
-            let (record, state) = try rules.resumption(order.keyID)
-            var resumed = change(record, to: state, .resume, context)
-            resumed.suspendedFrom = nil
-            if state == .active { try require(context.proof, of: order.keyID) }
-            return try await self.record([resumed])
-        case .compromise:
-            return try await settle(change(try rules.compromise(order.keyID), to: .compromised, .compromise, context))
-        case .restore:
-            let (record, state) = try rules.restoration(order.keyID)
-            var restored = change(record, to: state, .restore, context)
-            if state == .suspended { restored.suspendedFrom = .staged }
-            restored.restoredAt = restored.since
-            return try await self.record([restored], fulfilling: context.fulfils)
-        case .adopt, .import, .generate, .expire, .revert, .destroy:
-            throw KeyLifecycleRefusal("\(order.action.rawValue) cannot be requested here.")
+        let step = try rules.transition(order)
+        if order.action == .activate { return try await activate(order, step, context) }
+        if step.record.state == .active {
+            // Wait for the entries of requests in progress, so that none in the log is later than the stop. Only the
+            // active key has requests that name no key.
+            _ = await stateCache.account(step.record.issuerID).drained(timeout: Self.stopTimeout)
         }
+        if step.state == .active { try require(context.proof, of: order.keyID) }
+        let changed = change(step.record, to: step.state, order.action, context)
+        return try await record([changed], fulfilling: context.fulfils)
     }
+
+    private static let stopTimeout = Duration.seconds(1)
 
     // MARK: Helpers
 
@@ -145,8 +123,8 @@ public final class KeyLifecycleService: Service {
         var reason: String
         /// The proposal that the change closes.
         var fulfils: KeyProposal?
-        /// The proof that the key signs, if the change needs one.
-        var proof: FreshPossessionProof?
+        /// The fingerprint of the key that signed a fresh proof of possession, if the change needs one.
+        var proof: PublicKeyFingerprint?
     }
 
     /// The rules for the current state. A record without a fingerprint gets that of the open key.
@@ -163,12 +141,10 @@ public final class KeyLifecycleService: Service {
         stateCache.accounts.first { $0.issuerID.hasSameBytes(as: issuerID) }
     }
 
-    func hasDualControl(_ issuerID: String) -> Bool { stateCache.hasDualControl(issuerID) }
-
     func change(
         _ record: KeyLifecycleRecord, to state: KeyLifecycleState, _ action: KeyLifecycleAction,
-        _ context: ChangeContext,
-        at time: Timestamp? = nil, retireAt: Timestamp? = nil, evidence: [String: String] = [:]
+        _ context: ChangeContext, at time: Timestamp? = nil, retireAt: Timestamp? = nil,
+        evidence: [String: String] = [:]
     ) -> KeyLifecycleRecord {
         let time = time ?? now
         var changed = record
@@ -176,97 +152,19 @@ public final class KeyLifecycleService: Service {
         changed.state = state
         changed.since = time
         if action == .compromise { changed.noteCompromise(at: time) }
-        // A suspended key keeps its `retireAt` for `resume`.
-        if state != .suspended { changed.retireAt = retireAt ?? (state == .retiring ? record.retireAt : nil) }
+        if action == .restore { changed.restoredAt = time }
+        if state == .suspended {
+            // It keeps its `retireAt` for `resume`.
+            if record.state != .suspended { changed.suspendedFrom = action == .restore ? .staged : record.state }
+        } else {
+            changed.suspendedFrom = nil
+            changed.retireAt = retireAt ?? (state == .retiring ? record.retireAt : nil)
+        }
         changed.history.append(
             KeyLifecycleChange(
                 time: time, action: action, from: record.state, to: state, actor: context.actor,
-                approver: context.approver,
-                reason: context.reason, retireAt: retireAt, evidence: evidence))
+                approver: context.approver, reason: context.reason, retireAt: retireAt, evidence: evidence))
         return changed
-    }
-
-    private func settle(_ changed: KeyLifecycleRecord) async throws(KeyLifecycleRefusal) -> [KeyLifecycleRecord] {
-        // Wait for the entries of requests in progress, so that none in the log is later than the stop. Only the active
-        // key has requests that name no key.
-        if changed.history.last?.from == .active {
-            _ = await stateCache.account(changed.issuerID).drained(timeout: Self.stopTimeout)
-        }
-        var stopped = changed
-        stopped.since = now
-        if stopped.state == .compromised, stopped.compromisedAt == changed.since {
-            stopped.compromisedAt = stopped.since
-        }
-        if let last = stopped.history.indices.last { stopped.history[last].time = stopped.since }
-        return try await record([stopped])
-    }
-
-    private static let stopTimeout = Duration.seconds(1)
-
-    /// Records the last change of each key and the registers in one transaction, and then applies them.
-    ///
-    /// - Parameter time: the time of the entries; nil for the time of the last change.
-    func record(
-        _ changed: [KeyLifecycleRecord], at time: Timestamp? = nil, fulfilling proposal: KeyProposal? = nil
-    ) async throws(KeyLifecycleRefusal) -> [KeyLifecycleRecord] {
-        let changed = changed.map { $0.limited() }
-        stateCache.noteDeadlines(changed, at: audit.clock.stepped)
-        var registrations: [Registration] = changed.map {
-            ($0.lifecycleEntry, RegisterName.key($0.keyID), JSONText.encode($0))
-        }
-        // Close the proposal in the same transaction: an approval is valid once.
-        if let proposal {
-            registrations.append(
-                registration(proposal, .approved, by: changed.first?.history.last?.approver ?? "", isOpen: false))
-        }
-        try await register(registrations, at: time ?? changed.last?.history.last?.time)
-        stateCache.set(changed, proposals: proposal.map { used in stateCache.proposals.filter { $0.id != used.id } })
-        for record in changed {
-            logger.notice(
-                "The key is \(record.state.rawValue)",
-                metadata: ["keyId": "\(record.keyID)", "action": "\(record.history.last?.action.rawValue ?? "")"])
-        }
-        signal.signal()
-        return changed
-    }
-
-    /// An audit entry, and the register that it changes.
-    typealias Registration = (record: KeyLifecycleEntry, name: String, value: [UInt8])
-
-    func register(
-        _ records: [Registration], at time: Timestamp? = nil
-    ) async throws(KeyLifecycleRefusal) {
-        guard !needsReload.withLock({ $0 }) else {
-            // A value from the older state in memory would overwrite the register.
-            throw KeyLifecycleRefusal(
-                .unrecorded,
-                "The register may or may not have the last change; the gateway checks when it can write the audit log.")
-        }
-        for record in records { try Self.requireReadable(record.name, record.value) }
-        do throws(AuditError) { try await audit.register(records, at: time ?? now) } catch {
-            // The commit may have succeeded although it reported an error.
-            needsReload.withLock { $0 = true }
-            throw Self.unrecorded(error)
-        }
-    }
-
-    private static func unrecorded(_ error: AuditError) -> KeyLifecycleRefusal {
-        KeyLifecycleRefusal(.unrecorded, "The change could not be recorded, so the register is unchanged. \(error)")
-    }
-
-    /// Throws if the value cannot be read back, because the next start would fail.
-    private static func requireReadable(_ name: String, _ value: [UInt8]) throws(KeyLifecycleRefusal) {
-        guard value.count <= KeyLifecycleLimits.register else {
-            throw KeyLifecycleRefusal(
-                "The register \(name) would have \(value.count) bytes; at most \(KeyLifecycleLimits.register) are allowed. Nothing has "
-                    + "changed.")
-        }
-        do throws(JSONReadError) {
-            try KeyStateCache().load(
-                [name: AuditRegister(name: name, value: value, entry: 0)], at: Timestamp(milliseconds: 0))
-        } catch {
-            throw KeyLifecycleRefusal("The register \(name) could not be read again: \(error) Nothing has changed.")
-        }
     }
 
     /// Runs one change at a time. `body` must not call a token, because a waiting stop would then wait for the token.
@@ -310,17 +208,22 @@ public final class KeyLifecycleService: Service {
         }
     }
 
-    /// Refuses a second activation in the account: two at once would each retire the same key.
-    func exclusively<Value>(
-        _ keyID: String, _ body: () async throws(KeyLifecycleRefusal) -> Value
-    ) async throws(KeyLifecycleRefusal) -> Value {
-        try requireLoaded()
-        let issuerID = try rules.record(keyID).issuerID
-        guard activating.withLock({ $0.insert(issuerID).inserted }) else {
+    /// Runs a change in its turn, after the key has signed the proof that the order needs. It refuses a second
+    /// activation in the account: two at once would each retire the same key.
+    ///
+    /// - Parameter isNeeded: whether the key signs the proof now.
+    func proven(
+        _ order: KeyChangeOrder, isNeeded: Bool = true,
+        _ body: (PublicKeyFingerprint?) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
+        let issuerID = order.action == .activate ? try rules.record(order.keyID).issuerID : nil
+        if let issuerID, !activating.withLock({ $0.insert(issuerID).inserted }) {
             throw KeyLifecycleRefusal("Another activation in this account is in progress. Look at its result first.")
         }
-        defer { _ = activating.withLock { $0.remove(issuerID) } }
-        return try await body()
+        defer { if let issuerID { activating.withLock { _ = $0.remove(issuerID) } } }
+        // Outside `inTurn`, because a token may hang.
+        let proof = isNeeded ? try await proof(for: order) : nil
+        return try await inTurn { () throws(KeyLifecycleRefusal) in try await body(proof) }
     }
 
     static func require(reason: String) throws(KeyLifecycleRefusal) {
@@ -338,10 +241,10 @@ public final class KeyLifecycleService: Service {
     /// Records adopted keys, retires keys at their `retireAt`, and closes expired proposals.
     public func run() async throws {
         // No task waits for this one: a token that hangs must not delay retirements or the last stops.
-        let looks = Task { [weak self] in
+        let looks = Task {
             while !Task.isCancelled {
-                await self?.concludeReports()
-                try? await Task.sleep(for: Self.lookInterval)
+                let areLeft = await concludeReports()
+                try? await Task.sleep(for: areLeft ? Self.lookPause : Self.lookInterval)
             }
         }
         await cancelWhenGracefulShutdown {
@@ -351,12 +254,12 @@ public final class KeyLifecycleService: Service {
             }
         }
         looks.cancel()
-        activationMonitors.end()
+        for monitor in activationMonitors.withLock({ $0.values }) { monitor.cancel() }
         await recordLastStops()
     }
 
     private var untilNext: Duration {
-        let deadlines = stateCache.records.values.filter { $0.state == .retiring }.compactMap(stateCache.deadline)
+        let deadlines = stateCache.records.values.filter { $0.state == .retiring }.compactMap(stateCache.deadline(of:))
         guard let next = deadlines.map(audit.clock.remaining).min() else { return .seconds(1) }
         return min(.seconds(1), max(.milliseconds(5), next))
     }
@@ -397,27 +300,5 @@ public final class KeyLifecycleService: Service {
         }
         // Use the current time, because the adoptions are older than other entries, and entry times must ascend.
         _ = try await record(adopted, at: now)
-    }
-}
-
-extension KeyChangeOrder {
-    /// The details for a proposal.
-    var details: [String: String] {
-        var details: [String: String] = [:]
-        if let retiring { details["retiring"] = retiring }
-        if let overlap { details["overlap"] = "\(overlap)" }
-        if let watch { details["watch"] = "\(watch)" }
-        return details
-    }
-}
-
-extension KeyLifecycleRecord {
-    var lifecycleEntry: KeyLifecycleEntry {
-        let change = history.last
-        return KeyLifecycleEntry(
-            .changed, action: change?.action.rawValue ?? "", issuerID: issuerID, keyID: keyID,
-            actor: change?.actor ?? "", approver: change?.approver, reason: change?.reason,
-            from: change?.from?.rawValue, to: state.rawValue, retireAt: retireAt,
-            fingerprint: fingerprint?.description, evidence: change?.evidence ?? [:])
     }
 }

@@ -18,7 +18,10 @@ public final class KeyStateCache: KeyStates {
         var accounts: [AccountSettings] = []
         var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
-        var holds = KeyHolds()
+        /// The stops in effect. Each order has its own, and no order ends the stop of another.
+        var stops: [KeyStop] = []
+        /// The stops in effect whose orders wait to be recorded.
+        var unrecorded: [KeyStop] = []
         var deadlineOffsets = DeadlineOffsets()
         /// The fingerprints of keys that are compromised or destroyed.
         var lost: Set<PublicKeyFingerprint> = []
@@ -32,12 +35,7 @@ public final class KeyStateCache: KeyStates {
     // MARK: Queries
 
     public func account(_ issuerID: String) -> AccountKeys {
-        state.withLock { state in
-            if let known = state.served[issuerID] { return known }
-            let account = AccountKeys()
-            state.served[issuerID] = account
-            return account
-        }
+        state.withLock { $0.account(issuerID) }
     }
 
     /// The records by key ID, including adopted keys that are not recorded yet.
@@ -66,16 +64,18 @@ public final class KeyStateCache: KeyStates {
     /// any record with this fingerprint, in any account, is compromised or destroyed.
     public func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool {
         state.withLock { state in
-            guard let record = state.records[keyID], !record.isUntrusted, state.holds.states[keyID] != .compromised
-            else {
-                return false
-            }
+            guard let record = state.records[keyID], !record.isUntrusted,
+                !state.stops.contains(where: { $0.order.keyID == keyID && $0.state == .compromised })
+            else { return false }
             return !(fingerprint.map(state.lost.contains) ?? false)
         }
     }
 
-    /// The keys with holds, and the most severe hold of each.
-    var held: [String: KeyLifecycleState] { state.withLock { $0.holds.states } }
+    /// The keys that are being stopped, and the most severe stop of each.
+    var held: [String: KeyLifecycleState] { state.withLock { $0.held } }
+
+    /// The stops whose orders wait to be recorded, in the order of their arrival.
+    var unrecordedStops: [KeyStop] { state.withLock { $0.unrecorded } }
 
     /// Whether the register is loaded. It is not until the audit log has been opened.
     var isLoaded: Bool { state.withLock { $0.isLoaded } }
@@ -85,11 +85,12 @@ public final class KeyStateCache: KeyStates {
     /// Call it before the transaction that records the deadlines.
     ///
     /// - Parameter offset: `ClockMonitor.stepped`, read when the deadlines were set.
-    func noteDeadlines(_ records: [KeyLifecycleRecord] = [], _ proposals: [KeyProposal] = [], at offset: Int64) {
+    func noteDeadlines(_ records: [KeyLifecycleRecord], _ proposals: [KeyProposal] = [], at offset: Int64) {
         state.withLock { state in
             // A deadline that an earlier process set has no offset, even if its record is written again.
             let changed = records.filter { state.records[$0.keyID]?.retireAt != $0.retireAt }
-            state.deadlineOffsets.note(changed, proposals, at: offset)
+            let added = proposals.filter { proposal in !state.proposals.contains { $0.id == proposal.id } }
+            state.deadlineOffsets.note(changed, added, at: offset)
         }
     }
 
@@ -103,23 +104,41 @@ public final class KeyStateCache: KeyStates {
         state.withLock { $0.deadlineOffsets.deadline(of: proposal) }
     }
 
-    // MARK: Holds
+    // MARK: Stops
 
     /// Stops the key from the next request on.
-    ///
-    /// - Returns: the number of the hold, for `release`.
-    func hold(_ keyID: String, as heldState: KeyLifecycleState) -> Int {
+    func begin(_ stop: KeyStop) {
         state.withLock { state in
-            defer { state.publish() }
-            return state.holds.add(keyID, as: heldState)
+            state.stops.append(stop)
+            state.publish()
         }
     }
 
-    /// Ends holds. A key without further holds may sign again if the register allows it.
-    func release(_ holds: [Int]) {
+    /// Ends stops. A key without further stops may sign again if the register allows it.
+    func end(_ ended: [KeyStop]) {
         state.withLock { state in
-            for hold in holds { state.holds.remove(hold) }
+            state.stops.removeAll { stop in ended.contains { $0 === stop } }
+            state.unrecorded.removeAll { stop in ended.contains { $0 === stop } }
             state.publish()
+        }
+    }
+
+    /// Keeps the stop until its order can be recorded, or ends it: if the same order waits already, or beyond the limit.
+    ///
+    /// - Returns: false beyond the limit.
+    func keep(_ stop: KeyStop) -> Bool {
+        state.withLock { state in
+            let similar = state.unrecorded.filter {
+                $0.order.keyID == stop.order.keyID && $0.order.action == stop.order.action
+            }
+            let isRepeated = similar.contains(where: stop.isSame)
+            if !isRepeated, similar.count < KeyStop.limit {
+                state.unrecorded.append(stop)
+                return true
+            }
+            state.stops.removeAll { $0 === stop }
+            state.publish()
+            return isRepeated
         }
     }
 
@@ -196,6 +215,10 @@ public final class KeyStateCache: KeyStates {
 }
 
 extension KeyStateCache.State {
+    var held: [String: KeyLifecycleState] {
+        Dictionary(stops.map { ($0.order.keyID, $0.state) }) { first, second in first.stopped(as: second) }
+    }
+
     /// A client with a new name or new proofs is the same person. Only one configuration shows each such change, so
     /// open proposals and jobs store it.
     fileprivate mutating func addIdentities() {
@@ -219,25 +242,28 @@ extension KeyStateCache.State {
         }
     }
 
+    fileprivate mutating func account(_ issuerID: String) -> AccountKeys {
+        if let known = served[issuerID] { return known }
+        let account = AccountKeys()
+        served[issuerID] = account
+        return account
+    }
+
     /// Updates the states for requests, including those of accounts that a reload has removed: requests that began
     /// before the reload still use them.
     fileprivate mutating func publish() {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
-        let held = holds.states
+        let held = held
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
-            let keys = Dictionary(
-                own.map { record in
-                    let state = record.state.stopped(as: held[record.keyID])
-                    return (
-                        record.keyID,
-                        AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record))
-                    )
-                },
-                uniquingKeysWith: { first, _ in first })
-            let account = served[issuerID] ?? AccountKeys()
-            served[issuerID] = account
-            account.set(active: own.first { $0.state == .active && held[$0.keyID] == nil }?.keyID, keys: keys)
+            let keys = own.map { record in
+                let state = record.state.stopped(as: held[record.keyID])
+                return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
+            }
+            let account = account(issuerID)
+            account.set(
+                active: own.first { $0.state == .active && held[$0.keyID] == nil }?.keyID,
+                keys: Dictionary(keys) { first, _ in first })
         }
     }
 }
@@ -256,36 +282,10 @@ enum RegisterName {
     static func key(_ keyID: String) -> String { "key/\(keyID)" }
 }
 
-/// The stops in effect, recorded or not. Each order has its own hold, and no order ends the hold of another.
-struct KeyHolds {
-    private struct Hold {
-        let keyID: String
-        let state: KeyLifecycleState
-    }
-
-    private var holds: [Int: Hold] = [:]
-    private var last = 0
-
-    /// - Parameter state: `suspended` or `compromised`.
-    /// - Returns: the number of the hold, for `remove`.
-    mutating func add(_ keyID: String, as state: KeyLifecycleState) -> Int {
-        last += 1
-        holds[last] = Hold(keyID: keyID, state: state)
-        return last
-    }
-
-    mutating func remove(_ number: Int) { holds[number] = nil }
-
-    /// The most severe hold of each key.
-    var states: [String: KeyLifecycleState] {
-        Dictionary(holds.values.map { ($0.keyID, $0.state) }) { first, second in first.stopped(as: second) }
-    }
-}
-
 extension KeyLifecycleState {
-    /// The state of a key under a hold: the more severe of the two.
+    /// The state of a key that is being stopped: the more severe of the two.
     ///
-    /// - Parameter held: `suspended` or `compromised`; nil without a hold.
+    /// - Parameter held: `suspended` or `compromised`; nil without a stop.
     func stopped(as held: KeyLifecycleState?) -> KeyLifecycleState {
         switch (held, self) {
         case (nil, _), (.suspended, .compromised), (.suspended, .retired), (.suspended, .destroyed): self

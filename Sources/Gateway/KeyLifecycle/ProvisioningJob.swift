@@ -19,15 +19,15 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     public var actor: String
     public var approver: String?
     /// See `Administrator.proofs`. They include those of the administrators who approved a takeover.
-    @OmittedIfEmpty public var approverProofs: [String]
+    @OmittedIfEmpty public var approverProofs: [String] = []
     /// The administrator who does the work, and the only one who may end it.
     public var worker: String {
         get { recordedWorker ?? actor }
         set { recordedWorker = newValue }
     }
     /// Nil in a register of an earlier version.
-    private var recordedWorker: String?
-    @OmittedIfEmpty public var workerProofs: [String]
+    var recordedWorker: String?
+    @OmittedIfEmpty public var workerProofs: [String] = []
     public var begun: Timestamp
     /// The result that the administrator reported and the gateway has not verified yet; nil before.
     public var report: ProvisioningResult?
@@ -39,28 +39,6 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
         case uri, fingerprint, reason, actor, approver, approverProofs
         case recordedWorker = "worker"
         case workerProofs, begun, report
-    }
-
-    public init(
-        id: String, action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String,
-        fingerprint: PublicKeyFingerprint?, reason: String, actor: String, approver: String? = nil,
-        approverProofs: [String] = [], worker: String? = nil, workerProofs: [String] = [], begun: Timestamp,
-        report: ProvisioningResult? = nil
-    ) {
-        self.id = id
-        self.action = action
-        self.issuerID = issuerID
-        self.keyID = keyID
-        self.uri = uri
-        self.fingerprint = fingerprint
-        self.reason = reason
-        self.actor = actor
-        self.approver = approver
-        self.approverProofs = approverProofs
-        self.recordedWorker = worker ?? actor
-        self.workerProofs = workerProofs
-        self.begun = begun
-        self.report = report
     }
 
     var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }

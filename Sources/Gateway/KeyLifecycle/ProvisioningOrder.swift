@@ -34,22 +34,6 @@ public struct ProvisioningOrder: Codable, Sendable, Equatable {
     }
 }
 
-/// The result of an order.
-public enum ProvisioningAnswer: Sendable {
-    /// The job is recorded. The administrator now does the work and reports its result.
-    case begun(ProvisioningJob)
-    /// A second administrator must approve. The same order then begins the job.
-    case proposed(KeyProposal)
-}
-
-/// The result of a report about a job.
-public enum ProvisioningOutcome: Sendable {
-    /// The job has ended with this record of the key.
-    case ended(KeyLifecycleRecord)
-    /// The gateway will look later: no configured key is on that token, or the token does not answer.
-    case waiting(ProvisioningJob)
-}
-
 /// The result of a job as reported by the administrator who did the work.
 public struct ProvisioningResult: Codable, Sendable, Equatable {
     /// Whether the key is there and has signed a proof, or a search has shown that it is gone.
@@ -72,49 +56,6 @@ public struct ProvisioningResult: Codable, Sendable, Equatable {
     /// The evidence for the register. The prefix `reported.` marks what the gateway did not see itself.
     var reported: [String: String] {
         Dictionary(evidence.map { ("reported.\($0.key)", $0.value) }) { first, _ in first }
-    }
-}
-
-extension ProvisioningAnswer: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case ceremony, proposal
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        self =
-            switch try members.decodeIfPresent(KeyProposal.self, forKey: .proposal) {
-            case let proposal?: .proposed(proposal)
-            case nil: .begun(try members.decode(ProvisioningJob.self, forKey: .ceremony))
-            }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        let members: JSONMembers =
-            switch self {
-            case .begun(let job): ["outcome": "begun", "ceremony": job]
-            case .proposed(let proposal): ["outcome": "proposed", "proposal": proposal]
-            }
-        try members.encode(to: encoder)
-    }
-}
-
-extension ProvisioningOutcome: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case ceremony
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        let job = try members.decodeIfPresent(ProvisioningJob.self, forKey: .ceremony)
-        self = if let job { .waiting(job) } else { .ended(try KeyLifecycleRecord(from: decoder)) }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .ended(let record): try record.encode(to: encoder)
-        case .waiting(let job): try (["outcome": "waiting", "ceremony": job] as JSONMembers).encode(to: encoder)
-        }
     }
 }
 

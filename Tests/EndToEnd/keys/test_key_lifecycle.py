@@ -559,7 +559,7 @@ def test_check_names_the_remedy_for_an_unfinished_job(service):
     status, found = service.check()
     assert status == 1
     sentence = found["register"]["ceremonies"][0]
-    assert sentence.startswith("An import of 5A8U7LAJ67 began at 20")
+    assert sentence.startswith("The import of 5A8U7LAJ67 began at 20")
     assert "by ann and did not end" in sentence
     assert "run the same privyseal keys import again" in sentence
 

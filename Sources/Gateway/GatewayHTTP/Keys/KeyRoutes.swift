@@ -68,26 +68,25 @@ struct KeyRoutes {
         }
     }
 
-    private static func response(_ answer: KeyChangeAnswer) -> Response {
-        if case .proposed(let proposal) = answer, proposal.approver == nil { return .json(answer, status: .accepted) }
-        return .json(answer)
+    private static func response(_ answer: KeyLifecycleAnswer) -> Response {
+        switch answer {
+        case .proposed(let proposal) where proposal.approver == nil: .json(answer, status: .accepted)
+        case .waiting: .json(answer, status: .accepted)
+        case .done, .proposed, .begun, .ended: .json(answer)
+        }
     }
 
     // MARK: Provisioning jobs
 
     @Sendable private func begin(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let order = try await Self.read(ProvisioningOrder.self, request)
-        let answer = try await lifecycle.begin(order, by: scope.actor)
-        if case .proposed = answer { return .json(answer, status: .accepted) }
-        return .json(answer)
+        return Self.response(try await lifecycle.begin(order, by: scope.actor))
     }
 
     @Sendable private func finish(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let id = try scope.parameter("id")
         let end = try await Self.read(ProvisioningResult.self, request)
-        let outcome = try await lifecycle.finish(id, end, by: scope.actor)
-        if case .waiting = outcome { return .json(outcome, status: .accepted) }
-        return .json(outcome)
+        return Self.response(try await lifecycle.finish(id, end, by: scope.actor))
     }
 
     // MARK: Bodies

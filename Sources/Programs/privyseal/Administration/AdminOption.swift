@@ -73,12 +73,10 @@ struct KeyLifecycleClientOption: ParsableArguments {
     /// Nil with `--admin`. Load it once for each command, because loading prints the configuration's warnings.
     func configuration() throws -> GatewayConfiguration? { try admin.configuration.map(ConfigurationOption.load) }
 
+    /// - Parameter loaded: what `configuration()` returned, if the command has called it.
     /// - Throws: `AdminError`, or `ExitCode` after printing the error.
-    func lifecycleClient() async throws -> any KeyLifecycleClient { try await lifecycleClient(try configuration()) }
-
-    /// - Parameter configuration: what `configuration()` returned.
-    func lifecycleClient(_ configuration: GatewayConfiguration?) async throws -> any KeyLifecycleClient {
-        if let configuration { return try await Self.lifecycleClient(configuration, admin) }
+    func lifecycleClient(_ loaded: GatewayConfiguration? = nil) async throws -> any KeyLifecycleClient {
+        if let loaded = try loaded ?? configuration() { return try await Self.lifecycleClient(loaded, admin) }
         return RemoteKeyLifecycleClient(try AdminClient(try admin.address(), admin))
     }
 

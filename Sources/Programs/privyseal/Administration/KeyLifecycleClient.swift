@@ -24,7 +24,7 @@ protocol KeyLifecycleClient: Sendable {
 typealias LifecycleCall<Answer> = (KeyLifecycleService, Administrator) async throws -> Answer
 
 extension KeyLifecycleClient {
-    func change(_ order: KeyChangeOrder) async throws -> KeyChangeAnswer {
+    func change(_ order: KeyChangeOrder) async throws -> KeyLifecycleAnswer {
         try await ask("/v1/keys/\(segment(order.keyID))/\(order.action.rawValue)", order) { service, actor in
             try await service.change(order, by: actor)
         }
@@ -40,7 +40,7 @@ extension KeyLifecycleClient {
     /// Another administrator than the proposer approves. A change without work on a token is done at once.
     ///
     /// - Parameter digest: of the proposal as the administrator saw it.
-    func approve(_ proposal: String, digest: String) async throws -> KeyChangeAnswer {
+    func approve(_ proposal: String, digest: String) async throws -> KeyLifecycleAnswer {
         try await ask("/v1/proposals/\(segment(proposal))/approve", ["digest": digest]) { service, actor in
             try await service.approve(proposal, digest: digest, by: actor)
         }
@@ -54,12 +54,12 @@ extension KeyLifecycleClient {
     }
 
     /// Call before the work on the token.
-    func begin(_ order: ProvisioningOrder) async throws -> ProvisioningAnswer {
+    func begin(_ order: ProvisioningOrder) async throws -> KeyLifecycleAnswer {
         try await ask("/v1/ceremonies", order) { service, actor in try await service.begin(order, by: actor) }
     }
 
     /// Call after the work on the token.
-    func finish(_ job: String, _ end: ProvisioningResult) async throws -> ProvisioningOutcome {
+    func finish(_ job: String, _ end: ProvisioningResult) async throws -> KeyLifecycleAnswer {
         try await ask("/v1/ceremonies/\(segment(job))/finish", end) { service, actor in
             try await service.finish(job, end, by: actor)
         }
@@ -131,26 +131,18 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     ) async throws -> Answer {
         LogSetup.bootstrapQuietly()
         var lock = try KeyRegisterLock(beside: settings.key.path)
+        defer { withExtendedLifetime(lock) {} }
         let keyStates = KeyStateCache()
         let audit = try AuditComposition(settings, of: configuration).open(isServing: false, keyStates: keyStates)
-        let result: Result<Answer, any Error>
-        do {
+        return try await finally(audit.close) {
             // The first use creates the log and its key, which can be locked only now.
             if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
             let gateway = SnapshotHolder(ConfigurationSnapshot(configuration, audit: SigningAudit(audit, keyStates)))
             let lifecycle = KeyLifecycleService(gateway, audit: audit, keyStates: keyStates, isServing: false)
-            do {
+            return try await finally({ await gateway.current.ring.close() }) {
                 try await lifecycle.prepare()
-                result = .success(try await service(lifecycle, .operator(uid: geteuid())))
-            } catch {
-                result = .failure(error)
+                return try await service(lifecycle, .operator(uid: geteuid()))
             }
-            await gateway.current.ring.close()
-            withExtendedLifetime(lock) {}
-        } catch {
-            result = .failure(error)
         }
-        await audit.close()
-        return try result.get()
     }
 }

@@ -146,6 +146,7 @@ struct DrillEnvironment: Sendable {
             throw DrillError(
                 "The account requires two administrators; this order is now the proposal \(proposal.id). Have it "
                     + "approved, and rehearse with an account without dualControl.")
+        case .begun, .waiting, .ended: return []
         }
     }
 

@@ -10,77 +10,75 @@ struct KeyAnswerText {
     /// Seconds in which a failure makes the previous key active again; nil if the command did not say.
     var watch: Int?
 
-    func text(_ answer: KeyChangeAnswer) -> String {
+    /// - Parameter answer: to an order for a change, or to an approval.
+    func text(_ answer: KeyLifecycleAnswer) -> String {
         switch answer {
         case .done(let records): done(records)
+        case .ended(let record): done([record])
         case .proposed(let proposal): proposed(proposal)
+        case .begun(let job), .waiting(let job): KeyWarnings.sentence(job)
         }
     }
 
     // MARK: Done
 
     private func done(_ records: [KeyLifecycleRecord]) -> String {
-        let next = records.flatMap { self.next($0, among: records) }
-        return (records.map(happened) + next + [record(of: records)]).joined(separator: "\n")
+        let wasActive = records.contains { $0.history.last?.from == .active }
+        let withoutActive =
+            wasActive && !records.contains { $0.state == .active }
+            ? ["No key of the account is active now: requests that name no key are refused until one is active."] : []
+        let next = records.compactMap { self.next($0).map { "Next: \($0)" } }
+        return (records.map(happened) + withoutActive + reversal(records) + next + [record(of: records)])
+            .joined(separator: "\n")
     }
 
     private func happened(_ record: KeyLifecycleRecord) -> String {
-        let key = PlainText.of(record.keyID)
-        let since = record.since.text
-        let sentence =
+        let effect =
             switch record.state {
-            case .staged: "\(key) is staged since \(since): it signs proofs of possession, and nothing else."
-            case .active: "\(key) is active since \(since): from that time on it signs requests that name no key."
+            case .staged: ": it signs proofs of possession, and nothing else."
+            case .active: ": from that time on it signs requests that name no key."
             case .retiring:
-                "\(key) is retiring since \(since): it signs only requests that name it, "
+                ": it signs only requests that name it, "
                     + (record.retireAt.map { "until \($0.text)." } ?? "until it is retired.")
-            case .retired: "\(key) is retired since \(since): it signs nothing from then on."
-            case .destroyed: "\(key) is destroyed since \(since)."
-            case .suspended: "\(key) is suspended since \(since): it signs nothing until it is resumed."
-            case .compromised: "\(key) is compromised since \(since): it signs nothing."
+            case .retired: ": it signs nothing from then on."
+            case .destroyed: "."
+            case .suspended: ": it signs nothing until it is resumed."
+            case .compromised: ": it signs nothing."
             }
-        return sentence + hands(record)
+        let change = record.history.last
+        let approval = change?.approver.map { ", approved by \(PlainText.of($0))" } ?? ""
+        return "\(PlainText.of(record.keyID)) is \(record.state.rawValue) since \(record.since.text)\(effect)"
+            + (change.map { " By \(PlainText.of($0.actor))\(approval)." } ?? "")
     }
 
-    private func hands(_ record: KeyLifecycleRecord) -> String {
-        guard let change = record.history.last else { return "" }
-        let approval = change.approver.map { ", approved by \(PlainText.of($0))" } ?? ""
-        return " By \(PlainText.of(change.actor))\(approval)."
+    private func reversal(_ records: [KeyLifecycleRecord]) -> [String] {
+        guard let watch, let new = records.first(where: { $0.state == .active }),
+            let old = records.first(where: { $0.state == .retiring })
+        else { return [] }
+        return [
+            "If \(PlainText.of(new.keyID)) fails within \(DurationArgument(seconds: watch)), \(PlainText.of(old.keyID)) "
+                + "becomes active again by itself."
+        ]
     }
 
-    private func next(_ record: KeyLifecycleRecord, among records: [KeyLifecycleRecord]) -> [String] {
+    private func next(_ record: KeyLifecycleRecord) -> String? {
         let key = PlainText.of(record.keyID)
-        let wasActive = record.history.last?.from == .active && !records.contains { $0.state == .active }
-        let withoutActive =
-            wasActive
-            ? ["No key of the account is active now: requests that name no key are refused until one is active."] : []
-        switch record.state {
-        case .active:
-            let other = records.first { $0.state == .retiring }.map { PlainText.of($0.keyID) }
-            guard let watch, let other else { return [] }
-            return [
-                "If \(key) fails within \(DurationArgument(seconds: watch)), \(other) becomes active again by itself."
-            ]
+        return switch record.state {
+        case .active: nil
         case .retiring:
-            guard let retireAt = record.retireAt else { return [] }
-            return [
-                "Next: \(key) stops answering at \(retireAt.text). Revoke it in App Store Connect after that, not before; then "
+            record.retireAt.map {
+                "\(key) stops answering at \($0.text). Revoke it in App Store Connect after that, not before; then "
                     + "privyseal keys destroy \(key) deletes it from its token."
-            ]
+            }
         case .suspended:
-            let from = record.suspendedFrom.map { " to \($0.rawValue)" } ?? ""
-            return withoutActive + ["Next: privyseal keys resume \(key) brings it back\(from)."]
+            "privyseal keys resume \(key) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
         case .compromised:
-            return withoutActive + [
-                "Next: revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
-                    + "privyseal keys restore \(key) undoes it."
-            ]
+            "revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
+                + "privyseal keys restore \(key) undoes it."
         case .retired:
-            return [
-                "Next: revoke it in App Store Connect; then privyseal keys destroy \(key) deletes it from its token."
-            ]
-        case .staged: return ["Next: privyseal keys activate \(key) makes it active."]
-        case .destroyed: return ["Next: remove it from the configuration, and reload."]
+            "revoke it in App Store Connect; then privyseal keys destroy \(key) deletes it from its token."
+        case .staged: "privyseal keys activate \(key) makes it active."
+        case .destroyed: "remove it from the configuration, and reload."
         }
     }
 
@@ -135,30 +133,18 @@ struct KeyWarnings {
 
     var sentences: [String] { jobs + differences + proposals }
 
-    private static func sentence(_ job: ProvisioningJob) -> String {
-        let key = PlainText.of(job.keyID)
-        let begun = "began at \(job.begun.text) by \(PlainText.of(job.worker)) and did not end"
-        let target = PlainText.of(job.uri)
-        if job.report != nil {
+    static func sentence(_ job: ProvisioningJob) -> String {
+        let (key, action, target) = (PlainText.of(job.keyID), job.action.rawValue, PlainText.of(job.uri))
+        let begun = "The \(action) of \(key) began at \(job.begun.text) by \(PlainText.of(job.worker)) and did not end"
+        guard job.report == nil else {
             return
-                "The \(job.action.rawValue) of \(key) \(begun): it was reported done, but the gateway has not seen the key at "
-                + "\(target). It ends by itself when the configuration names a key on that token; or run the same privyseal keys "
-                + "\(job.action.rawValue) again."
+                "\(begun): it was reported done, but the gateway has not seen the key at \(target). It ends by itself when the "
+                + "configuration names a key on that token; or run the same privyseal keys \(action) again."
         }
-        switch job.action {
-        case .generate:
-            return
-                "A generation of \(key) \(begun). There may be a key at \(target), or none: run the same privyseal keys generate "
-                + "again; it looks there and continues its work."
-        case .destroy:
-            return
-                "A destruction of \(key) \(begun). The key may still be at \(target): run the same privyseal keys destroy again; "
-                + "it looks there and continues its work."
-        default:
-            return
-                "An import of \(key) \(begun). The key may be at \(target) already, or not: run the same privyseal keys import "
-                + "again, and keep the .p8 or the package until it has ended; it looks there and continues its work."
-        }
+        return
+            "\(begun). There may be a key at \(target), or none: run the same privyseal keys \(action) again; it looks "
+            + "there and continues its work."
+            + (job.action == .import ? " Keep the .p8 or the package until it has ended." : "")
     }
 
     private static func sentence(_ proposal: KeyProposal) -> String {

@@ -17,15 +17,11 @@ extension KeysCommand {
                 activate does this automatically.
                 """)
 
-        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
-        var key: String
-
-        @OptionGroup var target: KeyLifecycleClientOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var key: KeyOption
 
         func run() async throws {
-            let record = try await target.lifecycleClient().prove(key)
-            output.show(
+            let record = try await key.target.lifecycleClient().prove(key.key)
+            key.output.show(
                 record,
                 text: record.proofText("\(PlainText.of(record.keyID)), which is \(record.state.rawValue), has"))
         }

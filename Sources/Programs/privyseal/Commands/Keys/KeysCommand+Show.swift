@@ -47,15 +47,11 @@ extension KeysCommand {
             commandName: "show",
             abstract: "Show one key in full: state, location, fingerprint, history with evidence.")
 
-        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
-        var key: String
-
-        @OptionGroup var target: KeyLifecycleClientOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var key: KeyOption
 
         func run() async throws {
-            let found = try await target.key(key)
-            output.show(found, text: found.whole)
+            let found = try await key.found()
+            key.output.show(found, text: found.whole)
         }
     }
 
@@ -64,27 +60,29 @@ extension KeysCommand {
             commandName: "history",
             abstract: "List every recorded change of one key: time, action, actor, reason.")
 
-        @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
-        var key: String
-
-        @OptionGroup var target: KeyLifecycleClientOption
-        @OptionGroup var output: OutputOption
+        @OptionGroup var key: KeyOption
 
         func run() async throws {
-            let found = try await target.key(key)
-            output.show(found.life, text: found.history)
+            let found = try await key.found()
+            key.output.show(found.life, text: found.history)
         }
     }
 }
 
-extension KeyLifecycleClientOption {
+/// The argument and the options of a command about one key.
+struct KeyOption: ParsableArguments {
+    @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
+    var key: String
+
+    @OptionGroup var target: KeyLifecycleClientOption
+    @OptionGroup var output: OutputOption
+
     /// - Throws: `CommandError` if there is no such key.
-    fileprivate func key(_ keyID: String) async throws -> KeyLifecycleOverview.Key {
-        let overview = try await lifecycleClient().overview()
-        for account in overview.accounts {
-            if let key = account.keys.first(where: { $0.life.keyID == keyID }) { return key }
+    fileprivate func found() async throws -> KeyLifecycleOverview.Key {
+        guard let found = try await target.lifecycleClient().overview().key(key) else {
+            throw CommandError("There is no key \(key). privyseal keys states lists the keys.")
         }
-        throw CommandError("There is no key \(keyID). privyseal keys states lists the keys.")
+        return found
     }
 }
 

@@ -74,17 +74,16 @@ struct ProvisioningOption: ParsableArguments {
                 "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
         }
         let answer = try await client.begin(order)
-        switch answer {
-        case .begun(let job): return (job, open != nil)
-        case .proposed(let proposal):
+        if case .proposed(let proposal) = answer {
             output.show(
                 answer,
                 text:
                     "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
                     + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same command "
                     + "again.")
-            return nil
         }
+        guard case .begun(let job) = answer else { return nil }
+        return (job, open != nil)
     }
 }
 
@@ -92,7 +91,7 @@ struct ProvisioningOption: ParsableArguments {
 struct ProvisioningProduct<Product> {
     let product: Product
     let job: ProvisioningJob
-    let outcome: ProvisioningOutcome
+    let outcome: KeyLifecycleAnswer
     let location: ProvisioningLocation
 }
 
@@ -129,27 +128,13 @@ struct ProvisioningTarget {
 
     func withSession<Answer>(_ body: (any ProvisioningSession) async throws -> Answer) async throws -> Answer {
         let session = try await backend.provisioningSession(at: locator, in: environment)
-        do {
-            let answer = try await body(session)
-            await session.close()
-            return answer
-        } catch {
-            await session.close()
-            throw error
-        }
+        return try await finally(session.close) { try await body(session) }
     }
 
     /// Opens the key as the gateway does.
     func withKey<Answer>(_ body: (any SigningKey) async throws -> Answer) async throws -> Answer {
         let opened: any KeyBackend = try await backend.open(locator, in: environment)
-        do {
-            let answer = try await body(try await opened.key(selector))
-            await opened.close()
-            return answer
-        } catch {
-            await opened.close()
-            throw error
-        }
+        return try await finally(opened.close) { try await body(try await opened.key(selector)) }
     }
 }
 

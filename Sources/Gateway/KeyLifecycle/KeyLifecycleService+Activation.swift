@@ -131,10 +131,9 @@ extension KeyLifecycleService {
 
     private func provable(_ keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         let record = try rules.record(keyID)
-        switch record.state {
-        case .staged, .active, .retiring, .suspended: return record
-        case .retired, .destroyed, .compromised:
+        guard [.staged, .active, .retiring, .suspended].contains(record.state) else {
             throw KeyLifecycleRefusal("The key \(keyID) is \(record.state.rawValue), and signs no proofs.")
         }
+        return record
     }
 }

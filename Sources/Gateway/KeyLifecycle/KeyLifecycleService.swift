@@ -290,15 +290,9 @@ public final class KeyLifecycleService: Service {
     /// Records adopted keys that are not in the register yet.
     func recordAdoptions() async throws(KeyLifecycleRefusal) {
         let registers = audit.registers
-        var adopted = stateCache.records.values
-            .filter { registers[RegisterName.key($0.keyID)] == nil }
-            .sorted { $0.keyID < $1.keyID }
+        let adopted = rules.records.values.filter { registers[RegisterName.key($0.keyID)] == nil }
         guard !adopted.isEmpty else { return }
-        let handles = gateway.current.ring.handles
-        for index in adopted.indices {
-            adopted[index].fingerprint = handles.first { $0.settings.keyID == adopted[index].keyID }?.fingerprint
-        }
         // Use the current time, because the adoptions are older than other entries, and entry times must ascend.
-        _ = try await record(adopted, at: now)
+        _ = try await record(adopted.sorted { $0.keyID < $1.keyID }, at: now)
     }
 }

@@ -36,25 +36,6 @@ struct AdminClient {
     /// - Parameter body: JSON; nil for none.
     /// - Returns: the body of a successful answer; empty if it has none.
     func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
-        // If no process listens on the socket, five seconds of retries do not help.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        do {
-            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-                try await ask(client, method, path, body, accept)
-            }
-        } catch let error as AdminError {
-            throw error
-        } catch {
-            if AdminError.isAbsence(error) { throw AdminError.absent(address) }
-            throw AdminError.unreachable("\(address): \(Self.reason(error))")
-        }
-    }
-
-    private func ask(
-        _ client: HTTPClient, _ method: HTTPMethod, _ path: String, _ body: [UInt8]?, _ accept: String?
-    ) async throws -> String {
         var request = HTTPClientRequest(url: base + path)
         request.method = method
         // Over a Unix socket, AsyncHTTPClient sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
@@ -65,11 +46,24 @@ struct AdminClient {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(body)
         }
-        let answer = try await client.execute(request, timeout: .minutes(5))
-        let text = String(buffer: try await answer.body.collect(upTo: Self.longestAnswer))
-        switch answer.status {
-        case .ok, .created, .accepted, .noContent: return text
-        default: throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
+        // If no process listens on the socket, five seconds of retries do not help.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        do {
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                let answer = try await client.execute(request, timeout: .minutes(5))
+                let text = String(buffer: try await answer.body.collect(upTo: Self.longestAnswer))
+                switch answer.status {
+                case .ok, .created, .accepted, .noContent: return text
+                default: throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
+                }
+            }
+        } catch let error as AdminError {
+            throw error
+        } catch {
+            if AdminError.isAbsence(error) { throw AdminError.absent(address) }
+            throw AdminError.unreachable("\(address): \(Self.reason(error))")
         }
     }
 

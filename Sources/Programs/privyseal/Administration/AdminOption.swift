@@ -66,37 +66,28 @@ struct AdminOption: ParsableArguments {
     }
 }
 
-/// Selects the running gateway, or with `--config` the register itself while none runs.
-struct KeyLifecycleClientOption: ParsableArguments {
-    @OptionGroup var admin: AdminOption
-
+extension AdminOption {
     /// Nil with `--admin`. Load it once for each command, because loading prints the configuration's warnings.
-    func configuration() throws -> GatewayConfiguration? { try admin.configuration.map(ConfigurationOption.load) }
+    func loadConfiguration() throws -> GatewayConfiguration? { try configuration.map(ConfigurationOption.load) }
 
-    /// - Parameter loaded: what `configuration()` returned, if the command has called it.
+    /// A client of the running gateway. With `--config`, and if no process listens on the admin listener's address, it
+    /// is a client of the register itself.
+    ///
+    /// - Parameter loaded: what `loadConfiguration()` returned, if the command has called it.
     /// - Throws: `AdminError`, or `ExitCode` after printing the error.
     func lifecycleClient(_ loaded: GatewayConfiguration? = nil) async throws -> any KeyLifecycleClient {
-        if let loaded = try loaded ?? configuration() { return try await Self.lifecycleClient(loaded, admin) }
-        return RemoteKeyLifecycleClient(try AdminClient(try admin.address(), admin))
-    }
-
-    /// A client of the gateway, or of the register if no process listens on the admin listener's address.
-    static func lifecycleClient(_ configuration: GatewayConfiguration, _ admin: AdminOption) async throws
-        -> any KeyLifecycleClient
-    {
+        guard let configuration = try loaded ?? loadConfiguration() else {
+            return RemoteKeyLifecycleClient(try AdminClient(try address(), self))
+        }
         let local = try LocalKeyLifecycleClient(configuration)
-        guard let address = AdminOption.address(in: configuration) else { return local }
-        let client = try AdminClient(address, admin)
-        do {
-            _ = try await client.ask(.GET, "/v1/keys", accept: "application/json")
-        } catch AdminError.absent {
+        guard let address = Self.address(in: configuration) else { return local }
+        let client = try AdminClient(address, self)
+        do { _ = try await client.ask(.GET, "/v1/keys", accept: "application/json") } catch AdminError.absent {
             return local
         }
         return RemoteKeyLifecycleClient(client)
     }
 
     /// The option that selects the same gateway or register for another command.
-    var gatewayOption: String {
-        admin.configuration.map { "--config \($0)" } ?? admin.admin.map { "--admin \($0)" } ?? ""
-    }
+    var gatewayOption: String { configuration.map { "--config \($0)" } ?? admin.map { "--admin \($0)" } ?? "" }
 }

@@ -42,8 +42,7 @@ struct KeyRegisterCheck {
             return KeyRegisterCheck(document: ["status": "none"], sentences: [], isFine: true)
         }
         do {
-            let client = try await KeyLifecycleClientOption.lifecycleClient(
-                configuration, try AdminOption.parse(["--config", path]))
+            let client = try await AdminOption.parse(["--config", path]).lifecycleClient(configuration)
             let warnings = KeyWarnings(try await client.overview())
             return KeyRegisterCheck(
                 document: [

@@ -29,7 +29,7 @@ extension ComplianceCommand {
             case text, json, html
         }
 
-        @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+        @OptionGroup var admin: AdminOption
 
         @Option(
             help: ArgumentHelp(
@@ -51,7 +51,7 @@ extension ComplianceCommand {
         var unsigned = false
 
         func run() async throws {
-            guard let path = lifecycleClient.admin.configuration else {
+            guard let path = admin.configuration else {
                 throw StandardError.failure(
                     "Give the gateway's configuration with --config FILE.",
                     status: ExitCode.validationFailure.rawValue)
@@ -63,7 +63,7 @@ extension ComplianceCommand {
                 configuration: configuration, path: path, acceptsSoftware: acceptSoftware,
                 verifiesLog: !noLogVerification)
             let findings = await survey.findings {
-                try await KeyLifecycleClientOption.lifecycleClient(configuration, lifecycleClient.admin).overview()
+                try await admin.lifecycleClient(configuration).overview()
             }
             let now = ClockMonitor.systemTime()
             let report = findings.report(id: Self.id(at: now), at: now)

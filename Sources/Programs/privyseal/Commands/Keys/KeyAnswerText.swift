@@ -92,25 +92,19 @@ struct KeyAnswerText {
     /// The audit log is read with the configuration, never over the admin listener.
     private var logPlace: String { gatewayOption.hasPrefix("--config") ? gatewayOption : "--config FILE" }
 
-    // MARK: Proposed
-
     private func proposed(_ proposal: KeyProposal) -> String {
-        let id = PlainText.of(proposal.id)
-        let what = KeyWarnings.words(of: proposal)
-        let expires = proposal.expires.text
-        guard let approver = proposal.approver else {
-            return """
-                Nothing has changed yet: the account requires two administrators. \(PlainText.of(proposal.proposer)) \
-                has proposed to \(what), as \(id).
-                Next: another administrator looks at it until \(expires), with privyseal keys proposals, and approves it: privyseal \
-                keys approve \(id) --digest \(proposal.digest)
-                """
-        }
+        let sentence = KeyWarnings.sentence(proposal)
+        guard proposal.approver == nil else { return sentence }
         return """
-            \(PlainText.of(approver)) has approved \(id): to \(what).
-            Next: until \(expires), run the same command again; now it begins the work.
-            """
+            Nothing has changed yet: a second administrator has to approve. \(sentence)
+            Next: privyseal keys approve \(PlainText.of(proposal.id)) --digest \(proposal.digest)
+            """ + (proposal.isJob ? "\nThen run the same command again." : "")
     }
+}
+
+extension KeyProposal {
+    /// Whether the proposer carries out the approved proposal, by the same command.
+    var isJob: Bool { [.import, .generate, .destroy].contains(action) }
 }
 
 /// The open matters of the register: a sentence for each, with the required action.
@@ -147,7 +141,7 @@ struct KeyWarnings {
             + (job.action == .import ? " Keep the .p8 or the package until it has ended." : "")
     }
 
-    private static func sentence(_ proposal: KeyProposal) -> String {
+    static func sentence(_ proposal: KeyProposal) -> String {
         let id = PlainText.of(proposal.id)
         let what = "\(PlainText.of(proposal.proposer)) proposed at \(proposal.proposed.text) to \(words(of: proposal))"
         let expires = proposal.expires.text

@@ -202,7 +202,7 @@ struct KeyChangeOption: ParsableArguments {
             "The reason, which is recorded in the key's history; at most 500 bytes.", valueName: "text"))
     var reason: String
 
-    @OptionGroup var target: KeyLifecycleClientOption
+    @OptionGroup var target: AdminOption
     @OptionGroup var output: OutputOption
 
     func validate() throws {

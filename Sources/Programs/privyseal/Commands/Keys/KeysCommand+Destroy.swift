@@ -29,21 +29,22 @@ extension KeysCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            let configuration = try provisioning.lifecycleClient.configuration()
-            let declared = declared(in: configuration)
+            let configuration = try provisioning.admin.loadConfiguration()
+            let declared = configuration?.accounts.lazy
+                .flatMap { account in account.keys.map { (issuerID: account.issuerID, key: $0) } }
+                .first { $0.key.keyID == keyID }
             guard let uri = at ?? declared?.key.uri.text else {
                 throw CommandError(
                     "The configuration names no key \(keyID). Give its URI with --at URI, and use --config FILE.")
             }
             let target = try ProvisioningTarget(uri, keyID: keyID, as: provisioning.user, configuration)
-            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
+            let client = try await provisioning.admin.lifecycleClient(configuration)
             let issuerID =
                 if let account = declared?.issuerID, provisioning.issuer == nil { account } else {
                     try await provisioning.issuerID(configuration, client)
                 }
-            let known = try await client.overview().accounts.flatMap(\.keys)
-                .first { $0.life.keyID == keyID && $0.life.issuerID == issuerID }?.life.fingerprint
-            let fingerprint = known ?? declared?.key.fingerprint
+            let known = try await client.overview().key(keyID)?.life
+            let fingerprint = (known?.issuerID == issuerID ? known?.fingerprint : nil) ?? declared?.key.fingerprint
             let order = ProvisioningOrder(
                 .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,
                 reason: reason)
@@ -53,28 +54,15 @@ extension KeysCommand {
                 let gone = try await session.destroy(
                     target.selector, expecting: fingerprint, isResumed: isResumed,
                     tell: { StandardError.print("  \($0)") })
-                return (gone, Self.reported(gone, fingerprint, in: session.location))
+                var facts = session.location.evidence.merging(gone.evidence) { _, own in own }
+                facts["destroyedPrivateObjects"] = "\(gone.destroyedPrivate)"
+                facts["destroyedPublicObjects"] = "\(gone.destroyedPublic)"
+                return (
+                    gone,
+                    ProvisioningResult(isSuccess: true, fingerprint: gone.fingerprint ?? fingerprint, evidence: facts)
+                )
             }
             if let work { show(work.product, issuerID, work.location) }
-        }
-
-        private func declared(
-            in configuration: GatewayConfiguration?
-        ) -> (issuerID: String, key: GatewayConfiguration.Key)? {
-            for account in configuration?.accounts ?? [] {
-                if let key = account.keys.first(where: { $0.keyID == keyID }) { return (account.issuerID, key) }
-            }
-            return nil
-        }
-
-        /// For the register.
-        private static func reported(
-            _ gone: DestroyedKey, _ fingerprint: PublicKeyFingerprint?, in location: ProvisioningLocation
-        ) -> ProvisioningResult {
-            var facts = location.evidence.merging(gone.evidence) { _, own in own }
-            facts["destroyedPrivateObjects"] = "\(gone.destroyedPrivate)"
-            facts["destroyedPublicObjects"] = "\(gone.destroyedPublic)"
-            return ProvisioningResult(isSuccess: true, fingerprint: gone.fingerprint ?? fingerprint, evidence: facts)
         }
 
         private func show(_ gone: DestroyedKey, _ issuerID: String, _ location: ProvisioningLocation) {

@@ -45,10 +45,15 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            let configuration = try provisioning.lifecycleClient.configuration()
+            let configuration = try provisioning.admin.loadConfiguration()
             let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
-            try checkOutputs()
-            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
+            // Refuse existing files and an unusable subject before the token generates a key.
+            try DurableWrite.requireFree(publicKey)
+            try DurableWrite.requireFree(csr)
+            if let subject {
+                _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
+            }
+            let client = try await provisioning.admin.lifecycleClient(configuration)
             let order = ProvisioningOrder(
                 .generate, issuerID: try await provisioning.issuerID(configuration, client), keyID: keyID,
                 uri: "\(target.uri)", fingerprint: nil, reason: reason)
@@ -60,14 +65,6 @@ extension KeysCommand {
                 return (placed, placed.reported(in: session.location))
             }
             if let work { try await write(ProvisionedKeyReport(work: work, uri: target.uri), target) }
-        }
-
-        /// Refuses existing files and an unusable subject, before the token generates a key.
-        private func checkOutputs() throws {
-            try DurableWrite.requireFree(publicKey)
-            try DurableWrite.requireFree(csr)
-            guard let subject else { return }
-            _ = try CertificateRequest(subject: subject, publicKey: P256.Signing.PrivateKey().publicKey)
         }
 
         private func write(_ made: ProvisionedKeyReport, _ target: ProvisioningTarget) async throws {

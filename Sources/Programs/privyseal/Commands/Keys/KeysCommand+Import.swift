@@ -69,9 +69,9 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
-            let configuration = try provisioning.lifecycleClient.configuration()
+            let configuration = try provisioning.admin.loadConfiguration()
             let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
-            let client = try await provisioning.lifecycleClient.lifecycleClient(configuration)
+            let client = try await provisioning.admin.lifecycleClient(configuration)
             let issuerID = try await provisioning.issuerID(configuration, client)
             let incoming = try await read()
             let found = PublicKeyFingerprint(of: incoming.publicKey)
@@ -104,7 +104,12 @@ extension KeysCommand {
         private func disposeOfFile() -> Bool? {
             guard let file else { return nil }
             StandardError.print(KeyFileDestruction.limits)
-            guard destroysFile || wantsDestruction(of: file) else {
+            var isConfirmed = destroysFile
+            if !isConfirmed, !provisioning.consent.yes, isatty(STDIN_FILENO) == 1 {
+                StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
+                isConfirmed = readLine()?.lowercased() == "yes"
+            }
+            guard isConfirmed else {
                 StandardError.print("\(file) still has the key outside of the token. Destroy it and its copies.")
                 return false
             }
@@ -116,12 +121,6 @@ extension KeysCommand {
                 StandardError.print("warning: \(error)")
                 return false
             }
-        }
-
-        private func wantsDestruction(of file: String) -> Bool {
-            guard !provisioning.consent.yes, isatty(STDIN_FILENO) == 1 else { return false }
-            StandardError.print("Destroy \(file) now: overwrite and remove it? Type yes.")
-            return readLine()?.lowercased() == "yes"
         }
     }
 }

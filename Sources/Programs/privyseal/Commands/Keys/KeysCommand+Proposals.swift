@@ -12,7 +12,7 @@ extension KeysCommand {
             abstract: "List the proposals that another administrator must approve.",
             discussion: "A proposal without an approval expires after accounts[].proposalLifetime.")
 
-        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var target: AdminOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
@@ -50,7 +50,7 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The digest of the proposal, as shown with it.", valueName: "sha256:…"))
         var digest: String
 
-        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var target: AdminOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
@@ -68,7 +68,7 @@ extension KeysCommand {
         @Argument(help: ArgumentHelp("The proposal's ID, as privyseal keys proposals shows it.", valueName: "proposal"))
         var proposal: String
 
-        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var target: AdminOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {

@@ -33,7 +33,7 @@ extension KeysCommand {
                 proposals, each with the action to take.
                 """)
 
-        @OptionGroup var target: KeyLifecycleClientOption
+        @OptionGroup var target: AdminOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
@@ -74,7 +74,7 @@ struct KeyOption: ParsableArguments {
     @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
     var key: String
 
-    @OptionGroup var target: KeyLifecycleClientOption
+    @OptionGroup var target: AdminOption
     @OptionGroup var output: OutputOption
 
     /// - Throws: `CommandError` if there is no such key.

@@ -24,24 +24,9 @@ struct KeysCommand: AsyncParsableCommand {
               78  the configuration is wrong
             """,
         subcommands: [
-            List.self,
-            States.self,
-            Show.self,
-            History.self,
-            Prove.self,
-            Activate.self,
-            Retire.self,
-            Suspend.self,
-            Resume.self,
-            Compromise.self,
-            Restore.self,
-            Proposals.self,
-            Approve.self,
-            Reject.self,
-            Import.self,
-            Generate.self,
-            WrappingKeyPair.self,
-            Wrap.self,
-            Destroy.self,
+            List.self, States.self, Show.self, History.self,
+            Prove.self, Activate.self, Retire.self, Suspend.self, Resume.self, Compromise.self, Restore.self,
+            Proposals.self, Approve.self, Reject.self,
+            Import.self, Generate.self, WrappingKeyPair.self, Wrap.self, Destroy.self,
         ])
 }

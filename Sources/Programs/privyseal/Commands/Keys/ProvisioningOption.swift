@@ -11,7 +11,7 @@ struct ProvisioningOption: ParsableArguments {
     @Option(help: ArgumentHelp("The account's issuer ID; not needed if there is one account.", valueName: "id"))
     var issuer: String?
 
-    @OptionGroup var lifecycleClient: KeyLifecycleClientOption
+    @OptionGroup var admin: AdminOption
     @OptionGroup var user: TokenUserOption
     @OptionGroup var consent: KeyConsentOption
     @OptionGroup var output: OutputOption
@@ -74,16 +74,9 @@ struct ProvisioningOption: ParsableArguments {
                 "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
         }
         let answer = try await client.begin(order)
-        if case .proposed(let proposal) = answer {
-            output.show(
-                answer,
-                text:
-                    "Proposed as \(proposal.id); nothing was done on the token. Another administrator approves it with "
-                    + "privyseal keys approve \(proposal.id) --digest \(proposal.digest); then run the same command "
-                    + "again.")
-        }
-        guard case .begun(let job) = answer else { return nil }
-        return (job, open != nil)
+        if case .begun(let job) = answer { return (job, open != nil) }
+        output.show(answer, text: KeyAnswerText(gatewayOption: admin.gatewayOption).text(answer))
+        return nil
     }
 }
 

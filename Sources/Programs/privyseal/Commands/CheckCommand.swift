@@ -26,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
         let register = await KeyRegisterCheck.take(configuration, config.path)
         output.show(
             keys.members(with: register), text: ([keys.text] + register.sentences).joined(separator: "\n"))
-        guard keys.entries.allSatisfy(\.state.canSign), register.isFine else { throw ExitCode.failure }
+        guard keys.canAllSign, register.isFine else { throw ExitCode.failure }
     }
 }
 

@@ -8,19 +8,15 @@ extension KeyLifecycleService {
     /// - Parameter look: nil if the state has changed since the check that decided against a look.
     func requirePresence(_ order: ProvisioningOrder, _ look: ObservedKey?) throws(KeyLifecycleRefusal) {
         guard let look else { throw Self.hasChanged(order.keyID) }
-        let known = stateCache.records[order.keyID]
-        if let declared = handle(order.keyID)?.settings.uri, let uri = try? KeyURI(order.uri),
-            !gateway.current.ring.isSameConnection(declared, uri)
-        {
+        let (ring, known) = (gateway.current.ring, stateCache.records[order.keyID])
+        let declared = handle(order.keyID)?.settings.uri.description
+        if let declared, !ring.isSameConnection(declared, order.uri) {
             throw KeyLifecycleRefusal(
                 "The configuration names \(order.keyID) at \(declared), but the order has \(order.uri). An order must "
                     + "destroy a key where the gateway uses it. Give the URI of the configuration.")
         }
-        let ring = gateway.current.ring
-        if let uri = try? KeyURI(order.uri) {
-            let here = ring.handles.filter { ring.isSameKey($0.settings.uri, uri) }.map(\.settings.keyID)
-            try requireNoOther(order, here, isKnown: here.contains(order.keyID))
-        }
+        let here = ring.handles.filter { ring.isSameKey("\($0.settings.uri)", order.uri) }.map(\.settings.keyID)
+        try requireNoOther(order, here, isKnown: here.contains(order.keyID))
         switch look {
         case .present(let found?, _):
             let (records, expected) = (rules.records, known?.fingerprint ?? order.fingerprint)
@@ -31,10 +27,8 @@ extension KeyLifecycleService {
                 "The key at \(order.uri) is not \(order.keyID): its fingerprint is \(found), not \(expected).")
         case .present(nil, _): return
         case .unfit, .absent:
-            let uris = [handle(order.keyID)?.settings.uri, known?.recordedURI.flatMap { try? KeyURI($0) }]
-            guard let uri = try? KeyURI(order.uri),
-                uris.compactMap(\.self).contains(where: { ring.isSameKey($0, uri) })
-            else {
+            let uris = [declared, known?.recordedURI].compactMap(\.self)
+            guard uris.contains(where: { ring.isSameKey($0, order.uri) }) else {
                 throw KeyLifecycleRefusal(
                     "The gateway sees no key at \(order.uri). Give the URI that the configuration has for \(order.keyID)."
                 )
@@ -108,24 +102,18 @@ extension KeyLifecycleService {
                     "The gateway sees no key at \(job.uri), but \(handle.settings.keyID) still signs with the key: the "
                         + "object exists under another name. Destroy it, and run the same command again.")
             }
-            if await isInconclusive(error, for: handle, in: ring) {
-                throw KeyLifecycleRefusal(
-                    "The gateway cannot see whether \(handle.settings.keyID) still signs with the key: \(error) Run the same "
-                        + "command again later.")
+            switch error {
+            case .notFound, .ambiguous, .unfit, .failed, .invalidURI, .invalidSetting: continue
+            case .busy, .cancelled: break
+            case .unavailable, .closed, .secretUnavailable, .loginRefused, .loginBlocked:
+                let uri = "\(handle.settings.uri)"
+                if case .absent = await ring.look(for: handle.settings.keyID, at: uri, isProofWanted: false) {
+                    continue
+                }
             }
-        }
-    }
-
-    /// Whether the key may be there although it signed no proof.
-    private func isInconclusive(_ error: KeyError, for handle: KeyHandle, in ring: KeyRing) async -> Bool {
-        switch error {
-        case .notFound, .ambiguous, .unfit, .failed, .invalidURI, .invalidSetting: return false
-        case .busy, .cancelled: return true
-        case .unavailable, .closed, .secretUnavailable, .loginRefused, .loginBlocked:
-            let look = await ring.look(
-                for: handle.settings.keyID, at: "\(handle.settings.uri)", isProofWanted: false)
-            if case .absent = look { return false }
-            return true
+            throw KeyLifecycleRefusal(
+                "The gateway cannot see whether \(handle.settings.keyID) still signs with the key: \(error) Run the same "
+                    + "command again later.")
         }
     }
 }

@@ -45,15 +45,27 @@ extension KeyRing {
     func connection(of uri: String) -> BackendConnection? { shownAddress(of: uri).flatMap(connection) }
 
     private func connection(of address: KeyAddress) -> BackendConnection? {
-        handles.first { shownAddress(of: $0.settings.uri)?.locator == address.locator }?.connection
+        handles.first { shownAddress(of: "\($0.settings.uri)")?.locator == address.locator }?.connection
     }
 
-    private func shownAddress(of uri: String) -> KeyAddress? { (try? KeyURI(uri)).flatMap(shownAddress) }
-
     /// Whether both URIs name the same key at the same location. PIN attributes do not count.
-    func isSameKey(_ one: KeyURI, _ other: KeyURI) -> Bool {
+    func isSameKey(_ one: String, _ other: String) -> Bool {
         guard let address = shownAddress(of: one) else { return false }
         return address == shownAddress(of: other)
+    }
+
+    /// Whether both URIs name the same location. PIN and key attributes do not count.
+    func isSameConnection(_ one: String, _ other: String) -> Bool {
+        guard let address = shownAddress(of: one) else { return false }
+        return address.locator == shownAddress(of: other)?.locator
+    }
+
+    /// The address without attributes that lead to a secret.
+    private func shownAddress(of uri: String) -> KeyAddress? {
+        guard let uri = try? KeyURI(uri), let type = type(for: uri.scheme), let shown = try? KeyURI("\(uri)") else {
+            return nil
+        }
+        return try? type.address(of: shown)
     }
 
     /// Whether the backend shows that it has no private key, or only one with another fingerprint.
@@ -68,18 +80,6 @@ extension KeyRing {
             guard seen.matches == 1, let expected, let found = seen.fingerprint else { return seen.matches == 0 }
             return found != expected
         }
-    }
-
-    /// Whether both URIs name the same location. PIN and key attributes do not count.
-    func isSameConnection(_ one: KeyURI, _ other: KeyURI) -> Bool {
-        guard let address = shownAddress(of: one) else { return false }
-        return address.locator == shownAddress(of: other)?.locator
-    }
-
-    /// The address without attributes that lead to a secret.
-    private func shownAddress(of uri: KeyURI) -> KeyAddress? {
-        guard let type = type(for: uri.scheme), let shown = try? KeyURI("\(uri)") else { return nil }
-        return try? type.address(of: shown)
     }
 
     private static func look(

@@ -204,6 +204,17 @@ struct KeyStopTests {
         await fixture.close()
     }
 
+    @Test("Only a suspended key has a state to which it returns")
+    func suspendedFrom() async throws {
+        let fixture = try await LifecycleTestGateway()
+        for action in [KeyLifecycleAction.suspend, .compromise, .restore, .retire] {
+            _ = try await fixture.change(action, "OTHER")
+            let life = try #require(fixture.overview("OTHER")?.life)
+            #expect((life.suspendedFrom != nil) == (life.state == .suspended))
+        }
+        await fixture.close()
+    }
+
     @Test("A refused stop leaves no hold")
     func refused() async throws {
         let fixture = try await LifecycleTestGateway()

@@ -230,10 +230,7 @@ public final class KeyLifecycleService: Service {
         guard reason.contains(where: { !$0.isWhitespace }) else {
             throw KeyLifecycleRefusal("Give a reason that explains the change to a reader of the audit log in a year.")
         }
-        guard reason.utf8.count <= KeyLifecycleLimits.reason else {
-            throw KeyLifecycleRefusal("The reason is longer than \(KeyLifecycleLimits.reason) bytes.")
-        }
-        try KeyLifecycleLimits.checkCharacters(reason, "reason")
+        try KeyLifecycleLimits.check(reason, "reason", atMost: KeyLifecycleLimits.reason)
     }
 
     // MARK: Running

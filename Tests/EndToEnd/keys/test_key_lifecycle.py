@@ -150,7 +150,7 @@ REFUSALS = {
         f"The key {NEW} is compromised, and signs no proofs",
     ),
     "no reason": ([], ("suspend", NEW), {"reason": " "}, "Give a reason"),
-    "a reason that is too long": ([], ("suspend", NEW), {"reason": "a" * 501}, "longer than 500 bytes"),
+    "a reason that is too long": ([], ("suspend", NEW), {"reason": "a" * 501}, "at most 500 are allowed"),
 }
 
 

@@ -123,7 +123,8 @@ enum ImportRules {
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
         "CProcessStart": ["privyseal"],
         "HummingbirdCore": ["GatewayHTTP"],
-        "Yams": ["GatewayConfiguration", "GatewayHTTP"],
+        "Yams": ["GatewayHTTP"],
+        "CYaml": ["GatewayConfiguration"],
         "ArgumentParser": ["privyseal"],
     ]
 }

@@ -1,5 +1,5 @@
 import Crypto
-import Glibc
+import Foundation
 public import SigningKit
 
 extension GatewayConfiguration {
@@ -50,8 +50,7 @@ extension GatewayConfiguration {
         var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)), plugins)
         var root = SettingNode(content: .faulty, origin: file)
         if let source = YAMLSource(bytes, file, findings) {
-            var yaml = YAMLReader(file, findings)
-            if let found = yaml.read(source), !found.isNull {
+            if let found = YAMLReader.read(source, file, findings), !found.isNull {
                 root = MisplacedSecrets(findings: findings).remove(from: found)
                 _ = configuration.readSection(root, findings)
             } else if findings.faults.isEmpty {
@@ -61,14 +60,12 @@ extension GatewayConfiguration {
         EnvironmentReader(findings: findings).read(environment, into: &configuration)
         ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
-        AccessWarnings(configuration: configuration, root: root, now: now ?? systemTime(), findings: findings).look()
+        AccessWarnings(configuration: configuration, root: root, now: now ?? systemTime, findings: findings).look()
         configuration.warnings = findings.listedWarnings
         return configuration
     }
 
-    private static func systemTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    private static var systemTime: Timestamp {
+        Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
     }
 }

@@ -99,11 +99,10 @@ extension SettingNode {
     /// Records that the value is missing or of the wrong kind.
     func refuse(as expected: Kind, _ findings: Findings) {
         if case .faulty = content { return }
-        let sentence =
+        findings.fault(
             isNull
-            ? "has no value; give \(expected.rawValue), or leave it out"
-            : "must be \(expected.rawValue), but is \(kind.rawValue)\(Self.hint(expected))"
-        findings.fault(sentence, at: origin)
+                ? "has no value; give \(expected.rawValue), or leave it out"
+                : "must be \(expected.rawValue), but is \(kind.rawValue)\(Self.hint(expected))", at: origin)
     }
 
     /// The remedies for values that older YAML parsers accept.
@@ -120,12 +119,7 @@ extension SettingNode {
 
     /// A whole number, or digits on both sides of a point: not `.5`, `5.`, `1e3`, nor `inf`.
     static func number(_ text: String) -> Double? {
-        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let whole = parts[0].hasPrefix("-") ? parts[0].dropFirst() : parts[0]
-        guard wholeNumber(String(whole)) != nil, !whole.hasPrefix("-") else { return nil }
-        let digits = parts.count == 2 ? parts[1] : "0"
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Double(text)
+        text.wholeMatch(of: /-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?/) == nil ? nil : Double(text)
     }
 
     /// Decimal digits, perhaps with a minus. Not `010`, which some parsers read as eight, nor `1_000`, `0x10` or `1e3`.

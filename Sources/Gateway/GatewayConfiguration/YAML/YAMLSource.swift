@@ -11,7 +11,6 @@ struct YAMLSource {
         for (index, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             Self.check(line, file.at(line: index + 1, column: 1), findings)
         }
-        checkAliases(file, findings)
         guard findings.faults.count == before else { return nil }
     }
 
@@ -55,45 +54,6 @@ struct YAMLSource {
                 "holds the character \(name) in column \(index + 1); remove it",
                 at: origin.at(line: origin.line ?? 1, column: index + 1))
             return
-        }
-    }
-
-    /// Looks for the pair `&name` and `*name` before the YAML reader runs. An alias can stand for a hundred others, ten
-    /// levels deep, and the reader would visit them all.
-    private func checkAliases(_ file: ConfigurationOrigin, _ findings: Findings) {
-        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-        let anchors = Set(lines.flatMap { Self.words(in: $0, after: "&") })
-        guard !anchors.isEmpty else { return }
-        for (index, line) in lines.enumerated() {
-            for word in Self.words(in: line, after: "*") where anchors.contains(word) {
-                findings.fault(
-                    "uses an alias; aliases are not supported, so write the value out",
-                    at: file.at(line: index + 1, column: 1))
-                return
-            }
-        }
-    }
-
-    /// The words after `mark`. A mark within a word does not count, because YAML cannot read it as an indicator. Also
-    /// searches comments and quoted text, to be safe.
-    private static func words(in line: Substring.UnicodeScalarView, after mark: Unicode.Scalar) -> [String] {
-        var words: [String] = []
-        var isInWord = false
-        for index in line.indices {
-            if line[index] == mark, !isInWord {
-                let word = line[line.index(after: index)...].prefix(while: isAnchorLetter)
-                if !word.isEmpty { words.append(String(word)) }
-            }
-            isInWord = isAnchorLetter(line[index])
-        }
-        return words
-    }
-
-    /// Whether libyaml accepts the character in an anchor's name.
-    private static func isAnchorLetter(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
-        default: false
         }
     }
 }

@@ -93,12 +93,7 @@ public enum Base64: Sendable {
 
     /// The number of bits of the last sextet that are not yet in a byte.
     private static func strayBits(after sextets: Int) -> UInt32 {
-        switch sextets % 4 {
-        case 1: 6
-        case 2: 4
-        case 3: 2
-        default: 0
-        }
+        UInt32(truncatingIfNeeded: sextets * 6 % 8)
     }
 
     private func encodedCount(of count: Int) -> Int {

@@ -5,10 +5,15 @@ public struct JSONObject: Sendable {
 
     /// The value of a member, of any kind; nil if the member is absent.
     public subscript(name: String) -> JSONValue? {
+        firstMember { isName($0, name) }.map { JSONValue(document: document, index: $0 + 1) }
+    }
+
+    /// The node of the first name that matches.
+    private func firstMember(where matches: (Int) -> Bool) -> Int? {
         var member = index + 1
         let end = Int(document.nodes[index].next)
         while member < end {
-            if isName(member, name) { return JSONValue(document: document, index: member + 1) }
+            if matches(member) { return member }
             member = Int(document.nodes[member + 1].next)
         }
         return nil
@@ -44,13 +49,9 @@ public struct JSONObject: Sendable {
     }
 
     func refuseUnknown(besides known: [String]) throws(JSONReadError) {
-        var member = index + 1
-        while member < Int(document.nodes[index].next) {
-            if !known.contains(where: { isName(member, $0) }) {
-                throw JSONReadError(.unknown(known: known), at: document.string(of: document.nodes[member]).excerpt)
-            }
-            member = Int(document.nodes[member + 1].next)
-        }
+        let unknown = firstMember { member in !known.contains { isName(member, $0) } }
+        guard let unknown else { return }
+        throw JSONReadError(.unknown(known: known), at: document.string(of: document.nodes[unknown]).excerpt)
     }
 
     private func isName(_ member: Int, _ name: String) -> Bool {

@@ -30,7 +30,7 @@ struct JSONParser {
     }
 
     private mutating func parseValue(depth: Int) throws(JSONSyntaxError) {
-        switch try peek(expecting: "a value") {
+        switch try peek() {
         case UInt8(ascii: "{"): try parseObject(depth: depth + 1)
         case UInt8(ascii: "["): try parseArray(depth: depth + 1)
         case UInt8(ascii: "\""): try parseString()
@@ -47,15 +47,15 @@ struct JSONParser {
     private mutating func parseObject(depth: Int) throws(JSONSyntaxError) {
         let node = try open(.object, depth: depth)
         skipWhiteSpace()
-        if try peek(expecting: "a member or '}'") != UInt8(ascii: "}") {
+        if try peek() != UInt8(ascii: "}") {
             repeat {
                 skipWhiteSpace()
-                guard try peek(expecting: "a member's name") == UInt8(ascii: "\"") else {
+                guard try peek() == UInt8(ascii: "\"") else {
                     throw unexpected("a member's name in quotation marks")
                 }
                 try parseString()
                 skipWhiteSpace()
-                guard try peek(expecting: "':'") == UInt8(ascii: ":") else { throw unexpected("':'") }
+                guard try peek() == UInt8(ascii: ":") else { throw unexpected("':'") }
                 position += 1
                 skipWhiteSpace()
                 try parseValue(depth: depth)
@@ -69,7 +69,7 @@ struct JSONParser {
     private mutating func parseArray(depth: Int) throws(JSONSyntaxError) {
         let node = try open(.array, depth: depth)
         skipWhiteSpace()
-        if try peek(expecting: "a value or ']'") != UInt8(ascii: "]") {
+        if try peek() != UInt8(ascii: "]") {
             repeat {
                 skipWhiteSpace()
                 try parseValue(depth: depth)
@@ -96,7 +96,7 @@ struct JSONParser {
 
     /// Whether a comma follows, and so another member or element; false at the closing bracket.
     private mutating func takesComma(before closing: UInt8, _ expected: String) throws(JSONSyntaxError) -> Bool {
-        let byte = try peek(expecting: expected)
+        let byte = try peek()
         if byte == closing { return false }
         guard byte == UInt8(ascii: ",") else { throw unexpected(expected) }
         position += 1
@@ -140,7 +140,7 @@ struct JSONParser {
     private mutating func parseEscape() throws(JSONSyntaxError) {
         let start = position
         position += 1
-        let letter = try peek(expecting: "an escape")
+        let letter = try peek()
         if JSONEscape.character(for: letter) != nil {
             position += 1
             return
@@ -168,7 +168,7 @@ struct JSONParser {
         position += 1
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = JSONEscape.digit(try peek(expecting: "a hexadecimal digit")) else {
+            guard let digit = JSONEscape.digit(try peek()) else {
                 throw unexpected("a hexadecimal digit")
             }
             unit = unit << 4 | digit
@@ -182,7 +182,7 @@ struct JSONParser {
     private mutating func parseNumber() throws(JSONSyntaxError) {
         let start = position
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
-        if try peek(expecting: "a digit") == UInt8(ascii: "0") {
+        if try peek() == UInt8(ascii: "0") {
             position += 1
         } else {
             try parseDigits()
@@ -193,7 +193,7 @@ struct JSONParser {
         }
         if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
             position += 1
-            let sign = try peek(expecting: "a digit")
+            let sign = try peek()
             if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
             try parseDigits()
         }
@@ -201,14 +201,14 @@ struct JSONParser {
     }
 
     private mutating func parseDigits() throws(JSONSyntaxError) {
-        guard Self.isDigit(try peek(expecting: "a digit")) else { throw unexpected("a digit") }
+        guard Self.isDigit(try peek()) else { throw unexpected("a digit") }
         while position < bytes.count, Self.isDigit(bytes[position]) { position += 1 }
     }
 
     private mutating func parseLiteral(_ literal: String, _ kind: JSONKind) throws(JSONSyntaxError) {
         let start = position
         for byte in literal.utf8 {
-            guard try peek(expecting: literal) == byte else { throw unexpected(literal) }
+            guard try peek() == byte else { throw unexpected(literal) }
             position += 1
         }
         append(kind, from: start, isEscaped: false)
@@ -236,7 +236,7 @@ struct JSONParser {
         }
     }
 
-    private func peek(expecting expected: @autoclosure () -> String) throws(JSONSyntaxError) -> UInt8 {
+    private func peek() throws(JSONSyntaxError) -> UInt8 {
         guard position < bytes.count else { throw truncated() }
         return bytes[position]
     }

@@ -48,17 +48,20 @@ public struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
 /// A value while it is encoded. It is a class, because an encoder and its containers change the same value.
 final class JSONElement {
     private enum Content {
-        case scalar((inout JSONWriter) -> Void)
+        case text(String)
+        /// A value as JSON writes it.
+        case raw(String)
         case object, array
     }
 
-    private var content = Content.scalar { $0.null() }
+    private var content = Content.raw("null")
     /// The members of an object, or the elements of an array, which have no names.
     private var parts: [(name: String, value: JSONElement)] = []
 
     func write(to writer: inout JSONWriter) {
         switch content {
-        case .scalar(let write): write(&writer)
+        case .text(let text): writer.string(text)
+        case .raw(let json): writer.raw(json.utf8)
         case .object:
             writer.object { writer in
                 for (name, value) in parts {
@@ -71,16 +74,13 @@ final class JSONElement {
     }
 
     func encode(_ value: some Encodable) throws {
-        if let text = value as? String {
-            content = .scalar { $0.string(text) }
-            return
-        }
         switch value {
-        case let flag as Bool: content = .scalar { $0.boolean(flag) }
-        case let integer as any BinaryInteger: content = .scalar { $0.raw(Array("\(integer)".utf8)) }
+        case let text as String: content = .text(text)
+        case let flag as Bool: content = .raw("\(flag)")
+        case let integer as any BinaryInteger: content = .raw("\(integer)")
         case let number as any BinaryFloatingPoint:
             let number = Double(number)
-            content = .scalar { number.isFinite ? $0.raw(Array("\(number)".utf8)) : $0.null() }
+            content = .raw(number.isFinite ? "\(number)" : "null")
         case let members as [String: any Encodable]:
             content = .object
             for (name, value) in members.sorted(by: { $0.key < $1.key }) { try member(name).encode(value) }
@@ -117,7 +117,7 @@ extension JSONElement: Encoder {
 }
 
 extension JSONElement: SingleValueEncodingContainer {
-    func encodeNil() { content = .scalar { $0.null() } }
+    func encodeNil() { content = .raw("null") }
 }
 
 private struct ObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {

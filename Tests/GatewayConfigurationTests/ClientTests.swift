@@ -18,7 +18,7 @@ struct ClientTests {
         #expect(client.tokens[0].expires?.milliseconds == 1_798_761_600_000)
         #expect(client.tokens[1].expires == nil)
         #expect(
-            client.certificates.map(\.text) == [
+            client.certificates.map(\.description) == [
                 "sha256:2f0e1d3c4b5a69788796a5b4c3d2e1f02f0e1d3c4b5a69788796a5b4c3d2e1f0", "dnsName:shop.example.com",
                 "uri:spiffe://example.com/shop",
             ])

@@ -84,7 +84,7 @@ struct ValidConfigurationTests {
     func verification(_ text: String, _ expected: VerificationMode) throws {
         let configuration = try configuration("verification: \(text)\n" + Examples.least)
         #expect(configuration.verification == expected)
-        #expect(try self.verification(of: expected.text) == expected)
+        #expect(try verification(of: #require(SettingKind.verification.text(expected))) == expected)
     }
 
     private func verification(of text: String) throws -> VerificationMode {

@@ -39,7 +39,7 @@ public struct ClientChange: Hashable, Sendable {
 extension GatewayConfiguration {
     /// The differences from `old`, sorted by path. A setting that only moved within the file is no difference.
     public func changes(from old: GatewayConfiguration) -> [ConfigurationChange] {
-        let found = SettingTree.changes(from: .members(old.outline), to: .members(outline), at: "")
+        let found = SettingTree.changes(from: old.outline, to: outline)
         // A rule has no name. One removed and one added at the same index are a changed rule.
         let paths = Dictionary(grouping: found, by: \.path)
         return paths.keys.sorted().flatMap { path -> [ConfigurationChange] in

@@ -77,3 +77,8 @@ struct InvalidValue: Error {
         self.sentence = sentence
     }
 }
+
+/// Throws the sentence about an invalid value unless the condition holds.
+func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws(InvalidValue) {
+    if !condition { throw InvalidValue(sentence()) }
+}

@@ -29,20 +29,20 @@ struct AccessWarnings {
 
     private func checkExpiry(_ token: TokenSettings, _ node: SettingNode) {
         guard let expires = token.expires, expires <= now else { return }
-        let sentence = "expired at \(expires.configurationText) and is no longer accepted; remove it"
-        findings.warn(sentence, at: node.origin)
+        findings.warn(
+            "expired at \(expires.configurationText) and is no longer accepted; remove it", at: node.origin)
     }
 
     private func checkProofs(_ client: SettingNode) {
         let listeners = configuration.listeners.filter { $0.role != .metrics }
         if let first = client.elements(of: "certificates").first, !listeners.contains(where: \.asksForCertificates) {
-            let sentence =
-                "has no effect, as no listener asks for certificates; set clientCertificates in its tls, or remove it"
-            findings.warn(sentence, at: first.origin)
+            findings.warn(
+                "has no effect, as no listener asks for certificates; set clientCertificates in its tls, or remove it",
+                at: first.origin)
         }
         if let first = client.elements(of: "uids").first, !listeners.contains(where: \.address.isUnixSocket) {
-            let sentence = "has no effect, because no listener is a Unix socket; listen on one, or remove it"
-            findings.warn(sentence, at: first.origin)
+            findings.warn(
+                "has no effect, because no listener is a Unix socket; listen on one, or remove it", at: first.origin)
         }
     }
 

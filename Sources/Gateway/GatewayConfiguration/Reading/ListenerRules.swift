@@ -35,8 +35,8 @@ struct ListenerRules {
             findings.fault("is for a Unix socket, but this listener is not one; remove it", at: origin)
         }
         if listener.tls != nil, listener.isBehindProxy, let origin = listener.given?.origin(of: "behindProxy") {
-            let sentence = "says that a proxy terminates TLS, but tls is also given; keep one of them"
-            findings.fault(sentence, at: origin)
+            findings.fault(
+                "says that a proxy terminates TLS, but tls is also given; keep one of them", at: origin)
         }
     }
 
@@ -47,18 +47,16 @@ struct ListenerRules {
         let name = "listeners.\(listener.role.rawValue)"
         if listener.role == .admin {
             guard listener.tls?.clientCertificates != .required else { return }
-            let sentence =
+            findings.fault(
                 "can be reached from other machines, so administrators must show a certificate; give \(name).tls "
-                + "with clientCertificates: required, or listen on a Unix socket or 127.0.0.1"
-            findings.fault(sentence, at: origin)
+                    + "with clientCertificates: required, or listen on a Unix socket or 127.0.0.1", at: origin)
         } else if listener.tls == nil, !listener.isBehindProxy,
             listener.given?.faulty.contains("behindProxy") != true
         {
-            let sentence =
+            findings.fault(
                 "can be reached from other machines without TLS, so others could read the traffic; give "
-                + "\(name).tls with a certificate and a key, or set \(name).behindProxy: true if a proxy "
-                + "in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket"
-            findings.fault(sentence, at: origin)
+                    + "\(name).tls with a certificate and a key, or set \(name).behindProxy: true if a proxy "
+                    + "in front terminates TLS, or listen on 127.0.0.1, [::1] or a Unix socket", at: origin)
         }
     }
 
@@ -68,8 +66,8 @@ struct ListenerRules {
             guard let other = listeners[..<index].first(where: { $0.address == listener.address }),
                 let origin = listener.origin ?? other.origin
             else { continue }
-            let sentence = "is also the address of listeners.\(other.role.rawValue); give each listener its own"
-            findings.fault(sentence, at: origin)
+            findings.fault(
+                "is also the address of listeners.\(other.role.rawValue); give each listener its own", at: origin)
         }
     }
 
@@ -79,15 +77,13 @@ struct ListenerRules {
         }
         let listener = configuration.publicListener
         if let origin = listener.origin, !listener.isAddressFaulty, !listener.address.staysOnMachine {
-            let sentence =
+            findings.fault(
                 "allows every caller everything, and other machines can reach the public listener (\(origin)); "
-                + "remove it and give clients, or listen on 127.0.0.1, [::1] or a Unix socket"
-            findings.fault(sentence, at: anonymous)
+                    + "remove it and give clients, or listen on 127.0.0.1, [::1] or a Unix socket", at: anonymous)
         } else if listener.isBehindProxy, let origin = listener.given?.origin(of: "behindProxy") {
-            let sentence =
+            findings.fault(
                 "allows every caller everything, including callers through the proxy (\(origin)); remove it and "
-                + "give clients, or remove behindProxy"
-            findings.fault(sentence, at: anonymous)
+                    + "give clients, or remove behindProxy", at: anonymous)
         }
     }
 }

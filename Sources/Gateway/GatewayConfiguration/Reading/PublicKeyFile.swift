@@ -15,14 +15,13 @@ enum PublicKeyFile {
             throw InvalidValue("names a file that \(error.sentence)")
         }
         let text = String(decoding: bytes, as: UTF8.self)
-        if text.contains("PRIVATE KEY-----") {
-            throw InvalidValue(
-                "names a file with a private key, which does not belong there; write the public key to another file with "
-                    + "openssl pkey -pubout")
-        }
-        if text.contains("BEGIN CERTIFICATE-----") {
-            throw InvalidValue("names a certificate; extract its public key with openssl x509 -pubkey -noout")
-        }
+        try require(
+            !text.contains("PRIVATE KEY-----"),
+            "names a file with a private key, which does not belong there; write the public key to another file with "
+                + "openssl pkey -pubout")
+        try require(
+            !text.contains("BEGIN CERTIFICATE-----"),
+            "names a certificate; extract its public key with openssl x509 -pubkey -noout")
         guard let key = key(in: text) else {
             throw InvalidValue(
                 "names a file that is not a P-256 public key in PEM, from -----BEGIN PUBLIC KEY----- to "

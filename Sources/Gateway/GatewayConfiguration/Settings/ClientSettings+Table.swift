@@ -29,7 +29,7 @@ extension ClientSettings: SettingSection {
         .list(
             "certificates", \.certificates, of: "certificate", .certificate, "TLS client certificates, see below",
             members: CertificateSection.reference(of: CertificateSection()),
-            outline: { .group("certificates", $0.map { .element($0.text, []) }) }),
+            outline: { .group("certificates", $0.map { .element($0.description, []) }) }),
         .list(
             "uids", \.uids, of: "uid", .uid.once("the uid") { $0 },
             values: "a list of \(SettingKind<UInt32>.uid.values)",
@@ -79,9 +79,9 @@ extension TokenSettings: SettingSection {
     public var name: String { String(digest.description.prefix(8)) }
 }
 
-extension CertificateSettings {
+extension CertificateSettings: CustomStringConvertible {
     /// `sha256:…`, `dnsName:…` or `uri:…`.
-    public var text: String {
+    public var description: String {
         switch self {
         case .fingerprint(let digest): "sha256:\(digest)"
         case .dnsName(let name): "dnsName:" + name
@@ -156,8 +156,8 @@ extension RuleSettings: SettingSection {
 
     /// For the differences of a reload. The contents of a rule are its identity, because the order of rules has no
     /// meaning.
-    fileprivate func element(at index: Int) -> SettingTree.Member {
-        .element(index.description, identity: SettingTree.members(outline).shown, outline)
+    fileprivate func element(at index: Int) -> SettingTree {
+        .element(index.description, identity: SettingTree.shown(outline), outline)
     }
 }
 
@@ -200,11 +200,7 @@ extension SettingKind<Pattern> {
 
 extension SettingKind<Timestamp> {
     fileprivate static var time: Self {
-        var kind = parsed("date, time and zone (RFC 3339)") { text throws(InvalidValue) in
-            try Timestamp(configured: text)
-        } text: {
-            $0.configurationText
-        }
+        var kind = parsed("date, time and zone (RFC 3339)", Timestamp.init(configured:)) { $0.configurationText }
         kind.compared = { $0.milliseconds.description }
         return kind
     }
@@ -214,8 +210,7 @@ extension Timestamp {
     /// Reads `2027-01-01T00:00:00Z` or `2027-01-01T02:00:00.5+02:00` (RFC 3339 §5.6).
     init(configured text: String) throws(InvalidValue) {
         guard let milliseconds = Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)) else {
-            throw InvalidValue(
-                "is not a time; write the date, time and zone, such as 2027-01-01T00:00:00Z")
+            throw InvalidValue("is not a time; write the date, time and zone, such as 2027-01-01T00:00:00Z")
         }
         self.init(milliseconds: milliseconds)
     }
@@ -227,17 +222,15 @@ extension Timestamp {
 extension SettingKind<String> {
     fileprivate static var clientName: Self {
         .parsed("1 to 63 of `a-z0-9._-`") { text throws(InvalidValue) in
-            guard text.hasOnlyLowercase(or: "._-"), (1...63).contains(text.utf8.count),
-                text.utf8.first.map({ $0 >= UInt8(ascii: "0") && $0 != UInt8(ascii: "_") }) == true
-            else {
-                throw InvalidValue(
-                    "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a letter or "
-                        + "a digit, such as shop")
-            }
+            try require(
+                text.hasOnlyLowercase(or: "._-") && (1...63).contains(text.utf8.count)
+                    && !".-_".contains(text.prefix(1)),
+                "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a letter or "
+                    + "a digit, such as shop")
             // The gateway's own names for callers that are not clients.
-            guard !["anonymous", "operator", "gateway"].contains(text) else {
-                throw InvalidValue("is reserved for callers that are not clients; give another name")
-            }
+            try require(
+                !["anonymous", "operator", "gateway"].contains(text),
+                "is reserved for callers that are not clients; give another name")
             return text
         }
     }
@@ -252,9 +245,9 @@ extension SettingKind<Digest256> {
                     "is not a SHA-256; it must be 64 hexadecimal digits, which privyseal clients mint shows with the token"
                 )
             }
-            guard digest != Digest256(of: "") else {
-                throw InvalidValue("is the SHA-256 of an empty token; use the one that privyseal clients mint shows")
-            }
+            try require(
+                digest != Digest256(of: ""),
+                "is the SHA-256 of an empty token; use the one that privyseal clients mint shows")
             return digest
         }
     }
@@ -288,21 +281,16 @@ extension SettingKind<CertificateSettings> {
                         + "public key in DER")
             }
             return .fingerprint(digest)
-        } text: {
-            $0.text
         }
     }
 
     fileprivate static var dnsName: Self {
         .parsed("a DNS name without `*`") { text throws(InvalidValue) in
-            guard DNSName.isName(text) else {
-                throw InvalidValue(
-                    "is not a DNS name; give the whole name that the certificate holds, such as shop.example.com, without a * and "
-                        + "in its ASCII form")
-            }
+            try require(
+                DNSName.isName(text),
+                "is not a DNS name; give the whole name that the certificate holds, such as shop.example.com, without a * and "
+                    + "in its ASCII form")
             return .dnsName(text.lowercased())
-        } text: {
-            $0.text
         }
     }
 
@@ -312,13 +300,10 @@ extension SettingKind<CertificateSettings> {
             let isURI =
                 (try? KeyURI(String(text.prefix { $0 != "#" }))) != nil
                 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            guard isURI, text.utf8.count <= 2048 else {
-                throw InvalidValue(
-                    "is not a URI; give the one that the certificate holds, such as spiffe://example.com/shop")
-            }
+            try require(
+                isURI && text.utf8.count <= 2048,
+                "is not a URI; give the one that the certificate holds, such as spiffe://example.com/shop")
             return .uri(text)
-        } text: {
-            $0.text
         }
     }
 }

@@ -14,6 +14,8 @@ enum DNSName {
 }
 
 extension StringProtocol {
+    var hasControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+
     /// Whether the text has only lower-case letters, digits and these characters, all of them ASCII.
     func hasOnlyLowercase(or others: String) -> Bool {
         let others = Array(others.utf8)

@@ -63,8 +63,7 @@ extension GatewayConfiguration {
                 }
             }
             let known = keys.map(\.keyID)
-            guard let origin = given.valid("activeKey"), given.valid("keys") != nil,
-                !known.containsExactly(activeKeyID)
+            guard let origin = given.valid("activeKey"), given.valid("keys") != nil, !known.containsExactly(activeKeyID)
             else { return }
             findings.fault(
                 "is \(Excerpt.quoted(activeKeyID)), which is not the keyId of any key of this account; "

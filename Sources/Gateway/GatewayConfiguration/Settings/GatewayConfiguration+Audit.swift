@@ -99,7 +99,7 @@ extension GatewayConfiguration {
         public internal(set) var file = File.none
         public internal(set) var output: Output = .none
         /// The URL for posting checkpoints; nil for none. Plain HTTP is allowed on this machine only.
-        public internal(set) var endpoint: Endpoint?
+        public internal(set) var endpoint: String?
         /// The file with the bearer token for `endpoint`; nil without an endpoint.
         public internal(set) var tokenFile: File?
         /// Signs the checkpoints, in addition to the log's own key.
@@ -115,7 +115,7 @@ extension GatewayConfiguration {
                 standard: "the database's path and `.checkpoints`", "a file to which checkpoints are appended"),
             .value("output", \.output, .choice, needsRestart: true, "an additional destination of checkpoints"),
             .optional(
-                "url", \.endpoint, .endpoint(for: .checkpoints, "an `https:` URL; `http:` on this machine only"),
+                "url", \.endpoint, .url(for: .checkpoints, "an `https:` URL; `http:` on this machine only"),
                 needsRestart: true,
                 "the destination to which checkpoints are posted: a URL with its path, without user, password and query"
             ),
@@ -130,8 +130,8 @@ extension GatewayConfiguration {
 
         func finish(_ given: GivenSettings, _ findings: Findings) {
             guard let origin = given.origin(of: "tokenFile"), !given.isPresentOrMisspelt("url") else { return }
-            let sentence = "has no effect, because checkpoints are not posted to a URL; give url, or remove it"
-            findings.fault(sentence, at: origin)
+            findings.fault(
+                "has no effect, because checkpoints are not posted to a URL; give url, or remove it", at: origin)
         }
     }
 }
@@ -141,11 +141,10 @@ extension SettingKind<String> {
     fileprivate static var auditOrigin: Self {
         .parsed("1 to 128 visible ASCII characters without spaces and `+`") { text throws(InvalidValue) in
             let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "+") }
-            guard isVisible, (1...128).contains(text.utf8.count) else {
-                throw InvalidValue(
-                    "must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
-                        + "example.com/privyseal/shop-1")
-            }
+            try require(
+                isVisible && (1...128).contains(text.utf8.count),
+                "must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
+                    + "example.com/privyseal/shop-1")
             return text
         }
     }
@@ -160,7 +159,7 @@ extension GatewayConfiguration {
 
         static let settings: [Setting<Self>] = [
             .value(
-                "directory", \.directory, .directory(such: example),
+                "directory", \.directory, .absolutePath(of: "directory", such: example),
                 missing: "the absolute path of a directory for the records of drills, such as \(example)",
                 standard: "`drills` next to `audit.database`",
                 "a directory for the records of drills; created if it is missing")

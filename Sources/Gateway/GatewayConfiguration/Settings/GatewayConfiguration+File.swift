@@ -27,8 +27,6 @@ extension SettingKind<GatewayConfiguration.File> {
         absolutePath(of: "file", such: example)
     }
 
-    static func directory(such example: String) -> Self { absolutePath(of: "directory", such: example) }
-
     /// - Parameter prefix: may be in front of the path.
     static func absolutePath(
         _ values: String = "absolute path", of what: String, such example: String, optionalPrefix prefix: String = ""
@@ -38,10 +36,9 @@ extension SettingKind<GatewayConfiguration.File> {
             read: { node, findings in
                 node.parsed(findings) { text throws(InvalidValue) in
                     let path = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-                    let isSafe = path.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-                    guard path.hasPrefix("/"), !path.hasSuffix("/"), isSafe, path.utf8.count < 4096 else {
-                        throw InvalidValue("must be the absolute path of a \(what), such as \(example)")
-                    }
+                    try require(
+                        path.hasPrefix("/") && !path.hasSuffix("/") && !path.hasControlCharacters
+                            && path.utf8.count < 4096, "must be the absolute path of a \(what), such as \(example)")
                     return GatewayConfiguration.File(path: path, origin: node.origin)
                 }
             }, text: { $0.path.isEmpty ? nil : $0.path })

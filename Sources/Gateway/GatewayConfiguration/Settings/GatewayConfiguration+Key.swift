@@ -4,7 +4,7 @@ public import SigningKit
 extension GatewayConfiguration {
     /// A signing key of an account, and its location.
     @dynamicMemberLookup
-    public struct Key: Sendable {
+    public struct Key: Sendable, CustomStringConvertible {
         public enum Provenance: String, CaseIterable, Sendable {
             case imported, generated
         }
@@ -51,9 +51,9 @@ extension GatewayConfiguration {
 
             func finish(_ given: GivenSettings, _ findings: Findings) {
                 if let origin = given.valid("keyId"), !Self.isUsual(keyID) {
-                    let shape =
-                        "is not ten upper-case letters and digits, but key IDs in App Store Connect are; check it"
-                    findings.warn(shape, at: origin)
+                    findings.warn(
+                        "is not ten upper-case letters and digits, but key IDs in App Store Connect are; check it",
+                        at: origin)
                 }
                 // Apple gives each key one ID, and refuses signatures that name another.
                 if let location, let first = findings.earlier("address", location.address, at: location.origin) {
@@ -91,13 +91,11 @@ extension GatewayConfiguration {
 
         public var uri: KeyURI { location.uri }
 
+        /// For logs and tables, without the attributes that lead to a secret.
+        public var description: String { "\(settings.keyID) at \(uri)" }
+
         public subscript<Value>(dynamicMember field: KeyPath<Settings, Value>) -> Value { settings[keyPath: field] }
     }
-}
-
-extension GatewayConfiguration.Key: CustomStringConvertible {
-    /// For logs and tables, without the attributes that lead to a secret.
-    public var description: String { "\(settings.keyID) at \(uri)" }
 }
 
 extension SettingKind<GatewayConfiguration.Key> {
@@ -129,9 +127,8 @@ extension SettingKind<PublicKeyFingerprint> {
 extension SettingKind<P256.Signing.PublicKey> {
     fileprivate static var publicKeyFile: Self {
         .parsed("absolute path") { path throws(InvalidValue) in
-            guard path.hasPrefix("/") else {
-                throw InvalidValue("must be an absolute path, such as /etc/privyseal/2X9R4HXF34.pub.pem")
-            }
+            try require(
+                path.hasPrefix("/"), "must be an absolute path, such as /etc/privyseal/2X9R4HXF34.pub.pem")
             return try PublicKeyFile.read(path)
         } text: {
             PublicKeyFingerprint(of: $0).description

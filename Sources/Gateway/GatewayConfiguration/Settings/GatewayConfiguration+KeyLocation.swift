@@ -2,17 +2,15 @@ public import SigningKit
 
 extension GatewayConfiguration {
     /// The location of a P-256 key. It is not opened yet.
-    public struct KeyLocation: Sendable {
+    public struct KeyLocation: Sendable, CustomStringConvertible {
         public let uri: KeyURI
         /// The URI, split by its backend.
         public let address: KeyAddress
         public let origin: ConfigurationOrigin
-    }
-}
 
-extension GatewayConfiguration.KeyLocation: CustomStringConvertible {
-    /// For logs and tables, without the attributes that lead to a secret.
-    public var description: String { uri.description }
+        /// For logs and tables, without the attributes that lead to a secret.
+        public var description: String { uri.description }
+    }
 }
 
 extension SettingKind<GatewayConfiguration.KeyLocation> {
@@ -32,10 +30,10 @@ extension GatewayConfiguration.KeyLocation {
     /// Reads a key's URI. No message repeats it, because an invalid URI may contain a secret.
     fileprivate init(_ text: String, _ origin: ConfigurationOrigin, _ plugins: Plugins) throws(InvalidValue) {
         // RFC 3986 §2: only visible ASCII; other characters are percent-encoded.
-        if let position = text.unicodeScalars.enumerated().first(where: { !(0x21...0x7E).contains($0.element.value) }) {
-            throw InvalidValue(
-                "holds a character invalid in URIs, at position \(position.offset + 1); percent-encode it")
-        }
+        let position = text.unicodeScalars.prefix { (0x21...0x7E).contains($0.value) }.count + 1
+        try require(
+            position > text.unicodeScalars.count,
+            "holds a character invalid in URIs, at position \(position); percent-encode it")
         try Self.checkSecrets(text)
         do throws(KeyError) {
             uri = try KeyURI(text)
@@ -65,8 +63,8 @@ extension GatewayConfiguration.KeyLocation {
             let isSecret =
                 (words.contains(name) || ["pin", "pass", "pwd", "secret"].contains { name.contains($0) })
                 && !name.hasSuffix("-source")
-            guard isWord, isSecret else { continue }
-            throw InvalidValue(
+            try require(
+                !isWord || !isSecret,
                 "holds a PIN or a passphrase; put it into a file that only the gateway reads, and name the file with "
                     + "pin-source=file:/path or passphrase-source=file:/path")
         }
@@ -74,17 +72,8 @@ extension GatewayConfiguration.KeyLocation {
 
     /// Percent-decoded (RFC 3986 §2.1) and in lower case.
     private static func decoded(_ name: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(name.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            if byte == UInt8(ascii: "%"), let value = UInt8(digits, radix: 16) {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self).lowercased()
+        name.replacing(/%([0-9A-Fa-f]{2})/) { match in
+            String(UnicodeScalar(UInt8(match.1, radix: 16) ?? UInt8(ascii: "?")))
+        }.lowercased()
     }
 }

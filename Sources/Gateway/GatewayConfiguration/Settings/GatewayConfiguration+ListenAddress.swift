@@ -2,7 +2,7 @@ import Glibc
 import SigningKit
 
 extension GatewayConfiguration {
-    public enum ListenAddress: Hashable, Sendable {
+    public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         /// `host` is an IPv4 address, an IPv6 address without brackets, or a name. Port 0 stands for any free port.
         case tcp(host: String, port: Int)
         /// An absolute path.
@@ -10,15 +10,13 @@ extension GatewayConfiguration {
 
         /// The default.
         public static let standard = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
-    }
-}
 
-extension GatewayConfiguration.ListenAddress: CustomStringConvertible {
-    /// As in the configuration.
-    public var description: String {
-        switch self {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unixSocket(let path): "unix:\(path)"
+        /// As in the configuration.
+        public var description: String {
+            switch self {
+            case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .unixSocket(let path): "unix:\(path)"
+            }
         }
     }
 }
@@ -37,17 +35,17 @@ extension GatewayConfiguration.ListenAddress {
     }
 
     private static func socketPath(_ path: String) throws(InvalidValue) -> String {
-        guard path.hasPrefix("/") else {
-            throw InvalidValue("must name the socket by its absolute path, such as unix:/run/privyseal/gateway.sock")
-        }
-        guard !path.hasSuffix("/"), path.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw InvalidValue("is not the path of a file; give one such as unix:/run/privyseal/gateway.sock")
-        }
+        try require(
+            path.hasPrefix("/"),
+            "must name the socket by its absolute path, such as unix:/run/privyseal/gateway.sock")
+        try require(
+            !path.hasSuffix("/") && !path.hasControlCharacters,
+            "is not the path of a file; give one such as unix:/run/privyseal/gateway.sock")
         // The last byte of the address is a zero (unix(7)).
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
-        guard path.utf8.count <= limit else {
-            throw InvalidValue("has a path of \(path.utf8.count) bytes; this system allows \(limit) for a socket")
-        }
+        try require(
+            path.utf8.count <= limit,
+            "has a path of \(path.utf8.count) bytes; this system allows \(limit) for a socket")
         return path
     }
 
@@ -66,36 +64,25 @@ extension GatewayConfiguration.ListenAddress {
     private static func host(_ text: String) throws(InvalidValue) -> String {
         if text.hasPrefix("["), text.hasSuffix("]") {
             let host = String(text.dropFirst().dropLast())
-            guard bytes(ofIPv6: host) != nil else {
-                throw InvalidValue("has brackets, but no IPv6 address in them; write one such as [::1]:8080")
-            }
+            try require(
+                bytes(of: host, AF_INET6) != nil,
+                "has brackets, but no IPv6 address in them; write one such as [::1]:8080")
             return host
         }
-        guard !text.contains(":") else {
-            throw InvalidValue("must have an IPv6 address in brackets, such as [::1]:8080")
-        }
-        guard !text.isEmpty else {
-            throw InvalidValue(
-                "has no address before its port; write one such as 127.0.0.1:8080, or 0.0.0.0:8080 for all")
-        }
-        guard octets(ofIPv4: text) != nil || DNSName.isName(text) else {
-            throw InvalidValue(
-                "has neither an IPv4 address nor a host name before its port; write one such as 127.0.0.1:8080")
-        }
+        try require(!text.contains(":"), "must have an IPv6 address in brackets, such as [::1]:8080")
+        try require(
+            !text.isEmpty, "has no address before its port; write one such as 127.0.0.1:8080, or 0.0.0.0:8080 for all")
+        try require(
+            bytes(of: text, AF_INET) != nil || DNSName.isName(text),
+            "has neither an IPv4 address nor a host name before its port; write one such as 127.0.0.1:8080")
         return text
     }
 
-    /// Nil unless the text has four decimal numbers.
-    private static func octets(ofIPv4 text: String) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let octets = parts.compactMap { SettingNode.wholeNumber(String($0)).flatMap { UInt8(exactly: $0) } }
-        return parts.count == 4 && octets.count == 4 ? octets : nil
-    }
-
-    private static func bytes(ofIPv6 text: String) -> [UInt8]? {
-        var address = in6_addr()
-        guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
-        return withUnsafeBytes(of: address) { Array($0) }
+    /// The bytes of an address of the family `AF_INET` or `AF_INET6`.
+    private static func bytes(of text: String, _ family: Int32) -> [UInt8]? {
+        var address = [UInt8](repeating: 0, count: family == AF_INET ? 4 : 16)
+        // A C string ends at a NUL, which a quoted YAML text may contain.
+        return !text.utf8.contains(0) && inet_pton(family, text, &address) == 1 ? address : nil
     }
 }
 
@@ -107,7 +94,8 @@ extension GatewayConfiguration.ListenAddress {
         case .unixSocket: true
         case .tcp("localhost", _): true
         case .tcp(let host, _):
-            Self.octets(ofIPv4: host)?.first == 127 || Self.bytes(ofIPv6: host) == Array(repeating: 0, count: 15) + [1]
+            Self.bytes(of: host, AF_INET)?.first == 127
+                || Self.bytes(of: host, AF_INET6) == Array(repeating: 0, count: 15) + [1]
         }
     }
 

@@ -47,11 +47,11 @@ extension GatewayConfiguration {
             },
             .value("behindProxy", \.isBehindProxy, .boolean, "`true` if a proxy in front of it terminates TLS"),
             .optional(
-                "mode", \.mode, .socketMode, needsRestart: true,
+                "mode", \.mode, .parsed("four octal digits, such as `\"0660\"`", SocketMode.init), needsRestart: true,
                 standard: "`\"0600\"`: the owner, and root",
                 "which users may connect to a Unix socket; to connect, a user needs the right to write"),
             .optional(
-                "owner", \.owner, .socketOwner, needsRestart: true,
+                "owner", \.owner, .parsed("`USER` or `USER:GROUP`", SocketOwner.init), needsRestart: true,
                 standard: "the gateway's user and group",
                 "the owner of a Unix socket, by name"),
         ]
@@ -62,9 +62,9 @@ extension GatewayConfiguration {
         ///   in the listener's section.
         mutating func readAddress(_ node: SettingNode, replaces: Bool, _ findings: Findings) -> Bool {
             if !replaces, let origin {
-                let sentence =
-                    "is the same setting as \(origin.path), which is also given (\(origin)); keep one of them"
-                findings.fault(sentence, at: node.origin)
+                findings.fault(
+                    "is the same setting as \(origin.path), which is also given (\(origin)); keep one of them",
+                    at: node.origin)
                 return false
             }
             origin = node.origin

@@ -26,14 +26,14 @@ extension GatewayConfiguration {
 
     public struct Tracing: SettingSection {
         /// A collector that accepts OTLP over HTTP.
-        public internal(set) var endpoint = Endpoint.none
+        public internal(set) var endpoint = ""
         /// The fraction of the traces that begin here and are kept, from 0 to 1.
         public internal(set) var sampling = 1.0
         public internal(set) var serviceName = "privyseal"
 
         static let settings: [Setting<Self>] = [
             .value(
-                "endpoint", \.endpoint, .endpoint(for: .traces, "an `http:` or `https:` URL"),
+                "endpoint", \.endpoint, .url(for: .traces, "an `http:` or `https:` URL"),
                 missing: "the URL of a collector that accepts OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces",
                 needsRestart: true,
                 "where the collector takes OTLP over HTTP: a URL with its path, without user, password and query"),

@@ -40,10 +40,9 @@ extension GatewayConfiguration {
             guard !given.faulty.contains("clientCertificates") else { return }
             switch (clientCertificates, given.origin(of: "trustRoots")) {
             case (.notAsked, let origin?):
-                let sentence =
+                findings.fault(
                     "has no effect, because client certificates are not requested; set clientCertificates to optional "
-                    + "or required, or remove it"
-                findings.fault(sentence, at: origin)
+                        + "or required, or remove it", at: origin)
             case (.optional, nil) where !given.isMisspelt("trustRoots"),
                 (.required, nil) where !given.isMisspelt("trustRoots"):
                 let what =

@@ -73,9 +73,10 @@ extension GatewayConfiguration: SettingSection {
         .value(
             "verification", \.verification, .verification, variable: "PRIVYSEAL_VERIFICATION",
             "which signatures are verified against the public key before they are released"),
-        .plugins(
-            "validation", read: { $1.features.readSection($0, $2) }, outline: { $0.features.outline },
-            reference: { $0.features.reference }),
+        Setting(
+            name: "validation", read: { $1.features.readSection($0, $2) },
+            outline: { .group("validation", $0.features.outline) },
+            reference: { $0.features.reference.map { $0.below("validation.") } }),
         .section("logging", \.logging),
         .value(
             "drainDelay", \.drainDelay, .seconds(0...3600), variable: "PRIVYSEAL_DRAIN_DELAY", needsRestart: true,
@@ -89,14 +90,14 @@ extension GatewayConfiguration: SettingSection {
             "seconds between two proofs of possession of an idle key. While a key is down, keys sign a proof every second; "
                 + "`/readyz` also requests proofs. A key with `CKA_ALWAYS_AUTHENTICATE` signs one proof; after that, the "
                 + "requests that it signs count as proofs"),
-        .plugins(
-            "backends", read: { $1.readBackends($0, $2) },
+        Setting(
+            name: "backends", read: { $1.readBackends($0, $2) },
             outline: { configuration in
-                configuration.backends.sorted { $0.key < $1.key }.map { .group($0.key, $0.value.outline) }
+                .group("backends", configuration.sortedBackends.map { .group($0.key, $0.value.outline) })
             },
             reference: { configuration in
-                configuration.backends.sorted { $0.key < $1.key }.flatMap { scheme, settings in
-                    settings.reference.map { $0.below("\(scheme).") }
+                configuration.sortedBackends.flatMap { scheme, settings in
+                    settings.reference.map { $0.below("backends.\(scheme).") }
                 }
             }),
         .list(
@@ -111,10 +112,9 @@ extension GatewayConfiguration: SettingSection {
         self.given = given
         let hasAudit = given.isPresentOrMisspelt("audit")
         if !hasAudit {
-            let sentence =
+            findings.warn(
                 "is missing, so signatures are not recorded; add audit: {database: \(Audit.example)}, or audit: off if "
-                + "this is intended"
-            findings.warn(sentence, at: given.origin.child("audit"))
+                    + "this is intended", at: given.origin.child("audit"))
         }
         // An invalid `audit` already has its own fault.
         guard isAuditOff || !hasAudit else { return }
@@ -124,6 +124,8 @@ extension GatewayConfiguration: SettingSection {
                 at: account.origin.child("dualControl"))
         }
     }
+
+    private var sortedBackends: [(key: String, value: PluginSettings)] { backends.sorted { $0.key < $1.key } }
 
     private mutating func readBackends(_ node: SettingNode, _ findings: Findings) -> Bool {
         guard let given = GivenSettings(node, keys: findings.plugins.schemes, findings) else { return false }
@@ -144,8 +146,8 @@ extension GatewayConfiguration: SettingSection {
         isAuditOff = text == "off" || (isPlain && text == "false")
         guard !isAuditOff else { return true }
         // Do not repeat the text: it may be the address of a database, with a password.
-        let sentence = "must be off, or a mapping with the database, as in {database: \(Audit.example)}"
-        findings.fault(sentence, at: node.origin)
+        findings.fault(
+            "must be off, or a mapping with the database, as in {database: \(Audit.example)}", at: node.origin)
         return false
     }
 }

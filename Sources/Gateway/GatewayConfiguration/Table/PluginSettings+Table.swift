@@ -17,7 +17,7 @@ extension PluginSettings {
         return given.faulty.isEmpty
     }
 
-    var outline: [SettingTree.Member] { settings.compactMap { $0.outline(self) } }
+    var outline: [SettingTree] { settings.compactMap { $0.outline(self) } }
 
     var reference: [SettingReference] { settings.flatMap { $0.reference(self) } }
 }

@@ -4,7 +4,7 @@ struct Setting<Section>: Sendable {
     typealias Field<Value> = any WritableKeyPath<Section, Value> & Sendable
     /// Returns false, with a fault in `findings`, if the value is invalid.
     typealias Read = @Sendable (SettingNode, inout Section, Findings) -> Bool
-    typealias Outline = @Sendable (Section) -> SettingTree.Member?
+    typealias Outline = @Sendable (Section) -> SettingTree?
 
     let name: String
     /// False for a row that only appears in the differences.
@@ -63,7 +63,7 @@ extension SettingSection {
         return given.faulty.isEmpty
     }
 
-    var outline: [SettingTree.Member] { Self.settings.compactMap { $0.outline(self) } }
+    var outline: [SettingTree] { Self.settings.compactMap { $0.outline(self) } }
 
     static func reference(of section: Self) -> [SettingReference] { settings.flatMap { $0.reference(section) } }
 }
@@ -160,7 +160,7 @@ extension Setting {
     static func list<Element>(
         _ name: String, _ field: Field<[Element]>, of what: String, _ kind: SettingKind<Element>,
         values: String = "a list", missing: String? = nil, standard: String = "none", _ summary: String,
-        members: [SettingReference] = [], outline: @escaping @Sendable ([Element]) -> SettingTree.Member
+        members: [SettingReference] = [], outline: @escaping @Sendable ([Element]) -> SettingTree
     ) -> Self {
         let own = SettingReference(
             path: name, values: values, standard: missing == nil ? standard : "required", summary: summary)
@@ -173,16 +173,6 @@ extension Setting {
             },
             outline: { outline($0[keyPath: field]) },
             reference: { _ in [own] + members.map { $0.below("\(name)[].") } })
-    }
-
-    /// The settings that plugins declare. The closures are without the section's name.
-    static func plugins(
-        _ name: String, read: @escaping Read, outline: @escaping @Sendable (Section) -> [SettingTree.Member],
-        reference: @escaping @Sendable (Section) -> [SettingReference]
-    ) -> Self {
-        Setting(
-            name: name, read: read, outline: { .group(name, outline($0)) },
-            reference: { reference($0).map { $0.below("\(name).") } })
     }
 
     /// The same row with another reader.

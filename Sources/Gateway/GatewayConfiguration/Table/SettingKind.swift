@@ -13,7 +13,7 @@ struct SettingKind<Value>: Sendable {
     /// Compared in place of the text, if the text does not show everything.
     var compared: (@Sendable (Value) -> String?)?
 
-    func member(_ name: String, _ value: Value, needsRestart: Bool) -> SettingTree.Member? {
+    func member(_ name: String, _ value: Value, needsRestart: Bool) -> SettingTree? {
         text(value).map { text in
             .setting(
                 name, unit.isEmpty ? text : "\(text) \(unit)", compared: compared?(value), needsRestart: needsRestart)
@@ -80,9 +80,7 @@ extension SettingKind where Value: SettingSection {
 
 extension SettingKind<Bool> {
     static var boolean: Self {
-        .parsed("`true` or `false`", as: .boolean) {
-            $0 == "true"
-        }
+        .parsed("`true` or `false`", as: .boolean) { $0 == "true" }
     }
 }
 
@@ -173,18 +171,16 @@ extension SettingKind<String> {
     static var assignedIdentifier: Self {
         .parsed("text without white space, ASCII") { text throws(InvalidValue) in
             try checkIdentifier(text)
-            guard let position = text.unicodeScalars.enumerated().first(where: { !$0.element.isASCII })?.offset else {
-                return text
-            }
-            throw InvalidValue(
-                "holds a character at position \(position + 1) that is not ASCII; copy it from App Store Connect")
+            let position = text.unicodeScalars.prefix(while: \.isASCII).count + 1
+            try require(
+                position > text.unicodeScalars.count,
+                "holds a character at position \(position) that is not ASCII; copy it from App Store Connect")
+            return text
         }
     }
 
     private static func checkIdentifier(_ text: String) throws(InvalidValue) {
-        guard !text.unicodeScalars.contains(where: \.properties.isWhitespace) else {
-            throw InvalidValue("holds white space; remove it")
-        }
+        try require(!text.unicodeScalars.contains(where: \.properties.isWhitespace), "holds white space; remove it")
         do {
             try TextRule.identifier.check(text)
         } catch {

@@ -42,7 +42,7 @@ struct AuditComposition {
             try store.open(at: location, timeout: audit.writeTimeout)
         }
         do { try log.open() } catch {
-            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be used. \(error)")
+            throw refusal("the audit log \(location) cannot be used. \(error)")
         }
         return log
     }
@@ -64,72 +64,57 @@ struct AuditComposition {
         let file = AuditKeyFile(audit.key.path)
         let hasStore: Bool
         do { hasStore = try store.exists(at: location) } catch {
-            throw AuditSetupError("\(audit.section): cannot check whether the audit log \(location) exists. \(error)")
+            throw refusal("cannot check whether the audit log \(location) exists. \(error)")
         }
-        switch (hasStore, file.exists) {
-        case (true, true):
-            let signer = try checked(try file.read())
-            try file.restorePublicKey(of: signer)
-            return signer
-        case (true, false):
-            throw AuditSetupError(
-                "\(audit.section): the audit log \(location) exists, but not its key \(audit.key.path). Put the "
-                    + "key back; without it, nothing can be appended to the log.")
-        case (false, true):
-            let signer = try checked(try file.read())
-            try requireNoOwnCheckpoints(signer)
-            try requireNoForeignCheckpoints(signer.name)
-            try make(under: signer)
-            return signer
-        case (false, false):
-            let signer: NoteSigner
-            do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch {
-                throw AuditSetupError("\(audit.section): \(error)")
+        let hasKey = file.exists
+        guard hasKey || !hasStore else {
+            throw refusal(
+                "the audit log \(location) exists, but not its key \(audit.key.path). Put the key back; without it, "
+                    + "nothing can be appended to the log.")
+        }
+        let signer: NoteSigner
+        if hasKey {
+            signer = try file.read()
+            if let origin = audit.origin, origin != signer.name {
+                throw refusal(
+                    "the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was when the log was "
+                        + "made, put the right key back, or begin another log with another database and key.")
             }
-            try requireNoForeignCheckpoints(signer.name)
-            try file.write(signer)
-            try make(under: signer)
-            return signer
+            if hasStore {
+                try file.restorePublicKey(of: signer)
+                return signer
+            }
+        } else {
+            do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch { throw refusal("\(error)") }
         }
-    }
-
-    private func checked(_ signer: NoteSigner) throws(AuditSetupError) -> NoteSigner {
-        if let origin = audit.origin, origin != signer.name {
-            throw AuditSetupError(
-                "\(audit.section): the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was "
-                    + "when the log was made, put the right key back, or begin another log with another database and key."
-            )
-        }
-        return signer
-    }
-
-    private func make(under signer: NoteSigner) throws(AuditSetupError) {
+        try requireNoCheckpoints(of: signer, hasKey: hasKey)
+        if !hasKey { try file.write(signer) }
         do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
-            throw AuditSetupError("\(audit.section): the audit log \(location) cannot be made. \(error)")
+            throw refusal("the audit log \(location) cannot be made. \(error)")
         }
         let logger = Logger(label: "privyseal.audit")
         logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
+        return signer
     }
 
-    /// A key without a database is a new one, or its database is lost. Checkpoints show which.
-    private func requireNoOwnCheckpoints(_ signer: NoteSigner) throws(AuditSetupError) {
-        let known = try CheckpointFile(audit.checkpoints.file.path).heads(signedBy: signer.verifier)
-        if let size = known.map(\.size).max(), size > 0 {
-            throw AuditSetupError(
-                "\(audit.section): \(location) is missing, but \(audit.checkpoints.file.path) holds a checkpoint over "
-                    + "\(size) of its entries. Put the database back; to begin another log, move key and checkpoints away."
-            )
-        }
-    }
-
-    /// Refuses to create a log if another key signed checkpoints with its name: its file system may not be mounted.
-    private func requireNoForeignCheckpoints(_ origin: String) throws(AuditSetupError) {
+    /// A key without a database is a new one, or its database is lost. Checkpoints show which. Also refuses to create a
+    /// log if another key signed checkpoints with its name: its file system may not be mounted.
+    private func requireNoCheckpoints(of signer: NoteSigner, hasKey: Bool) throws(AuditSetupError) {
         let path = audit.checkpoints.file.path
-        guard try CheckpointFile(path).holdsCheckpoint(of: origin) else { return }
-        throw AuditSetupError(
-            "\(audit.section): \(location) is missing, and so is the key of the checkpoints of \(origin) in \(path). Put both "
-                + "back, or mount their file system; to begin another log, move the checkpoints away or give it another origin."
-        )
+        let known = hasKey ? try CheckpointFile(path).heads(signedBy: signer.verifier) : []
+        if let size = known.map(\.size).max(), size > 0 {
+            throw refusal(
+                "\(location) is missing, but \(path) holds a checkpoint over \(size) of its entries. Put the database "
+                    + "back; to begin another log, move key and checkpoints away.")
+        }
+        guard try CheckpointFile(path).holdsCheckpoint(of: signer.name) else { return }
+        throw refusal(
+            "\(location) is missing, and so is the key of the checkpoints of \(signer.name) in \(path). Put both back, or "
+                + "mount their file system; to begin another log, move the checkpoints away or give it another origin.")
+    }
+
+    private func refusal(_ sentences: String) -> AuditSetupError {
+        AuditSetupError("\(audit.section): \(sentences)")
     }
 
     /// Different for every log, even on machines with the same name.
@@ -152,7 +137,7 @@ struct AuditComposition {
         }
         if let endpoint = audit.checkpoints.endpoint {
             destinations.append(
-                PostedCheckpoints(to: endpoint.text, tokenFile: audit.checkpoints.tokenFile?.path))
+                PostedCheckpoints(to: endpoint, tokenFile: audit.checkpoints.tokenFile?.path))
         }
         return destinations
     }

@@ -51,7 +51,7 @@ struct AuditSurvey {
         let isApart = device(of: checkpoints.file.path) != device(of: audit.database.path)
         let passing = volatileFileSystem(of: existing(checkpoints.file.path))
         if isApart, passing == nil { return .otherFileSystem }
-        if let endpoint = checkpoints.endpoint { return .sent(place: endpoint.text) }
+        if let endpoint = checkpoints.endpoint { return .sent(place: endpoint) }
         if checkpoints.output != .none { return .sent(place: checkpoints.output.rawValue) }
         guard isApart, let passing else { return .sameFileSystem }
         return .passing(kind: passing)

@@ -13,7 +13,7 @@ struct TraceExport: Service, RequestTracing {
     init(_ tracing: GatewayConfiguration.Tracing) {
         exporter = OTLPExporter(
             TraceResource(serviceName: tracing.serviceName, serviceVersion: Version.text),
-            to: OTLPHTTPTransport(endpoint: tracing.endpoint.text))
+            to: OTLPHTTPTransport(endpoint: tracing.endpoint))
         tracer = OTLPTracer(sampler: Sampler(ratio: tracing.sampling), exporter: exporter)
         // Inner code, down to the token call, creates its spans with this tracer.
         InstrumentationSystem.bootstrap(tracer)

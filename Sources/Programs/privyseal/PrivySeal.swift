@@ -32,10 +32,7 @@ struct PrivySeal: AsyncParsableCommand {
 
     static func main() async {
         // First of all: a core dump of any command may contain a PIN.
-        for measure in ProcessHardening.protectMemory() {
-            StandardError.print(
-                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
-        }
+        StandardError.warn(of: ProcessHardening.protectMemory())
         // The runtime's crash report also shows memory, and its reporter may outlive the process.
         privyseal_remove_crash_handlers()
         ProcessEnd.reportForeignExits()

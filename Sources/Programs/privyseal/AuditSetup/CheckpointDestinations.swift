@@ -11,11 +11,7 @@ struct StandardOutputCheckpoints: CheckpointDestination {
 
     func send(_ note: String) async throws {
         // Writing to a full pipe blocks.
-        try await NIOThreadPool.singleton.runIfActive {
-            let output = AuditOutput.standard
-            output.write(Array("\(note)\n".utf8))
-            try output.finish()
-        }
+        try await NIOThreadPool.singleton.runIfActive { try AuditOutput.print(note) }
     }
 }
 

@@ -56,27 +56,17 @@ struct PolicyCommand: AsyncParsableCommand {
             let decision = snapshot.dispatcher.explain(
                 client: client, app: app, feature: feature, keyID: key, product: product, offer: offer)
             let warning = unconfigured(in: configuration)
-            output.show(document(decision, warning), text: text(decision, warning))
-            if case .denied = decision { throw ExitCode.failure }
-        }
-
-        private func text(_ decision: PolicyDecision, _ warning: String?) -> String {
-            let verdict =
+            let (origin, denial): (String, Denial?) =
                 switch decision {
-                case .allowed(let rule): "allowed by \(rule)"
-                case .denied(let denial): "denied: \(denial) Decided at \(denial.origin)."
+                case .allowed(let rule): (rule, nil)
+                case .denied(let denial): (denial.origin, denial)
                 }
-            return ([verdict] + (warning.map { ["but: \($0)"] } ?? [])).joined(separator: "\n")
-        }
-
-        private func document(_ decision: PolicyDecision, _ warning: String?) -> JSONMembers {
-            switch decision {
-            case .allowed(let rule): ["allowed": true, "decidedBy": rule, "warning": warning]
-            case .denied(let denial):
-                [
-                    "allowed": false, "decidedBy": denial.origin, "reason": denial.description, "warning": warning,
-                ]
-            }
+            let members: JSONMembers = [
+                "allowed": denial == nil, "decidedBy": origin, "reason": denial?.description, "warning": warning,
+            ]
+            let verdict = denial.map { "denied: \($0) Decided at \(origin)." } ?? "allowed by \(origin)"
+            output.show(members, text: verdict + (warning.map { "\nbut: \($0)" } ?? ""))
+            if denial != nil { throw ExitCode.failure }
         }
 
         /// A rule may allow an app or a feature that is not configured; the answer would be 404.

@@ -36,10 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
         try StandardError.attempt(78) { () throws(ConfigurationError) in try configuration.requireServable() }
         let recent = RecentEvents()
         LogSetup.bootstrap(configuration.logging, recent: recent)
-        for measure in measures {
-            StandardError.print(
-                "warning: the process could not be hardened: \(measure.measure) (errno \(measure.errno))")
-        }
+        StandardError.warn(of: measures)
         if let sentence = Self.openFileWarning(for: configuration) { StandardError.print("warning: \(sentence)") }
         let prometheus = PrometheusRegistry()
         ProcessCollector.install(in: prometheus)

@@ -20,19 +20,22 @@ enum EvidenceFile {
     static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
         // Pipes, devices and files in /proc have the length 0.
         if let size = FileFacts(path)?.size, size > limit { throw tooLong(path, limit) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refusal(path) }
+        defer { close(descriptor) }
+        return try contents(descriptor, path, limit)
+    }
+
+    private static func contents(_ descriptor: Int32, _ name: String, _ limit: Int) throws(AuditSetupError) -> [UInt8] {
         var bytes: [UInt8] = []
-        try read(path, first: limit + 1) { bytes += $0 }
-        guard bytes.count <= limit else { throw tooLong(path, limit) }
+        try read(descriptor, name, first: limit + 1) { bytes += $0 }
+        guard bytes.count <= limit else { throw tooLong(name, limit) }
         return bytes
     }
 
     /// `-` is standard input, read by its descriptor: opening /dev/stdin fails if the pipe belongs to another user.
     static func contents(ofArgument path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
-        guard path == "-" else { return try contents(of: path, limit: limit) }
-        var bytes: [UInt8] = []
-        try read(STDIN_FILENO, "standard input", first: limit + 1) { bytes += $0 }
-        guard bytes.count <= limit else { throw tooLong("standard input", limit) }
-        return bytes
+        path == "-" ? try contents(STDIN_FILENO, "standard input", limit) : try contents(of: path, limit: limit)
     }
 
     /// A bearer token, without surrounding white space.

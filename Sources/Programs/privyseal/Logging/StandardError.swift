@@ -1,12 +1,19 @@
 import ArgumentParser
 import AuditKit
 import Glibc
+import ServiceManager
 
 /// Standard error is for everything but the answer.
 enum StandardError {
     static func print(_ text: String) {
         // No other place is left to report an error.
         _ = DurableWrite.write(Array((text + "\n").utf8), to: STDERR_FILENO)
+    }
+
+    static func warn(of failures: [(measure: ProcessHardening, errno: Int32)]) {
+        for failure in failures {
+            print("warning: the process could not be hardened: \(failure.measure) (errno \(failure.errno))")
+        }
     }
 
     /// Prints the error, and returns the status with which to end the command.

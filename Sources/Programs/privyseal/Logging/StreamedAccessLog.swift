@@ -7,15 +7,10 @@ struct StreamedAccessLog: AccessLog {
     let format: GatewayConfiguration.Logging.Format
 
     /// Load balancers and Prometheus request these routes continually.
-    private static func isProbe(_ record: AccessRecord) -> Bool {
-        switch record.route {
-        case "/livez", "/readyz", "/metrics": true
-        default: false
-        }
-    }
+    private static let probes: Set<String?> = ["/livez", "/readyz", "/metrics"]
 
     func write(_ record: AccessRecord) {
-        let level: Logger.Level = Self.isProbe(record) ? .debug : record.status >= 500 ? .warning : .info
+        let level: Logger.Level = Self.probes.contains(record.route) ? .debug : record.status >= 500 ? .warning : .info
         guard level.number >= StreamedLogHandler.level.load(ordering: .relaxed) else { return }
         let route = record.route ?? "unknown path"
         var fields: [(name: String, value: LogLine.Value)] = []

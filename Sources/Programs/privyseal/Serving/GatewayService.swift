@@ -49,7 +49,7 @@ struct GatewayService {
         // Keys are opened while the listeners serve already, so that a slow token does not block /livez.
         let monitor = KeyRingMonitor(gateway) { [isStrict] in
             if isStrict { try Self.refuseMisconfiguredKeys(gateway.current.ring) }
-            manager.noteOpened()
+            manager.noteOne()
         }
         let drain = Drain(delay: configuration.drainDelay)
         let registry = ConnectionRegistry(configuration.limits)
@@ -68,26 +68,25 @@ struct GatewayService {
                 switch settings.name {
                 case .public: router.public
                 case .admin:
-                    router.admin(administration, listeners: listeners.settings, audit: auditReading, keys: keys)
+                    router.admin(
+                        administration, listeners: listeners.settings,
+                        audit: configuration.audit.map(ConfiguredAuditReading.init), keys: keys)
                 case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
                 }
             return try Listener(settings, router: router, routes: routes) { address in
                 Logger(label: "privyseal.listener").info(
                     "Listening on \(address)", metadata: ["listener": "\(settings.name.rawValue)"])
-                manager.noteListening()
+                manager.noteOne()
             }
         }
         GaugeCollector(gateway: gateway, registry: registry, listeners: listeners, clock: clock, prometheus: prometheus)
             .start()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
-        var services: [any Service] = audit.map { [$0] } ?? []
-        services += [gateway, monitor, clock] as [any Service]
-        if let keys { services.append(keys) }
-        if let tracing { services.append(tracing) }
-        services += [TLSWatcher(listeners.identities, registry: registry), reloader, manager.watchdog]
-        services += servers
-        services.append(drain)
-        try await run(services)
+        let inner: [(any Service)?] = [
+            audit, gateway, monitor, clock, keys, tracing, TLSWatcher(listeners.identities, registry: registry),
+            reloader, manager,
+        ]
+        try await run(inner.compactMap(\.self) + servers + [drain])
     }
 
     private func run(_ services: [any Service]) async throws {
@@ -100,19 +99,12 @@ struct GatewayService {
         logger.info("Stopped")
     }
 
-    private var auditReading: ConfiguredAuditReading? {
-        guard audit != nil else { return nil }
-        return configuration.audit.map(ConfiguredAuditReading.init)
-    }
-
     /// With `--strict`, an active key that only an administrator can correct ends the process. A refused or blocked
     /// login does not: a supervisor would restart the process, and the retries of the PIN would lock the token.
     private static func refuseMisconfiguredKeys(_ ring: KeyRing) throws {
-        var complaints: [String] = []
-        for handle in ring.handles where handle.isActive {
-            guard case .refused(let error) = handle.state else { continue }
-            if error.concernsLogin { continue }
-            complaints.append("\(handle.settings.origin): \(error)")
+        let complaints = ring.handles.compactMap { handle -> String? in
+            guard handle.isActive, case .refused(let error) = handle.state, !error.concernsLogin else { return nil }
+            return "\(handle.settings.origin): \(error)"
         }
         guard complaints.isEmpty else { throw StandardError.failure(complaints.joined(separator: "\n"), status: 78) }
     }

@@ -25,11 +25,11 @@ struct GaugeCollector: Sendable {
         set(
             "privyseal_connections",
             listeners.settings.map { ([("listener", $0.name.rawValue)], Double(connections[$0.name] ?? 0)) })
-        set("privyseal_body_bytes", [([], Double(registry.bodyBytes))])
+        set("privyseal_body_bytes", Double(registry.bodyBytes))
         set(
             "privyseal_tls_certificate_expiry_timestamp_seconds",
             listeners.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
-        set("privyseal_clock_offset_seconds", [([], clock.offset / .seconds(1))])
+        set("privyseal_clock_offset_seconds", clock.offset / .seconds(1))
         collectAudit()
         let ring = gateway.current.ring
         let states = ring.handles.map(\.state.name)
@@ -48,17 +48,18 @@ struct GaugeCollector: Sendable {
 
     private func collectAudit() {
         guard let audit = gateway.audit else { return }
-        set("privyseal_audit_up", [([], audit.state.isWritable ? 1 : 0)])
-        set("privyseal_audit_size", [([], Double(audit.entryCount))])
-        if let free = audit.freeBytes { set("privyseal_audit_free_bytes", [([], Double(free))]) }
-        set("privyseal_audit_short_of_space", [([], audit.isShortOfSpace ? 1 : 0)])
+        set("privyseal_audit_up", audit.state.isWritable ? 1 : 0)
+        set("privyseal_audit_size", Double(audit.entryCount))
+        if let free = audit.freeBytes { set("privyseal_audit_free_bytes", Double(free)) }
+        set("privyseal_audit_short_of_space", audit.isShortOfSpace ? 1 : 0)
     }
 
     private func collectTokens(_ reports: [KeyBackendReport]) {
         let tokens = reports.compactMap { report in
-            report.pool.map { (name: report.name ?? "unnamed", report, pool: $0) }
+            let isDown = if case .unavailable = report.health { true } else { false }
+            return report.pool.map { (name: report.name ?? "unnamed", isDown: isDown, pool: $0) }
         }
-        set("privyseal_token_up", tokens.map { ([("token", $0.name)], $0.1.health.isUp ? 1 : 0) })
+        set("privyseal_token_up", tokens.map { ([("token", $0.name)], $0.isDown ? 0 : 1) })
         set("privyseal_token_queue_depth", tokens.map { ([("token", $0.name)], Double($0.pool.queueDepth)) })
         set("privyseal_token_queue_limit", tokens.map { ([("token", $0.name)], Double($0.pool.queueLimit)) })
         set(
@@ -71,10 +72,6 @@ struct GaugeCollector: Sendable {
     }
 
     private func set(_ name: String, _ series: [Series]) { prometheus.replaceGauges(name, with: series) }
-}
 
-extension KeyBackendHealth {
-    fileprivate var isUp: Bool {
-        if case .unavailable = self { false } else { true }
-    }
+    private func set(_ name: String, _ value: Double) { set(name, [([], value)]) }
 }

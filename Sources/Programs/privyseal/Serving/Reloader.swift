@@ -208,18 +208,9 @@ final class Reloader: Service {
         }
         guard let audit = gateway.audit else { return }
         for change in configuration.clientChanges(from: known) {
-            audit.note(.client(name: change.name, change: ChangeKind(change.kind), actor: actor))
+            let kind = ChangeKind(rawValue: change.kind.rawValue) ?? .changed
+            audit.note(.client(name: change.name, change: kind, actor: actor))
         }
         audit.note(.reload(outcome: result, configuration: digest, changes: changed, actor: actor))
-    }
-}
-
-extension ChangeKind {
-    fileprivate init(_ kind: ConfigurationChange.Kind) {
-        switch kind {
-        case .added: self = .added
-        case .removed: self = .removed
-        case .changed: self = .changed
-        }
     }
 }

@@ -20,13 +20,12 @@ public struct ConfigurationOrigin: Hashable, Sendable {
     }
 
     /// The origin of the value under `name`, with the parent's line and column.
-    func child(_ name: String) -> ConfigurationOrigin {
-        ConfigurationOrigin(
-            source: source, line: line, column: column, path: path.isEmpty ? name : "\(path).\(name)")
-    }
+    func child(_ name: String) -> ConfigurationOrigin { at(path: path.isEmpty ? name : "\(path).\(name)") }
 
-    func child(_ index: Int) -> ConfigurationOrigin {
-        ConfigurationOrigin(source: source, line: line, column: column, path: "\(path)[\(index)]")
+    func child(_ index: Int) -> ConfigurationOrigin { at(path: "\(path)[\(index)]") }
+
+    private func at(path: String) -> ConfigurationOrigin {
+        ConfigurationOrigin(source: source, line: line, column: column, path: path)
     }
 
     func at(line: Int, column: Int) -> ConfigurationOrigin {

@@ -35,7 +35,8 @@ struct GivenSettings: Sendable {
         self.misspelt = misspelt
     }
 
-    /// Reads the values of the rows that have a reader, and reports missing ones.
+    /// Reads the values of the rows that have a reader, and reports missing ones. Then forgets the values: sections keep
+    /// the keys, but no URIs, which lead to secrets.
     mutating func read<Section>(_ settings: [Setting<Section>], into section: inout Section, _ findings: Findings) {
         for setting in settings {
             if let node = values[setting.name] {
@@ -44,16 +45,10 @@ struct GivenSettings: Sendable {
                 _ = required(setting.name, missing, findings)
             }
         }
+        values = [:]
     }
 
     func value(of key: String) -> SettingNode? { values[key] }
-
-    /// Sections keep the keys, but no URIs, which lead to secrets.
-    var withoutValues: Self {
-        var copy = self
-        copy.values = [:]
-        return copy
-    }
 
     /// - Parameter what: What to give, with an example, for the fault about a missing key.
     mutating func required(_ key: String, _ what: String, _ findings: Findings) -> SettingNode? {

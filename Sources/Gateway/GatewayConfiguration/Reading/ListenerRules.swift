@@ -8,7 +8,7 @@ struct ListenerRules {
     func check() {
         let listeners = configuration.listeners.filter(hasAddress)
         for listener in listeners {
-            if listener.address.isUnixSocket { checkSocket(listener) } else { checkTCP(listener) }
+            checkTransport(listener)
             if !listener.address.staysOnMachine { checkExposure(listener) }
         }
         checkAddresses(listeners)
@@ -25,12 +25,11 @@ struct ListenerRules {
         return false
     }
 
-    private func checkSocket(_ listener: Listener) {
-        guard let origin = listener.given?.origin(of: "tls") else { return }
-        findings.fault("is for TCP, but this listener is a Unix socket; remove it", at: origin)
-    }
-
-    private func checkTCP(_ listener: Listener) {
+    private func checkTransport(_ listener: Listener) {
+        guard !listener.address.isUnixSocket else {
+            guard let origin = listener.given?.origin(of: "tls") else { return }
+            return findings.fault("is for TCP, but this listener is a Unix socket; remove it", at: origin)
+        }
         for origin in ["mode", "owner"].compactMap({ listener.given?.origin(of: $0) }) {
             findings.fault("is for a Unix socket, but this listener is not one; remove it", at: origin)
         }

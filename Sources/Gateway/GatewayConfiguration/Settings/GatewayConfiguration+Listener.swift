@@ -40,7 +40,7 @@ extension GatewayConfiguration {
                 read: { $1.readAddress($0, replaces: false, $2) },
                 outline: { .setting("address", $0.address.description, needsRestart: true) }),
             Setting(
-                name: "protocol", isKey: false,
+                name: "protocol",
                 outline: { .setting("protocol", $0.tls == nil ? "http" : "https", needsRestart: true) }),
             .section("tls", optional: \.tls, summary: "see [TLS](#tls); for TCP only. Without it, plain HTTP") {
                 TLS(origin: $0)

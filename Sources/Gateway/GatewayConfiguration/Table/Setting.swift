@@ -7,11 +7,9 @@ struct Setting<Section>: Sendable {
     typealias Outline = @Sendable (Section) -> SettingTree?
 
     let name: String
-    /// False for a row that only appears in the differences.
-    var isKey = true
     /// What to give, with an example, if the key is missing; nil if it may be missing.
     var missing: String?
-    /// Nil for a row that is not a key.
+    /// Nil for a row that is not a key, and only appears in the differences.
     var read: Read?
     /// The value in the differences of a reload; nil if there is none.
     var outline: Outline = { _ in nil }
@@ -56,10 +54,10 @@ extension SettingSection {
 
     /// Reads every given setting. False, with a fault in `findings`, if one of them is invalid.
     mutating func readSection(_ node: SettingNode, _ findings: Findings) -> Bool {
-        let keys = Self.settings.filter(\.isKey).map(\.name)
+        let keys = Self.settings.filter { $0.read != nil }.map(\.name)
         guard var given = GivenSettings(node, keys: keys, findings) else { return false }
         given.read(Self.settings, into: &self, findings)
-        finish(given.withoutValues, findings)
+        finish(given, findings)
         return given.faulty.isEmpty
     }
 

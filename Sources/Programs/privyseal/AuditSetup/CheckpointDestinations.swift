@@ -66,8 +66,6 @@ struct PostedCheckpoints: CheckpointDestination {
     private let url: String
     private let tokenFile: String?
 
-    private static let timeout = TimeAmount.seconds(10)
-
     init(to url: String, tokenFile: String?) {
         self.url = url
         self.tokenFile = tokenFile
@@ -82,23 +80,18 @@ struct PostedCheckpoints: CheckpointDestination {
             request.headers.add(name: "Authorization", value: "Bearer \(try EvidenceFile.token(in: tokenFile))")
         }
         request.body = .bytes(ByteBuffer(string: note))
-        let answer = try await status(of: request)
-        guard (200..<300).contains(answer) else {
-            throw AuditSetupError("\(url) answered \(answer)")
-        }
-    }
-
-    /// A redirection counts as a failure: the request that follows it would not contain the checkpoint.
-    private func status(of request: HTTPClientRequest) async throws -> UInt {
+        let status: UInt
         do {
-            return try await HTTPClient.withHTTPClient(
+            // A redirection counts as a failure: the request that follows it would not contain the checkpoint.
+            status = try await HTTPClient.withHTTPClient(
                 configuration: .init(redirectConfiguration: .disallow)
-            ) { client in
-                try await client.execute(request, timeout: Self.timeout).status.code
+            ) { [request] client in
+                try await client.execute(request, timeout: .seconds(10)).status.code
             }
         } catch {
             throw AuditSetupError("\(url) did not answer: \(Self.reason(for: error))")
         }
+        guard (200..<300).contains(status) else { throw AuditSetupError("\(url) answered \(status)") }
     }
 
     private static func reason(for error: any Error) -> String {

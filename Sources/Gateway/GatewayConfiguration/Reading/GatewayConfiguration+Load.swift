@@ -51,13 +51,13 @@ extension GatewayConfiguration {
         var root = SettingNode(content: .faulty, origin: file)
         if let source = YAMLSource(bytes, file, findings) {
             if let found = YAMLReader.read(source, file, findings), !found.isNull {
-                root = MisplacedSecrets(findings: findings).remove(from: found)
+                root = found
                 _ = configuration.readSection(root, findings)
             } else if findings.faults.isEmpty {
                 findings.fault("holds no settings; it must have at least the key accounts", at: file)
             }
         }
-        EnvironmentReader(findings: findings).read(environment, into: &configuration)
+        EnvironmentReader.read(environment, into: &configuration, findings)
         ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
         AccessWarnings(configuration: configuration, root: root, now: now ?? systemTime, findings: findings).look()

@@ -1,32 +1,9 @@
 /// Finds tokens and private keys that were pasted into the configuration, before a message can repeat them.
-struct MisplacedSecrets {
+enum MisplacedSecrets {
     private static let prefix = "privyseal_"
 
-    let findings: Findings
-
-    /// The node without secrets. A fault says where each one was, and what to do because it has leaked.
-    func remove(from node: SettingNode) -> SettingNode {
-        switch node.content {
-        case .scalar(let text, _):
-            guard let sentence = Self.fault(of: text) else { return node }
-            findings.fault(sentence, at: node.origin)
-            return SettingNode(content: .faulty, origin: node.origin)
-        case .list(let elements):
-            return SettingNode(content: .list(elements.map(remove)), origin: node.origin)
-        case .mapping(let entries):
-            let cleaned: [SettingNode.Entry] = entries.compactMap { entry in
-                if let sentence = Self.fault(of: entry.name) {
-                    findings.fault(sentence, at: entry.origin)
-                    return nil
-                }
-                return SettingNode.Entry(name: entry.name, origin: entry.origin, value: remove(from: entry.value))
-            }
-            return SettingNode(content: .mapping(cleaned), origin: node.origin)
-        case .faulty: return node
-        }
-    }
-
-    private static func fault(of text: String) -> String? {
+    /// What to do with a secret in the text, because it has leaked; nil without one.
+    static func fault(in text: String) -> String? {
         // PEM (RFC 7468 §10), and the format of a log's key (Go note).
         if text.contains("PRIVATE KEY-----") || text.contains("PRIVATE+KEY+") {
             return "holds a private key; put it into a file that only the gateway reads, and remove it here"

@@ -60,10 +60,15 @@ extension GatewayConfiguration {
                 checkpoints.file = database.beside(".checkpoints", section.child("file"))
             }
             let others = [key, checkpoints.file, checkpoints.tokenFile].compactMap(\.self).filter { !$0.path.isEmpty }
-            checkDistinct([database] + others, findings)
-            let companions = companions
-            for file in others where companions.contains(where: file.isSame) {
-                findings.fault("is a file of the audit log itself; give another path", at: file.origin)
+            for (index, file) in others.enumerated() {
+                // The gateway would overwrite the contents of a file that two settings name.
+                if let other = ([database] + others[..<index]).first(where: file.isSame) {
+                    findings.fault(
+                        "is also the path of \(other.origin.path); give each file its own path", at: file.origin)
+                }
+                if companions.contains(where: file.isSame) {
+                    findings.fault("is a file of the audit log itself; give another path", at: file.origin)
+                }
             }
         }
 
@@ -76,15 +81,6 @@ extension GatewayConfiguration {
             return publicKey
                 + (["-wal", "-shm", "-journal"].map { path + $0 } + [index])
                 .map { File(path: $0, origin: database.origin) }
-        }
-
-        /// Refuses one file for two settings: the gateway would overwrite its contents.
-        private func checkDistinct(_ files: [File], _ findings: Findings) {
-            for (index, file) in files.enumerated() {
-                guard let other = files[..<index].first(where: file.isSame) else { continue }
-                findings.fault(
-                    "is also the path of \(other.origin.path); give each file its own path", at: file.origin)
-            }
         }
     }
 

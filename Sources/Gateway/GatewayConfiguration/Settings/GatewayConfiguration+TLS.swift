@@ -38,18 +38,15 @@ extension GatewayConfiguration {
 
         func finish(_ given: GivenSettings, _ findings: Findings) {
             guard !given.faulty.contains("clientCertificates") else { return }
-            switch (clientCertificates, given.origin(of: "trustRoots")) {
-            case (.notAsked, let origin?):
+            if clientCertificates == .notAsked {
+                guard let origin = given.origin(of: "trustRoots") else { return }
                 findings.fault(
                     "has no effect, because client certificates are not requested; set clientCertificates to optional "
                         + "or required, or remove it", at: origin)
-            case (.optional, nil) where !given.isMisspelt("trustRoots"),
-                (.required, nil) where !given.isMisspelt("trustRoots"):
-                let what =
-                    "the CA certificates in PEM that verify client certificates, such as "
-                    + "/etc/privyseal/tls/clients-ca.pem"
-                findings.fault("is missing; give \(what)", at: given.origin.child("trustRoots"))
-            default: break
+            } else if !given.isPresentOrMisspelt("trustRoots") {
+                findings.fault(
+                    "is missing; give the CA certificates in PEM that verify client certificates, such as "
+                        + "/etc/privyseal/tls/clients-ca.pem", at: given.origin.child("trustRoots"))
             }
         }
     }

@@ -71,8 +71,12 @@ struct YAMLReader {
                 "nests deeper than any setting does"
             } else if event.hasAnchor {
                 "has an anchor; anchors are not supported, so remove the word that begins with &"
+            } else if event.hasTag {
+                Self.tagFault
+            } else if case .scalar(let text, _) = event.content {
+                MisplacedSecrets.fault(in: text)
             } else {
-                event.hasTag ? Self.tagFault : nil
+                nil
             }
         if let fault {
             faults.append(ConfigurationFinding(origin: origin, sentence: fault))
@@ -104,7 +108,7 @@ struct YAMLReader {
             if case .scalar(let name, _) = key.content, !key.hasAnchor {
                 keyOrigin = origin(key.mark, mapping.child(Excerpt.name(name)).path)
                 let repetition = lines[name].map { "is given twice, first on line \($0); keep one of them" }
-                fault = key.hasTag ? Self.tagFault : repetition
+                fault = key.hasTag ? Self.tagFault : MisplacedSecrets.fault(in: name) ?? repetition
                 if fault == nil, let value = try next() {
                     lines[name] = keyOrigin.line
                     let node = try node(value, at: keyOrigin.path, depth: depth + 1)

@@ -52,6 +52,8 @@ struct ListenAddressTests {
             ("::1:8080", "must have an IPv6 address in brackets"), ("[::1]", "must have an IPv6 address in brackets"),
             ("[127.0.0.1]:80", "has brackets, but no IPv6 address in them"),
             ("[fe80::1%eth0]:80", "has brackets, but no IPv6 address in them"),
+            ("[::1\0x]:80", "has brackets, but no IPv6 address in them"),
+            ("127.0.0.1\0:80", "has neither an IPv4 address"),
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:65536", "must end in a port from 0 to 65535"), ("127.0.0.1:-1", "must end in a port"),
             ("127.0.0.1:+80", "must end in a port"), ("127.0.0.1:", "must end in a port"),

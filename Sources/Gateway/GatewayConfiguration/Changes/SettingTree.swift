@@ -1,7 +1,7 @@
 import SigningKit
 
-/// A setting, a section or a list of a configuration, as names and texts, to compare two configurations and to show their
-/// differences.
+/// A setting, a section or a list of a configuration, as names and texts, to compare two configurations and to show
+/// their differences.
 struct SettingTree {
     /// As in a path: `rate`, or `[shop]` for an element.
     let name: String

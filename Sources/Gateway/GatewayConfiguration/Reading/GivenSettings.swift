@@ -35,8 +35,8 @@ struct GivenSettings: Sendable {
         self.misspelt = misspelt
     }
 
-    /// Reads the values of the rows that have a reader, and reports missing ones. Then forgets the values: sections keep
-    /// the keys, but no URIs, which lead to secrets.
+    /// Reads the values of the rows that have a reader, and reports missing ones. Then forgets the values: sections
+    /// keep the keys, but no URIs, which lead to secrets.
     mutating func read<Section>(_ settings: [Setting<Section>], into section: inout Section, _ findings: Findings) {
         for setting in settings {
             if let node = values[setting.name] {

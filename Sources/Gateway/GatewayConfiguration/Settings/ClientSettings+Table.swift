@@ -225,8 +225,8 @@ extension SettingKind<String> {
             try require(
                 text.hasOnlyLowercase(or: "._-") && (1...63).contains(text.utf8.count)
                     && !".-_".contains(text.prefix(1)),
-                "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a letter or "
-                    + "a digit, such as shop")
+                "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a "
+                    + "letter or a digit, such as shop")
             // The gateway's own names for callers that are not clients.
             try require(
                 !["anonymous", "operator", "gateway"].contains(text),
@@ -288,8 +288,8 @@ extension SettingKind<CertificateSettings> {
         .parsed("a DNS name without `*`") { text throws(InvalidValue) in
             try require(
                 DNSName.isName(text),
-                "is not a DNS name; give the whole name that the certificate holds, such as shop.example.com, without a * and "
-                    + "in its ASCII form")
+                "is not a DNS name; give the whole name that the certificate holds, such as shop.example.com, "
+                    + "without a * and in its ASCII form")
             return .dnsName(text.lowercased())
         }
     }

@@ -36,8 +36,8 @@ extension SettingKind<VerificationMode> {
     private static func sampled(_ digits: String) throws(InvalidValue) -> VerificationMode {
         guard let interval = SettingNode.wholeNumber(digits), (2...1_000_000).contains(interval) else {
             throw InvalidValue(
-                "must sample one signature of N, with N a whole number from 2 to 1000000; give always to verify each of "
-                    + "them")
+                "must sample one signature of N, with N a whole number from 2 to 1000000; give always to verify "
+                    + "each of them")
         }
         return .sampled(every: interval)
     }

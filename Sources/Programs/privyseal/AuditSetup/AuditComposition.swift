@@ -77,8 +77,8 @@ struct AuditComposition {
             signer = try file.read()
             if let origin = audit.origin, origin != signer.name {
                 throw refusal(
-                    "the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was when the log was "
-                        + "made, put the right key back, or begin another log with another database and key.")
+                    "the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was when the log "
+                        + "was made, put the right key back, or begin another log with another database and key.")
             }
             if hasStore {
                 try file.restorePublicKey(of: signer)
@@ -109,8 +109,9 @@ struct AuditComposition {
         }
         guard try CheckpointFile(path).holdsCheckpoint(of: signer.name) else { return }
         throw refusal(
-            "\(location) is missing, and so is the key of the checkpoints of \(signer.name) in \(path). Put both back, or "
-                + "mount their file system; to begin another log, move the checkpoints away or give it another origin.")
+            "\(location) is missing, and so is the key of the checkpoints of \(signer.name) in \(path). Put both back, "
+                + "or mount their file system; to begin another log, move the checkpoints away or give it another "
+                + "origin.")
     }
 
     private func refusal(_ sentences: String) -> AuditSetupError {

@@ -21,8 +21,8 @@ final class ServiceNotifications: Service {
     func reloading() { socket?.send(.reloading) }
     func ready() { socket?.send(.ready) }
 
-    /// Reports to the watchdog that the gateway is alive, which means that every event loop answers. A restart would help
-    /// neither a failing key nor a token that hangs.
+    /// Reports to the watchdog that the gateway is alive, which means that every event loop answers. A restart would
+    /// help neither a failing key nor a token that hangs.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             guard let watchdog = Watchdog() else {

@@ -29,32 +29,24 @@ struct AuditLogFill: AsyncParsableCommand {
     func run() async throws {
         let signer = try NoteSigner.generate(name: "example.com/bench")
         try SQLiteAuditStore.create(at: database, identity: AuditIdentity(origin: signer.name))
-        let key = "\(signer.text)\n"
-        guard
-            FileManager.default.createFile(
-                atPath: database + ".key", contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown) }
+        let isWritten = FileManager.default.createFile(
+            atPath: database + ".key", contents: Data("\(signer.text)\n".utf8), attributes: [.posixPermissions: 0o600])
+        guard isWritten else { throw CocoaError(.fileWriteUnknown) }
         try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
-        let clock = Numbers()
+        let clock = Clock()
         let end = ClockMonitor.systemTime().milliseconds
         let step = Int64(Self.days * 86_400_000 / max(1, count))
         let begin = end - step * Int64(count)
         let log = AuditLog(
-            signer: signer,
-            now: {
-                Timestamp(milliseconds: begin + Int64(clock.next()) * step)
-            }
+            signer: signer, now: { Timestamp(milliseconds: begin + clock.next() * step) }
         ) { [database] () throws(AuditStoreError) in
             try SQLiteAuditStore.open(at: database, timeout: .seconds(5))
         }
         try log.open()
-        let numbers = Numbers()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<Self.writers {
-                group.addTask {
-                    while true {
-                        let number = numbers.next()
-                        guard number < count else { return }
+            for first in 0..<Self.writers {
+                group.addTask { [count] in
+                    for number in stride(from: first, to: count, by: Self.writers) {
                         try await log.record(.signature(Self.record(number)))
                     }
                 }
@@ -73,21 +65,21 @@ struct AuditLogFill: AsyncParsableCommand {
         var texts: [String] = []
         try reader.entries(in: 0..<count) { entry in
             tree.append(MerkleHash.leaf(entry.body))
-            if tree.size.isMultiple(of: 2) {
-                let checkpoint = try? Checkpoint(origin: signer.name, size: tree.size, root: tree.root)
-                if let note = try? checkpoint.map({ try signer.sign($0.text) }) {
-                    texts.append(NoteList.text(of: note))
-                }
+            if tree.size.isMultiple(of: 2),
+                let checkpoint = try? Checkpoint(origin: signer.name, size: tree.size, root: tree.root),
+                let note = try? signer.sign(checkpoint.text)
+            {
+                texts.append(NoteList.text(of: note))
             }
             return true
         }
         try texts.joined().write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    private final class Numbers: Sendable {
-        private let value = Atomic(0)
+    private final class Clock: Sendable {
+        private let calls = Atomic<Int64>(0)
 
-        func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue }
+        func next() -> Int64 { calls.wrappingAdd(1, ordering: .relaxed).oldValue }
     }
 
     /// 70 % of the entries name one of 5 products, the others one of 199: few products sell well.

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import Synchronization
 
 /// The disk's share of an audit entry: paced writes, each made durable as in a commit.
 struct BareSync: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Writes and synchronizes a file at a fixed rate.",
-        discussion: "Prints a line when it begins, continues until its input ends, and prints the measured rate.")
+        discussion:
+            "Prints a line when it begins, continues until its input ends or has a line, and prints the measured rate.")
 
     @Option(help: "The file, which is created; it should be on the audit log's file system.")
     var file: String
@@ -31,13 +31,13 @@ struct BareSync: ParsableCommand {
         guard pwrite(descriptor, zeros, Self.room, 0) == Self.room, fsync(descriptor) == 0 else {
             throw ValidationError("\(file) cannot be written.")
         }
-        let inputEnd = InputEnd()
         print("ready")
         fflush(nil)
         let begun = ContinuousClock.now
         var next = begun
         var count = 0
-        while !inputEnd.isReached {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 0) == 0 {
             let offset = count % (Self.room / bytes) * bytes
             guard pwrite(descriptor, zeros, bytes, offset) == bytes, fdatasync(descriptor) == 0 else {
                 throw ValidationError("\(file) cannot be synchronized.")
@@ -48,19 +48,5 @@ struct BareSync: ParsableCommand {
             Thread.sleep(forTimeInterval: (next - .now) / .seconds(1))
         }
         print(Double(count) / ((.now - begun) / .seconds(1)))
-    }
-}
-
-/// Whether standard input has ended.
-private final class InputEnd: Sendable {
-    private let state = Atomic(false)
-
-    var isReached: Bool { state.load(ordering: .relaxed) }
-
-    init() {
-        Thread.detachNewThread { [self] in
-            while readLine() != nil {}
-            state.store(true, ordering: .relaxed)
-        }
     }
 }

@@ -12,8 +12,8 @@ struct BenchGateway {
     let live: SnapshotHolder
 
     /// - Parameter sessions: the size of a token's session pool; 0 for the default.
-    init(uri: String, verification: VerificationMode, sessions: Int = 0) async throws {
-        let uri = try KeyURI(uri)
+    init(_ options: KeyOptions, _ verification: VerificationMode, sessions: Int = 0) async throws {
+        let uri = try KeyURI(options.key)
         let features = [ServedFeature(LegacyPromotionalOffer()), ServedFeature(PromotionalOffer())]
         let app = AppSettings(bundleID: Self.bundleID, features: features.map(\.descriptor.id))
         let account = AccountSettings(
@@ -38,24 +38,15 @@ struct BenchGateway {
     }
 
     var ring: KeyRing { live.current.ring }
-    var dispatcher: Dispatcher { live.current.dispatcher }
-
-    func route(_ feature: String) throws -> ResolvedRequest {
-        try dispatcher.resolve(for: .operator, app: Self.bundleID, feature: feature)
-    }
 
     /// Signs `count` requests in the given number of concurrent tasks.
     func contestant(
         _ feature: String, _ body: [UInt8], count: Int, callers: Int = 1
     ) throws -> Stopwatch.Contestant {
-        let route = try route(feature)
+        let dispatcher = live.current.dispatcher
+        let route = try dispatcher.resolve(for: .operator, app: Self.bundleID, feature: feature)
         let share = max(1, count / callers)
-        let dispatcher = dispatcher
         return {
-            guard callers > 1 else {
-                for _ in 0..<share { _ = try await dispatcher.sign(body, for: route) }
-                return share
-            }
             try await withThrowingTaskGroup { group in
                 for _ in 0..<callers {
                     group.addTask { for _ in 0..<share { _ = try await dispatcher.sign(body, for: route) } }

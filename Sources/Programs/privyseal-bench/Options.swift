@@ -1,13 +1,8 @@
 import ArgumentParser
-import Signing
 
 struct KeyOptions: ParsableArguments {
     @Option(help: "The key's URI.")
     var key: String
-
-    func gateway(_ verification: VerificationMode, sessions: Int = 0) async throws -> BenchGateway {
-        try await BenchGateway(uri: key, verification: verification, sessions: sessions)
-    }
 }
 
 struct RaceOptions: ParsableArguments {

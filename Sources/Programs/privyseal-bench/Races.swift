@@ -12,16 +12,13 @@ struct FilePaths: AsyncParsableCommand {
     @OptionGroup var race: RaceOptions
 
     func run() async throws {
-        let (gateway, verifying) = (try await key.gateway(.off), try await key.gateway(.always))
+        let (gateway, verifying) = (try await BenchGateway(key, .off), try await BenchGateway(key, .always))
         guard let raw = RawLibCrypto() else { throw ValidationError("libcrypto cannot sign") }
         let count = race.operations
         let rates = try await Stopwatch.race(
             rounds: race.rounds,
             [
-                {
-                    raw.sign(count: count)
-                    return count
-                },
+                { raw.sign(count: count) },
                 try gateway.contestant("legacy-promotional-offer", BenchGateway.legacyBody, count: count),
                 try gateway.contestant("promotional-offer", BenchGateway.jwsBody, count: count),
                 try verifying.contestant("promotional-offer", BenchGateway.jwsBody, count: count / 4),
@@ -54,7 +51,7 @@ struct TokenPaths: AsyncParsableCommand {
             throw ValidationError("the raw loop found no token or key")
         }
         var gateways: [BenchGateway] = []
-        for size in sizes { gateways.append(try await key.gateway(.off, sessions: size)) }
+        for size in sizes { gateways.append(try await BenchGateway(key, .off, sessions: size)) }
         let count = race.operations
         let contestants = sizes.map { size in { await raw.sign(count: count, threads: size) } as Stopwatch.Contestant }
         let ours = try gateways.map {
@@ -83,8 +80,8 @@ struct Raw: AsyncParsableCommand {
         let libcrypto: Stopwatch.Contestant = {
             await withTaskGroup { group in
                 for key in keys { group.addTask { key.sign(count: count) } }
+                return await group.reduce(0, +)
             }
-            return count * keys.count
         }
         var best = 0.0
         if let raw = try token.open(threads: cores) {

@@ -23,12 +23,14 @@ final class RawLibCrypto: @unchecked Sendable {
         EVP_PKEY_CTX_free(context)
     }
 
-    func sign(count: Int) {
+    /// - Returns: the number of signatures.
+    func sign(count: Int) -> Int {
         let digest = [UInt8](repeating: 0x5A, count: 32)
         var signature = [UInt8](repeating: 0, count: 72)
         for _ in 0..<count {
             var length = signature.count
             EVP_PKEY_sign(context, &signature, &length, digest, digest.count)
         }
+        return count
     }
 }

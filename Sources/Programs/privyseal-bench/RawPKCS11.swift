@@ -36,12 +36,11 @@ final class RawPKCS11: @unchecked Sendable {
     func sign(count: Int, threads: Int) async -> Int {
         let share = count / threads
         await withTaskGroup { group in
-            for index in 0..<threads {
+            for session in sessions.prefix(threads) {
                 group.addTask {
                     await withCheckedContinuation { continuation in
                         Thread.detachNewThread {
-                            let isSigned = self.sign(count: share, session: index)
-                            precondition(isSigned, "the raw loop failed")
+                            self.sign(count: share, in: session)
                             continuation.resume()
                         }
                     }
@@ -51,18 +50,17 @@ final class RawPKCS11: @unchecked Sendable {
         return share * threads
     }
 
-    /// - Returns: whether each call returned `CKR_OK`.
-    private func sign(count: Int, session index: Int) -> Bool {
+    private func sign(count: Int, in session: CK_SESSION_HANDLE) {
         var digest = [UInt8](repeating: 0x5A, count: 32)
         var signature = [UInt8](repeating: 0, count: 64)
         var mechanism = CK_MECHANISM(mechanism: CKM_ECDSA, pParameter: nil, ulParameterLen: 0)
         for _ in 0..<count {
             var length = CK_ULONG(signature.count)
-            guard functions.pointee.C_SignInit(sessions[index], &mechanism, key) == CKR_OK,
-                functions.pointee.C_Sign(sessions[index], &digest, 32, &signature, &length) == CKR_OK
-            else { return false }
+            let isSigned =
+                functions.pointee.C_SignInit(session, &mechanism, key) == CKR_OK
+                && functions.pointee.C_Sign(session, &digest, 32, &signature, &length) == CKR_OK
+            precondition(isSigned, "the raw loop failed")
         }
-        return true
     }
 
     private static func slot(_ functions: UnsafeMutablePointer<CK_FUNCTION_LIST>, _ label: String) -> CK_SLOT_ID? {

@@ -20,23 +20,17 @@ struct Serve: AsyncParsableCommand {
     var port: Int
 
     func run() async throws {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .error
-            return handler
-        }
-        let gateway = try await key.gateway(.off)
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+        let gateway = try await BenchGateway(key, .off)
         let monitor = KeyRingMonitor(gateway.live)
         let drain = Drain(delay: .zero)
         let registry = ConnectionRegistry(GatewayConfiguration.Limits())
-        let router = GatewayRouter(
-            gateway: gateway.live, monitor: monitor, drain: drain, registry: registry)
+        let router = GatewayRouter(gateway: gateway.live, monitor: monitor, drain: drain, registry: registry)
         var routes = router.public
         routes.post("/bench/empty/{length}") { request, scope in
-            let buffer = try await request.body.collect(upTo: 64 << 10)
-            _ = buffer.readableBytes
+            _ = try await request.body.collect(upTo: 64 << 10)
             let length = Int(try scope.parameter("length")) ?? 0
-            let answer = ByteBuffer(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: length))
+            let answer = ByteBuffer(repeating: UInt8(ascii: "x"), count: length)
             return Response(
                 status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
                 body: ResponseBody(byteBuffer: answer))

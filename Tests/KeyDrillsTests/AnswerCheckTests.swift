@@ -1,6 +1,7 @@
 import Crypto
-import KeyDrills
 import Testing
+
+@testable import KeyDrills
 
 @Suite("Checking of load answers")
 struct AnswerCheckTests {
@@ -10,12 +11,12 @@ struct AnswerCheckTests {
     func served() throws {
         let judge = samples.judge
         #expect(
-            judge.judge(Samples.request(.token), status: 200, body: try samples.token("OLDKEY"))
+            judge.judge(.token, status: 200, body: try samples.token("OLDKEY"))
                 == .served(keyID: "OLDKEY"))
         #expect(
-            judge.judge(Samples.request(.legacy), status: 200, body: try samples.fields("NEWKEY"))
+            judge.judge(.legacy, status: 200, body: try samples.fields("NEWKEY"))
                 == .served(keyID: "NEWKEY"))
-        let named = Samples.request(.named(keyID: "OLDKEY"))
+        let named = LoadRequest.named(keyID: "OLDKEY")
         #expect(
             judge.judge(named, status: 200, body: try samples.fields("OLDKEY", user: "drill"))
                 == .served(keyID: "OLDKEY"))
@@ -23,25 +24,25 @@ struct AnswerCheckTests {
 
     @Test("A status other than 200 is a failure with that status", arguments: [201, 400, 403, 409, 429, 500, 503])
     func failed(_ status: Int) {
-        #expect(samples.judge.judge(Samples.request(.token), status: status, body: []) == .failed("\(status)"))
+        #expect(samples.judge.judge(.token, status: status, body: []) == .failed("\(status)"))
     }
 
     @Test("A signature by another key than the named one is wrong")
     func otherSigner() throws {
         let judge = samples.judge
         for (form, body) in [
-            (LoadRequest.Form.token, try samples.token("OLDKEY", signer: "NEWKEY")),
+            (LoadRequest.token, try samples.token("OLDKEY", signer: "NEWKEY")),
             (.legacy, try samples.fields("OLDKEY", signer: "NEWKEY")),
             (.named(keyID: "OLDKEY"), try samples.fields("OLDKEY", signer: "NEWKEY", user: "drill")),
         ] {
-            #expect(isWrong(judge.judge(Samples.request(form), status: 200, body: body)), "\(form)")
+            #expect(isWrong(judge.judge(form, status: 200, body: body)), "\(form)")
         }
     }
 
     @Test("A valid signature by another key than the requested one is wrong")
     func otherName() throws {
         let outcome = samples.judge.judge(
-            Samples.request(.named(keyID: "OLDKEY")), status: 200, body: try samples.fields("NEWKEY", user: "drill"))
+            .named(keyID: "OLDKEY"), status: 200, body: try samples.fields("NEWKEY", user: "drill"))
         #expect(isWrong(outcome))
     }
 
@@ -51,19 +52,20 @@ struct AnswerCheckTests {
             try samples.token("OLDKEY", bundleID: "com.example.other"),
             try samples.token("OLDKEY", productID: "com.example.yearly"),
         ] {
-            #expect(isWrong(samples.judge.judge(Samples.request(.token), status: 200, body: body)))
+            #expect(isWrong(samples.judge.judge(.token, status: 200, body: body)))
         }
     }
 
     @Test("A signature by a key missing from the key set is wrong")
     func unknownKey() throws {
         let body = try samples.token("OLDKEY")
-        #expect(isWrong(AnswerCheck(PublicKeys()).judge(Samples.request(.token), status: 200, body: body)))
+        #expect(
+            isWrong(AnswerCheck(keys: PublicKeys(), bundleID: Samples.bundleID).judge(.token, status: 200, body: body)))
     }
 
     @Test("An unreadable answer is wrong", arguments: ["", "{}", "[]", #"{"jws":"a.b"}"#, "<html>"])
     func unreadable(_ body: String) {
-        #expect(isWrong(samples.judge.judge(Samples.request(.token), status: 200, body: Array(body.utf8))))
+        #expect(isWrong(samples.judge.judge(.token, status: 200, body: Array(body.utf8))))
     }
 
     @Test("AnswerCheck does not trust a key ID whose key changes")
@@ -74,8 +76,8 @@ struct AnswerCheckTests {
         #expect(keys.changed == ["OLDKEY"])
         #expect(
             isWrong(
-                AnswerCheck(keys).judge(
-                    Samples.request(.token), status: 200, body: try samples.token("OLDKEY", signer: "NEWKEY"))))
+                AnswerCheck(keys: keys, bundleID: Samples.bundleID).judge(
+                    .token, status: 200, body: try samples.token("OLDKEY", signer: "NEWKEY"))))
     }
 
     @Test("A key that left the key set still verifies its signatures")
@@ -85,7 +87,8 @@ struct AnswerCheckTests {
         try keys.add(jwks: JWK.set(points))
         try keys.add(jwks: JWK.set(points.filter { $0.key == "NEWKEY" }))
         #expect(
-            AnswerCheck(keys).judge(Samples.request(.token), status: 200, body: try samples.token("OLDKEY"))
+            AnswerCheck(keys: keys, bundleID: Samples.bundleID).judge(
+                .token, status: 200, body: try samples.token("OLDKEY"))
                 == .served(keyID: "OLDKEY"))
         #expect(keys.changed.isEmpty)
     }

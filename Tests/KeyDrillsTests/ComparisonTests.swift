@@ -17,16 +17,16 @@ struct ComparisonTests {
 
     @Test("Longer times and more failures are worse, shorter times are better")
     func worse() throws {
-        #expect(try line("Detection").isWorse == true)
-        #expect(try line("Recovery").isWorse == false)
-        #expect(try line("Failed").isWorse == true)
+        #expect(try line("Detection").worse == true)
+        #expect(try line("Recovery").worse == false)
+        #expect(try line("Failed").worse == true)
     }
 
     @Test("Equal values and values of only one drill are neither better nor worse")
     func neither() throws {
-        #expect(try line("Stop").isWorse == nil)
-        #expect(try line("Wrongly signed").isWorse == nil)
-        #expect(try line("Served").isWorse == nil)
+        #expect(try line("Stop").worse == nil)
+        #expect(try line("Wrongly signed").worse == nil)
+        #expect(try line("Served").worse == nil)
         #expect(!comparison.lines.contains { $0.name == "Change-over" })
     }
 

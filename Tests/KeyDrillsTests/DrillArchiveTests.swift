@@ -68,7 +68,7 @@ struct DrillArchiveTests {
         #expect(archive.records().complaints.count == 1)
     }
 
-    @Test("The archive refuses a file of more than 16 MiB before it reads it")
+    @Test("The archive refuses a file of more than 16 MiB")
     func large() throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         try archive.prepare()

@@ -10,7 +10,8 @@ struct LoadAnswersTests {
         let target = try #require(LoadTarget("unix:/nonexistent", token: nil, tls: nil, connections: 1))
         let settings = LoadSettings(connections: 1, rate: 1, total: 1)
         do {
-            try await body(LoadDriver(settings, to: target, requests: []) { Samples.time(0) })
+            try await body(
+                LoadDriver(settings, to: target, bundleID: "com.example.app", requests: []) { Samples.time(0) })
         } catch {
             await target.close()
             throw error

@@ -10,23 +10,17 @@ import Testing
 /// Answers like those of a gateway, which the test signs itself.
 struct Samples {
     static let bundleID = "com.example.app"
-    static let productID = "com.example.monthly"
-    static let offerID = "winback"
 
     let keys: [String: P256.Signing.PrivateKey] = ["OLDKEY": .init(), "NEWKEY": .init()]
 
-    var judge: AnswerCheck { AnswerCheck(PublicKeys(keys.mapValues(\.publicKey))) }
-
-    static func request(_ form: LoadRequest.Form) -> LoadRequest {
-        LoadRequest(form, bundleID: bundleID, productID: productID, offerID: offerID)
-    }
+    var judge: AnswerCheck { AnswerCheck(keys: PublicKeys(keys.mapValues(\.publicKey)), bundleID: Self.bundleID) }
 
     /// - Parameter signer: the ID of the key that signs; any key but `keyID` makes a wrong signature.
     func token(
-        _ keyID: String, signer: String? = nil, bundleID: String = bundleID, productID: String = productID
+        _ keyID: String, signer: String? = nil, bundleID: String = bundleID, productID: String = LoadRequest.productID
     ) throws -> [UInt8] {
         let header = #"{"alg":"ES256","kid":"\#(keyID)","typ":"JWT"}"#
-        let payload = #"{"bid":"\#(bundleID)","productId":"\#(productID)","offerIdentifier":"\#(Self.offerID)"}"#
+        let payload = #"{"bid":"\#(bundleID)","productId":"\#(productID)","offerIdentifier":"\#(LoadRequest.offerID)"}"#
         let input = CompactJWS.signingInput(header: Array(header.utf8), payload: Array(payload.utf8))
         let signature = try #require(keys[signer ?? keyID]).signature(for: input)
         let token = String(
@@ -36,7 +30,7 @@ struct Samples {
 
     func fields(_ keyID: String, signer: String? = nil, user: String = "") throws -> [UInt8] {
         let nonce = "0d411100-0000-4000-8000-00000000000a"
-        let input = [Self.bundleID, keyID, Self.productID, Self.offerID, user, nonce, "1700000000000"]
+        let input = [Self.bundleID, keyID, LoadRequest.productID, LoadRequest.offerID, user, nonce, "1700000000000"]
             .joined(separator: "\u{2063}")
         let signature = try #require(keys[signer ?? keyID]).signature(for: Array(input.utf8))
         let text = String(decoding: Base64.standard.encode(Array(signature.derRepresentation)), as: UTF8.self)
@@ -54,10 +48,10 @@ struct Samples {
 
     static func load(served: Int = 10, failed: Int = 0, unexcused: Int = 0, wrong: Int = 0) -> LoadSummary {
         LoadSummary(
-            served: served, failed: failed, unexcused: unexcused, wronglySigned: wrong, byKey: ["OLDKEY": served],
-            byReason: failed > 0 ? ["503": failed] : [:], intervalLength: 100,
+            served: served, failed: failed, failedUnexcused: unexcused, wronglySigned: wrong, byKey: ["OLDKEY": served],
+            byReason: failed > 0 ? ["503": failed] : [:], intervalMs: 100,
             intervals: [
-                LoadSummary.Interval(begin: time(0), served: served, failed: failed, byKey: ["OLDKEY": served])
+                LoadSummary.Interval(at: time(0), served: served, failed: failed, byKey: ["OLDKEY": served])
             ])
     }
 
@@ -79,7 +73,7 @@ struct Samples {
             begun: time(begun))
         record.ended = time(begun + 1000)
         (record.steps, record.timings, record.load, record.deviations) = (steps, timings, load, deviations)
-        record.proofs = [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", time: time(5))]
+        record.proofs = [.init(kind: "proof of possession", subject: "NEWKEY", detail: "fingerprint", at: time(5))]
         record.audit = .init(first: 3, last: 9, checkpoint: "origin\n10\nroot\n\n— key sig\n")
         record.keys.old = "OLDKEY"
         record.keys.states = [.init(keyID: "OLDKEY", state: "active", begin: time(begun), end: time(begun + 500))]

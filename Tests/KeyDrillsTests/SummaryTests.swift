@@ -20,11 +20,11 @@ struct SummaryTests {
         #expect((load.served, load.failed, load.wronglySigned) == (3, 1, 1))
         #expect(load.byKey == ["OLDKEY": 2, "NEWKEY": 1])
         #expect(load.byReason == ["503": 1])
-        #expect(load.intervalLength == 100)
+        #expect(load.intervalMs == 100)
         #expect(load.intervals.count == 11)
         #expect(load.intervals[0].byKey == ["OLDKEY": 2])
         #expect((load.intervals[2].served, load.intervals[2].failed) == (1, 1))
-        #expect(load.intervals[3] == .init(begin: Samples.time(300)))
+        #expect(load.intervals[3] == .init(at: Samples.time(300)))
     }
 
     @Test("A signature is wrong only if its request began after the key was banned")
@@ -51,7 +51,7 @@ struct SummaryTests {
                 Samples.answer(150, .failed("503")), Samples.answer(200, .failed("503")),
                 Samples.answer(201, .failed("503")),
             ], rules)
-        #expect((load.failed, load.unexcused) == (5, 2))
+        #expect((load.failed, load.failedUnexcused) == (5, 2))
     }
 
     @Test("An outage does not excuse a wrong signature")

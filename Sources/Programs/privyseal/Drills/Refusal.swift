@@ -3,14 +3,6 @@ import StrictJSON
 
 /// Checks that an action or a request is refused.
 enum Refusal {
-    /// The `type` (RFC 9457) with which the gateway must refuse a request of a drill.
-    enum Problem: String {
-        /// The named key is stopped, or not active yet.
-        case keyNotInUse = "urn:privyseal:problem:key-not-in-use"
-        /// The account has no active key.
-        case noKeyInUse = "urn:privyseal:problem:no-key-in-use"
-    }
-
     /// Performs the action. The gateway must refuse it with a whole sentence.
     static func of(_ act: () async throws -> Void) async throws -> DrillLog.Finding {
         do {
@@ -21,16 +13,17 @@ enum Refusal {
         }
     }
 
-    /// - Parameter problem: the required reason. A refusal for another reason says nothing about the key.
-    static func of(_ answer: (answer: LoadAnswer, body: [UInt8]), as problem: Problem) -> DrillLog.Finding {
-        .when(answer.answer.isFailed && member("type", answer.body) == problem.rawValue, text(answer))
+    /// - Parameter problem: the required `type` (RFC 9457), without the part that all problems share. A refusal for
+    ///   another reason says nothing about the key.
+    static func of(_ probe: LoadDriver.Probe, as problem: String) -> DrillLog.Finding {
+        .when(probe.answer.isFailed && member("type", probe.body) == "urn:privyseal:problem:\(problem)", text(probe))
     }
 
     /// The result of a request as a sentence.
-    static func text(_ answer: (answer: LoadAnswer, body: [UInt8])) -> String {
-        switch answer.answer.outcome {
+    static func text(_ probe: LoadDriver.Probe) -> String {
+        switch probe.answer.outcome {
         case .failed(let status):
-            let detail = member("detail", answer.body) ?? "no reason given"
+            let detail = member("detail", probe.body) ?? "no reason given"
             return "Refused with \(status): \(detail)" + (detail.hasSuffix(".") ? "" : ".")
         case .served(let keyID): return "It was signed with \(keyID)."
         case .wronglySigned(let reason): return "It was signed, and wrongly. \(reason)"

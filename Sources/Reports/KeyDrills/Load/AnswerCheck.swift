@@ -7,23 +7,21 @@ import StrictJSON
 /// Classifies an answer as served, failed or wrongly signed.
 ///
 /// It builds the signed text from the request and the answer, independently of the gateway's code.
-public struct AnswerCheck: Sendable {
-    public let keys: PublicKeys
+struct AnswerCheck {
+    let keys: PublicKeys
+    /// Of the requests.
+    let bundleID: String
 
-    public init(_ keys: PublicKeys) {
-        self.keys = keys
-    }
-
-    public func judge(_ request: LoadRequest, status: Int, body: [UInt8]) -> LoadAnswer.Outcome {
+    func judge(_ request: LoadRequest, status: Int, body: [UInt8]) -> LoadAnswer.Outcome {
         guard status == 200 else { return .failed("\(status)") }
         do {
             let answer = try JSONDocument(parsing: body).root
             let keyID =
-                switch request.form {
-                case .token: try token(request, answer)
+                switch request {
+                case .token: try token(answer)
                 case .legacy, .named: try fields(request, answer)
                 }
-            if case .named(let wanted) = request.form, wanted != keyID {
+            if case .named(let wanted) = request, wanted != keyID {
                 throw DrillError("It names the key \(keyID), but the request named \(wanted).")
             }
             return .served(keyID: keyID)
@@ -37,13 +35,13 @@ public struct AnswerCheck: Sendable {
     // MARK: Request forms
 
     /// Verifies the JWS, and returns the key ID in its header.
-    private func token(_ request: LoadRequest, _ answer: JSONValue) throws -> String {
+    private func token(_ answer: JSONValue) throws -> String {
         let token = try CompactJWS(parsing: Array(try answer.decode(TokenAnswer.self).jws.utf8))
         let header = try JSONDocument(parsing: token.header).root.decode(Header.self)
         let claims = try JSONDocument(parsing: token.payload).root.decode(Claims.self)
         guard header.alg == "ES256" else { throw DrillError("Its header does not say ES256.") }
-        guard claims.bid.hasSameBytes(as: request.bundleID), claims.productId.hasSameBytes(as: request.productID),
-            claims.offerIdentifier.hasSameBytes(as: request.offerID)
+        guard claims.bid.hasSameBytes(as: bundleID), claims.productId == LoadRequest.productID,
+            claims.offerIdentifier == LoadRequest.offerID
         else { throw DrillError("It does not match the request.") }
         try verify(token.signingInput, header.kid) {
             try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
@@ -70,9 +68,10 @@ public struct AnswerCheck: Sendable {
         guard let signature = Base64.standard.decode(answer.signature.utf8) else {
             throw DrillError("Its signature is not Base64.")
         }
-        let user = if case .named = request.form { LoadRequest.username } else { "" }
+        let user = if case .named = request { LoadRequest.username } else { "" }
         let fields = [
-            request.bundleID, keyID, request.productID, request.offerID, user, answer.nonce, "\(answer.timestamp)",
+            bundleID, keyID, LoadRequest.productID, LoadRequest.offerID, user, answer.nonce,
+            "\(answer.timestamp)",
         ]
         try verify(Array(fields.joined(separator: "\u{2063}").utf8), keyID) {
             try P256.Signing.ECDSASignature(derRepresentation: signature)
@@ -95,5 +94,4 @@ public struct AnswerCheck: Sendable {
             throw DrillError("The public key of \(keyID) does not verify it.")
         }
     }
-
 }

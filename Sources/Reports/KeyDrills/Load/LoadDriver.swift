@@ -28,16 +28,20 @@ public final class LoadDriver: Sendable {
 
     private let settings: LoadSettings
     private let target: LoadTarget
+    private let bundleID: String
     private let requests: [LoadRequest]
     private let state = Mutex(State())
     private let clock: @Sendable () -> Timestamp
 
-    /// - Parameter requests: Sent in rotation.
+    /// - Parameters:
+    ///   - bundleID: The app in all requests.
+    ///   - requests: Sent in rotation.
     public init(
-        _ settings: LoadSettings, to target: LoadTarget, requests: [LoadRequest],
+        _ settings: LoadSettings, to target: LoadTarget, bundleID: String, requests: [LoadRequest],
         clock: @escaping @Sendable () -> Timestamp
     ) {
-        (self.settings, self.target, self.requests, self.clock) = (settings, target, requests, clock)
+        (self.settings, self.target, self.bundleID) = (settings, target, bundleID)
+        (self.requests, self.clock) = (requests, clock)
     }
 
     public var keys: PublicKeys { state.withLock { $0.keys } }
@@ -82,7 +86,7 @@ public final class LoadDriver: Sendable {
     func record(_ answer: LoadAnswer) { state.withLock { $0.answers.append(answer) } }
 
     /// The first matching answer, already recorded or arriving within `limit`; nil if the load ends without one.
-    public func first(within limit: Duration, where matches: (LoadAnswer) -> Bool) async -> LoadAnswer? {
+    public func first(within limit: Duration = .seconds(20), where matches: (LoadAnswer) -> Bool) async -> LoadAnswer? {
         let end = ContinuousClock.now + limit
         var seen = 0
         while true {
@@ -99,17 +103,22 @@ public final class LoadDriver: Sendable {
 
     // MARK: Single requests
 
+    public typealias Probe = (answer: LoadAnswer, body: [UInt8])
+
     /// Sends a request and checks its answer, without recording it as an answer of the load.
-    public func probe(_ request: LoadRequest) async -> (answer: LoadAnswer, body: [UInt8]) {
+    public func probe(_ request: LoadRequest) async -> Probe {
         let begun = clock()
         do {
-            let answer = try await target.send(request)
+            let answer = try await target.ask(request.path(bundleID), body: request.body)
             let ended = clock()
-            var outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
+            func judge() -> LoadAnswer.Outcome {
+                AnswerCheck(keys: keys, bundleID: bundleID).judge(request, status: answer.status, body: answer.body)
+            }
+            var outcome = judge()
             if case .wronglySigned = outcome {
                 // The answer may name a new key.
                 try? await refreshKeys()
-                outcome = AnswerCheck(keys).judge(request, status: answer.status, body: answer.body)
+                outcome = judge()
             }
             return (LoadAnswer(begun: begun, ended: ended, outcome: outcome), answer.body)
         } catch {
@@ -119,11 +128,11 @@ public final class LoadDriver: Sendable {
 
     /// Loads the gateway's public keys again.
     public func refreshKeys() async throws {
-        let answer = try await target.get("/.well-known/jwks.json")
+        let answer = try await target.ask("/.well-known/jwks.json")
         guard answer.status == 200 else { throw DrillError("The gateway returned no public keys: \(answer.status).") }
         try state.withLock { try $0.keys.add(jwks: answer.body) }
     }
 
     /// The HTTP status of `/readyz`; nil without an answer.
-    public func readiness() async -> Int? { try? await target.get("/readyz").status }
+    public func readiness() async -> Int? { try? await target.ask("/readyz").status }
 }

@@ -2,46 +2,34 @@ import Encodings
 import StrictJSON
 
 /// A signing request, in one of the forms that a drill sends.
-public struct LoadRequest: Sendable, Equatable {
-    public enum Form: Sendable, Equatable {
-        /// `POST /v1/apps/{app}/promotional-offer`: a JWS by the active key.
-        case token
-        /// `POST /v1/apps/{app}/legacy-promotional-offer`: a signature by the active key over the joined fields.
-        case legacy
-        /// `GET /?keyIdentifier=…`: the same signature by the named key.
-        case named(keyID: String)
-    }
+public enum LoadRequest: Sendable {
+    /// `POST /v1/apps/{app}/promotional-offer`: a JWS by the active key.
+    case token
+    /// `POST /v1/apps/{app}/legacy-promotional-offer`: a signature by the active key over the joined fields.
+    case legacy
+    /// `GET /?keyIdentifier=…`: the same signature by the named key.
+    case named(keyID: String)
 
-    public var form: Form
-    public var bundleID: String
-    public var productID: String
-    public var offerID: String
-
-    public init(_ form: Form, bundleID: String, productID: String, offerID: String) {
-        self.form = form
-        self.bundleID = bundleID
-        self.productID = productID
-        self.offerID = offerID
-    }
-
+    static let productID = "com.example.drill.monthly"
+    static let offerID = "drill"
     /// The user of the offer. The named form requires one.
     static let username = "drill"
 
     /// With a leading slash.
-    var path: String {
-        switch form {
-        case .token: "/v1/apps/\(PercentEncoding.encode(bundleID))/promotional-offer"
-        case .legacy: "/v1/apps/\(PercentEncoding.encode(bundleID))/legacy-promotional-offer"
+    func path(_ bundleID: String) -> String {
+        let app = PercentEncoding.encode(bundleID)
+        return switch self {
+        case .token: "/v1/apps/\(app)/promotional-offer"
+        case .legacy: "/v1/apps/\(app)/legacy-promotional-offer"
         case .named(let keyID):
-            "/?appBundleID=\(PercentEncoding.encode(bundleID))&keyIdentifier=\(PercentEncoding.encode(keyID))"
-                + "&productIdentifier=\(PercentEncoding.encode(productID))"
-                + "&offerIdentifier=\(PercentEncoding.encode(offerID))&applicationUsername=\(Self.username)"
+            "/?appBundleID=\(app)&keyIdentifier=\(PercentEncoding.encode(keyID))"
+                + "&productIdentifier=\(Self.productID)&offerIdentifier=\(Self.offerID)&applicationUsername=\(Self.username)"
         }
     }
 
     /// Nil for a `GET` request.
     var body: [UInt8]? {
-        if case .named = form { return nil }
-        return JSONText.encode(["productId": productID, "offerIdentifier": offerID])
+        if case .named = self { return nil }
+        return JSONText.encode(["productId": Self.productID, "offerIdentifier": Self.offerID])
     }
 }

@@ -4,16 +4,12 @@ public import SigningKit
 public struct LoadSummary: Codable, Sendable, Equatable {
     /// A period of the drill. All intervals have the same length.
     public struct Interval: Codable, Sendable, Equatable {
-        public var begin: Timestamp
+        /// The beginning of the period.
+        public var at: Timestamp
         public var served = 0
         public var failed = 0
         /// The served requests by key ID.
         public var byKey: [String: Int] = [:]
-
-        private enum CodingKeys: String, CodingKey {
-            case begin = "at"
-            case served, failed, byKey
-        }
     }
 
     /// Signed, with a verified signature.
@@ -21,22 +17,19 @@ public struct LoadSummary: Codable, Sendable, Equatable {
     /// Not signed: refused, or not answered.
     public var failed = 0
     /// The failed requests outside the drill's outages.
-    public var unexcused = 0
+    public var failedUnexcused = 0
     public var wronglySigned = 0
     /// The served requests by key ID.
     public var byKey: [String: Int] = [:]
     /// The failed requests by reason: the HTTP status, or why there was no answer.
     public var byReason: [String: Int] = [:]
-    /// In milliseconds.
-    public var intervalLength = 0
+    /// The length of an interval, in milliseconds.
+    public var intervalMs = 0
     public var intervals: [Interval] = []
 
-    private enum CodingKeys: String, CodingKey {
-        case served, failed
-        case unexcused = "failedUnexcused"
-        case wronglySigned, byKey, byReason
-        case intervalLength = "intervalMs"
-        case intervals
+    /// How many requests failed for each reason.
+    var reasons: String {
+        byReason.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     }
 }
 
@@ -49,30 +42,25 @@ extension LoadSummary {
     public init(_ answers: [LoadAnswer], rules: LoadRules, from begin: Timestamp, to end: Timestamp) {
         let span = max(0, end.milliseconds - begin.milliseconds)
         let length = Self.lengths.first { span / $0 < Self.mostIntervals } ?? 86_400_000
-        intervalLength = Int(length)
-        intervals = (0...span / length).map {
-            Interval(begin: Timestamp(milliseconds: begin.milliseconds + $0 * length))
-        }
+        intervalMs = Int(length)
+        intervals = (0...span / length).map { Interval(at: Timestamp(milliseconds: begin.milliseconds + $0 * length)) }
         for answer in answers {
-            let index = Int((answer.ended.milliseconds - begin.milliseconds) / length)
-            count(answer, rules, in: min(max(0, index), intervals.count - 1))
-        }
-    }
-
-    private mutating func count(_ answer: LoadAnswer, _ rules: LoadRules, in index: Int) {
-        switch answer.outcome {
-        case .served(let keyID) where !rules.bans(answer, by: keyID):
-            served += 1
-            byKey[keyID, default: 0] += 1
-            intervals[index].served += 1
-            intervals[index].byKey[keyID, default: 0] += 1
-        case .failed(let reason):
-            failed += 1
-            byReason[reason, default: 0] += 1
-            intervals[index].failed += 1
-            if !rules.excuses(answer) { unexcused += 1 }
-        case .served, .wronglySigned:
-            wronglySigned += 1
+            let number = Int((answer.ended.milliseconds - begin.milliseconds) / length)
+            let index = min(max(0, number), intervals.count - 1)
+            switch answer.outcome {
+            case .served(let keyID) where !rules.bans(answer, by: keyID):
+                served += 1
+                byKey[keyID, default: 0] += 1
+                intervals[index].served += 1
+                intervals[index].byKey[keyID, default: 0] += 1
+            case .failed(let reason):
+                failed += 1
+                byReason[reason, default: 0] += 1
+                intervals[index].failed += 1
+                if !rules.excuses(answer) { failedUnexcused += 1 }
+            case .served, .wronglySigned:
+                wronglySigned += 1
+            }
         }
     }
 }
@@ -83,8 +71,6 @@ public struct LoadRules: Sendable {
     public private(set) var bans: [String: Timestamp] = [:]
     /// Periods in which requests may fail. The last one may have no end yet.
     private var outages: [(begin: Timestamp, end: Timestamp?)] = []
-
-    public init() {}
 
     /// An earlier ban of the key stays.
     public mutating func ban(_ keyID: String, from start: Timestamp) {

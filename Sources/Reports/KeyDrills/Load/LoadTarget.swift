@@ -6,11 +6,6 @@ public import NIOSSL
 
 /// An HTTP client for a gateway's public listener.
 public struct LoadTarget: Sendable {
-    public struct Answer: Sendable {
-        public let status: Int
-        public let body: [UInt8]
-    }
-
     /// `unix:/path`, or a URL without a path.
     public let address: String
     private let base: String
@@ -25,7 +20,14 @@ public struct LoadTarget: Sendable {
     ///   - tls: The settings for an `https:` URL.
     /// - Returns: Nil if the address is neither a Unix socket nor a URL.
     public init?(_ address: String, token: String?, tls: TLSConfiguration?, connections: Int) {
-        guard let base = Self.base(address) else { return nil }
+        var base: String? = address
+        if address.hasPrefix("unix:") {
+            base = URL(httpURLWithSocketPath: String(address.dropFirst("unix:".count)))?.absoluteString
+        } else if !address.hasPrefix("http://"), !address.hasPrefix("https://") {
+            return nil
+        }
+        while base?.hasSuffix("/") == true { base?.removeLast() }
+        guard let base else { return nil }
         self.address = address
         self.base = base
         self.token = token
@@ -42,24 +44,10 @@ public struct LoadTarget: Sendable {
         try? await client.shutdown()
     }
 
-    private static func base(_ address: String) -> String? {
-        var base: String? = address
-        if address.hasPrefix("unix:") {
-            base = URL(httpURLWithSocketPath: String(address.dropFirst("unix:".count)))?.absoluteString
-        } else if !address.hasPrefix("http://"), !address.hasPrefix("https://") {
-            return nil
-        }
-        while base?.hasSuffix("/") == true { base?.removeLast() }
-        return base
-    }
-
     // MARK: Requests
 
-    func send(_ request: LoadRequest) async throws -> Answer { try await ask(request.path, body: request.body) }
-
-    public func get(_ path: String) async throws -> Answer { try await ask(path, body: nil) }
-
-    private func ask(_ path: String, body: [UInt8]?) async throws -> Answer {
+    /// - Parameter body: JSON; nil for a `GET` request.
+    func ask(_ path: String, body: [UInt8]? = nil) async throws -> (status: Int, body: [UInt8]) {
         var request = HTTPClientRequest(url: base + path)
         // Over a Unix socket, AsyncHTTPClient sends no Host, which HTTP/1.1 requires (RFC 9112 §3.2).
         if address.hasPrefix("unix:") { request.headers.add(name: "Host", value: "localhost") }
@@ -71,7 +59,7 @@ public struct LoadTarget: Sendable {
         }
         let answer = try await client.execute(request, timeout: .seconds(10))
         let content = try await answer.body.collect(upTo: Self.bodyLimit)
-        return Answer(status: Int(answer.status.code), body: Array(content.readableBytesView))
+        return (Int(answer.status.code), Array(content.readableBytesView))
     }
 
     /// A short reason for a missing answer.

@@ -3,19 +3,22 @@ import StrictJSON
 /// A drill compared with an earlier one of the same scenario.
 public struct DrillComparison: Sendable {
     /// A number that both drills may have.
-    public struct Line: Sendable, Equatable {
-        public var name: String
-        public var unit: String
-        public var earlier: Int?
-        public var later: Int?
-        /// Whether a lower number is better; nil if the number has no better direction.
-        public var isBetterLow: Bool?
-
+    struct Line: Encodable {
+        let name, unit: String
+        let earlier, later: Int?
         /// Whether the later number is worse; nil if the numbers are equal or not comparable.
-        public var isWorse: Bool? {
-            guard let isBetterLow, let earlier, let later, earlier != later else { return nil }
-            return isBetterLow == (later > earlier)
+        let worse: Bool?
+
+        /// - Parameter isRated: Whether a lower number is better; otherwise no number is.
+        init(_ name: String, _ unit: String, _ earlier: Int?, _ later: Int?, isRated: Bool = true) {
+            (self.name, self.unit, self.earlier, self.later) = (name, unit, earlier, later)
+            worse = if isRated, let earlier, let later, earlier != later { later > earlier } else { nil }
         }
+
+        func text(_ number: Int?) -> String { number.map { "\($0) \(unit)" } ?? "–" }
+
+        /// `worse`, `better` or nothing.
+        var mark: String { worse.map { $0 ? "worse" : "better" } ?? "" }
     }
 
     public var earlier: DrillRecord
@@ -26,27 +29,19 @@ public struct DrillComparison: Sendable {
         self.later = later
     }
 
-    public var lines: [Line] {
-        let timings = DrillTiming.all.compactMap { timing -> Line? in
-            let (before, after) = (earlier.timings[keyPath: timing.value], later.timings[keyPath: timing.value])
-            guard before != nil || after != nil else { return nil }
-            return Line(name: timing.title, unit: "ms", earlier: before, later: after, isBetterLow: true)
+    var lines: [Line] {
+        let timings = DrillTiming.all.map { timing in
+            Line(timing.title, "ms", earlier.timings[keyPath: timing.value], later.timings[keyPath: timing.value])
         }
-        return timings + [
-            line("Served", "requests", \.load.served, isBetterLow: nil),
-            line("Failed", "requests", \.load.failed),
-            line("Failed outside an outage", "requests", \.load.unexcused),
-            line("Wrongly signed", "requests", \.load.wronglySigned),
-            line("Steps that failed", "steps", \.failedSteps),
+        let (before, after) = (earlier.load, later.load)
+        let failedSteps = { (record: DrillRecord) in record.steps.count { $0.verdict == .failed } }
+        return timings.filter { $0.earlier != nil || $0.later != nil } + [
+            Line("Served", "requests", before.served, after.served, isRated: false),
+            Line("Failed", "requests", before.failed, after.failed),
+            Line("Failed outside an outage", "requests", before.failedUnexcused, after.failedUnexcused),
+            Line("Wrongly signed", "requests", before.wronglySigned, after.wronglySigned),
+            Line("Steps that failed", "steps", failedSteps(earlier), failedSteps(later)),
         ]
-    }
-
-    private func line(
-        _ name: String, _ unit: String, _ number: KeyPath<DrillRecord, Int>, isBetterLow: Bool? = true
-    ) -> Line {
-        Line(
-            name: name, unit: unit, earlier: earlier[keyPath: number], later: later[keyPath: number],
-            isBetterLow: isBetterLow)
     }
 
     /// The deviations that only one of the drills has.
@@ -60,18 +55,8 @@ extension DrillComparison: Encodable {
             ["id": record.id, "verdict": record.verdict, "deviations": record.deviations]
         }
         let members: JSONMembers = [
-            "scenario": later.scenario, "earlier": record(earlier), "later": record(later),
-            "lines": lines.map { line -> JSONMembers in
-                [
-                    "name": line.name, "unit": line.unit, "earlier": line.earlier, "later": line.later,
-                    "worse": line.isWorse,
-                ]
-            },
+            "scenario": later.scenario, "earlier": record(earlier), "later": record(later), "lines": lines,
         ]
         try members.encode(to: encoder)
     }
-}
-
-extension DrillRecord {
-    fileprivate var failedSteps: Int { steps.count { $0.verdict == .failed } }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import ReportPages
 import SigningKit
 
@@ -74,7 +75,7 @@ public struct DrillPage {
         let end = seconds(record.ended)
         let timeline = Timeline(
             caption: "Requests per second by signing key, the state of each key, and the steps by number.",
-            duration: end, interval: Double(load.intervalLength) / 1000,
+            duration: end, interval: Double(load.intervalMs) / 1000,
             series: keys.map { key in
                 (key, load.intervals.map { Double($0.byKey[key] ?? 0) })
             },
@@ -111,7 +112,7 @@ public struct DrillPage {
             table.add(
                 [
                     "\(index + 1)", "\(step.title)" + .small("Expected: \(step.expected)"), "\(step.actual)",
-                    "\(Self.text(seconds(step.begun))) s",
+                    "\(Self.text(seconds(step.begun)))",
                     "\(Self.span(Int(step.ended.milliseconds - step.begun.milliseconds)))",
                     Self.mark(step.verdict).badge(step.verdict.rawValue),
                 ], isLoud: step.verdict == .failed)
@@ -120,13 +121,10 @@ public struct DrillPage {
         return .section("Steps", aside: "\(passed) of \(record.steps.count) as expected", [table.html])
     }
 
-    private static func text(_ seconds: Double) -> String {
-        let tenths = Int((seconds * 10).rounded())
-        return "\(tenths / 10).\(abs(tenths % 10))"
-    }
+    private static func text(_ seconds: Double) -> String { String(format: "%.1f s", seconds) }
 
     private static func span(_ milliseconds: Int) -> String {
-        milliseconds < 10_000 ? "\(milliseconds) ms" : "\(text(Double(milliseconds) / 1000)) s"
+        milliseconds < 10_000 ? "\(milliseconds) ms" : text(Double(milliseconds) / 1000)
     }
 
     // MARK: Load and evidence
@@ -138,15 +136,12 @@ public struct DrillPage {
         for (key, count) in load.byKey.sorted(by: { $0.key < $1.key }) {
             table.add(["by \(HTML.code(key))", "\(count)", ""])
         }
-        table.add(["Failed", "\(load.failed)", "\(reasons)"])
+        table.add(["Failed", "\(load.failed)", "\(load.reasons)"])
         table.add(
-            ["Failed outside an outage of the drill", "\(load.unexcused)", "must be none"], isLoud: load.unexcused > 0)
+            ["Failed outside an outage of the drill", "\(load.failedUnexcused)", "must be none"],
+            isLoud: load.failedUnexcused > 0)
         table.add(["Wrongly signed", "\(load.wronglySigned)", "must be none"], isLoud: load.wronglySigned > 0)
         return .section("Load", [table.html])
-    }
-
-    private var reasons: String {
-        record.load.byReason.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     }
 
     private var evidence: HTML {
@@ -155,22 +150,21 @@ public struct DrillPage {
             var table = PageTable([.init("Proof", width: 22), .init("Of", width: 18), .init("What"), .init("When")])
             for proof in record.proofs {
                 table.add([
-                    "\(proof.kind)", .code(proof.subject), .code(proof.detail), "\(DrillText.moment(proof.time))",
+                    "\(proof.kind)", .code(proof.subject), .code(proof.detail), "\(DrillText.moment(proof.at))",
                 ])
             }
             parts.append(table.html)
         }
-        var file = Facts()
-        file.add("Record", "\(record.id).json")
-        file.add("Its SHA-256", code: digest)
-        parts.append(file.html)
+        var facts = Facts()
+        facts.add("Record", "\(record.id).json")
+        facts.add("Its SHA-256", code: digest)
         if let audit = record.audit {
-            var facts = Facts()
             facts.add("Audit log", "entries \(audit.first) to \(audit.last)")
             let lines = audit.checkpoint.split(separator: "\n").map { HTML.code(String($0)) + "<br>" }
             facts.add("Checkpoint", HTML(lines))
-            parts.append(facts.html)
-        } else {
+        }
+        parts.append(facts.html)
+        if record.audit == nil {
             parts.append(
                 .note("No audit log.", "The gateway keeps none, so this record cannot be checked against it."))
         }
@@ -188,26 +182,18 @@ public struct DrillPage {
         table.add(["Verdict", "\(predecessor.verdict.rawValue)", "\(record.verdict.rawValue)", ""])
         for line in comparison.lines {
             table.add([
-                "\(line.name)", "\(Self.text(line.earlier, line.unit))", "\(Self.text(line.later, line.unit))",
-                "\(line.isWorse.map { $0 ? "worse" : "better" } ?? "")",
+                "\(line.name)", "\(line.text(line.earlier))", "\(line.text(line.later))", "\(line.mark)",
             ])
         }
         return .section("Comparison with the previous drill", [table.html])
     }
 
-    private static func text(_ number: Int?, _ unit: String) -> String {
-        number.map { unit == "ms" ? "\($0) ms" : "\($0)" } ?? "–"
-    }
-
     private var signatures: HTML {
         let leader = record.participants.first
         let observer = record.participants.dropFirst().first
-        return .section(
-            "Signatures",
-            [
-                .signatureBoxes(
-                    "We were present, and this record describes what happened.",
-                    [(leader?.role ?? "Drill leader", leader?.name), (observer?.role ?? "Observer", observer?.name)])
-            ])
+        let boxes = HTML.signatureBoxes(
+            "We were present, and this record describes what happened.",
+            [(leader?.role ?? "Drill leader", leader?.name), (observer?.role ?? "Observer", observer?.name)])
+        return .section("Signatures", [boxes])
     }
 }

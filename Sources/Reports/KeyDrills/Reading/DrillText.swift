@@ -16,7 +16,8 @@ public enum DrillText {
         lines += record.complaints.map { "  why          \($0)" }
         lines.append("")
         for (index, step) in record.steps.enumerated() {
-            lines.append("\(index + 1). \(step.title): \(step.verdict.rawValue), \(span(step)) ms")
+            let span = step.ended.milliseconds - step.begun.milliseconds
+            lines.append("\(index + 1). \(step.title): \(step.verdict.rawValue), \(span) ms")
             lines.append("   expected  \(step.expected)")
             lines.append("   actual    \(step.actual)")
         }
@@ -25,7 +26,7 @@ public enum DrillText {
             record.timings[keyPath: timing.value].map { "\(timing.title): \($0) ms (\(timing.meaning))" }
         }
         lines.append(load(record.load))
-        lines += record.proofs.map { "Proof: \($0.kind) of \($0.subject) at \(moment($0.time)): \($0.detail)" }
+        lines += record.proofs.map { "Proof: \($0.kind) of \($0.subject) at \(moment($0.at)): \($0.detail)" }
         if let audit = record.audit {
             lines.append("Audit log: entries \(audit.first) to \(audit.last), and a checkpoint that covers them")
         }
@@ -40,8 +41,7 @@ public enum DrillText {
             row("Verdict", comparison.earlier.verdict.rawValue, comparison.later.verdict.rawValue, ""),
         ]
         lines += comparison.lines.map { line in
-            let mark = line.isWorse.map { $0 ? "worse" : "better" } ?? ""
-            return row(line.name, number(line.earlier, line.unit), number(line.later, line.unit), mark)
+            row(line.name, line.text(line.earlier), line.text(line.later), line.mark)
         }
         lines += comparison.newDeviations.map { "New deviation: \($0)" }
         lines += comparison.goneDeviations.map { "No longer: \($0)" }
@@ -54,17 +54,12 @@ public enum DrillText {
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
     }
 
-    private static func span(_ step: DrillStep) -> Int64 { step.ended.milliseconds - step.begun.milliseconds }
-
     static func load(_ load: LoadSummary) -> String {
         let keys = load.byKey.sorted { $0.key < $1.key }.map { "\($0.value) by \($0.key)" }.joined(separator: ", ")
-        let reasons = load.byReason.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
         return "Requests: \(load.served) served\(keys.isEmpty ? "" : " (\(keys))"), \(load.failed) failed"
-            + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")); \(load.unexcused) outside an outage)")
+            + (load.failed == 0 ? "" : " (\(load.reasons); \(load.failedUnexcused) outside an outage)")
             + ", \(load.wronglySigned) wrongly signed"
     }
-
-    private static func number(_ value: Int?, _ unit: String) -> String { value.map { "\($0) \(unit)" } ?? "-" }
 
     private static func row(_ name: String, _ earlier: String, _ later: String, _ mark: String) -> String {
         let texts = [(name, 26), (earlier, 40), (later, 40)].map { text, width in

@@ -32,15 +32,48 @@ public struct DrillArchive: Sendable {
     /// Creates the directory if needed, and checks that it is writable. Call this before a drill, to not lose its
     /// record.
     public func prepare() throws(DrillError) {
-        try RecordFile.prepare(directory)
+        for end in directory.indices.dropFirst() + [directory.endIndex]
+        where end == directory.endIndex || directory[end] == "/" {
+            let parent = String(directory[..<end])
+            guard mkdir(parent, 0o750) == 0 || errno == EEXIST else { throw Self.refusal(parent, "made") }
+        }
+        let path = "\(directory)/.trial-\(getpid())"
+        try Self.write("trial\n".utf8, to: path)
+        unlink(path)
     }
 
     /// Writes a file of the drill, and returns its path. On return, the file is on the disk.
     @discardableResult
     public func keep(_ bytes: some Sequence<UInt8>, of id: String, _ ending: String) throws(DrillError) -> String {
         let path = path(id, ending)
-        try RecordFile.write(Array(bytes), to: path)
+        try Self.write(bytes, to: path)
         return path
+    }
+
+    /// Writes `PATH.part`, calls fsync(2) and renames it, so that a file at `path` is complete and on the disk.
+    private static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(DrillError) {
+        let part = "\(path).part"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { throw refusal(path, "written") }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: Data(bytes))
+            try file.synchronize()
+            guard rename(part, path) == 0 else { throw refusal(path, "written") }
+        } catch {
+            let failure = error as? DrillError ?? DrillError("\(path) cannot be written: \(error.localizedDescription)")
+            unlink(part)
+            throw failure
+        }
+        // Ignores errors: not every file system supports fsync(2) of a directory, and the file itself is on the disk.
+        let directory = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
+    }
+
+    private static func refusal(_ path: String, _ act: String) -> DrillError {
+        DrillError("\(path) cannot be \(act): \(String(cString: strerror(errno))).")
     }
 
     // MARK: Reading
@@ -66,12 +99,29 @@ public struct DrillArchive: Sendable {
 
     private func contents(of id: String) throws(DrillError) -> [UInt8] {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
-        guard let bytes = try RecordFile.contents(of: path(id, "json")) else {
+        let path = path(id, "json")
+        // O_NONBLOCK: open() must not wait for the writer of a FIFO.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw Self.refusal(path, "read") }
             throw DrillError(
                 "There is no drill \(id) in \(directory); privyseal drill list shows the existing ones.")
         }
-        return bytes
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw Self.refusal(path, "read") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw DrillError("\(path) is not a regular file.") }
+        guard let bytes = try? file.read(upToCount: Self.longest + 1) ?? Data() else {
+            throw Self.refusal(path, "read")
+        }
+        guard bytes.count <= Self.longest else {
+            throw DrillError("\(path) is longer than \(Self.longest) bytes; a drill record is shorter.")
+        }
+        return Array(bytes)
     }
+
+    /// The maximum size of a record's file, in bytes. The record of a one-day drill has about 100 KiB.
+    private static let longest = 1 << 24
 
     /// All records, newest first, and one sentence for each file that could not be read.
     public func records() -> (records: [DrillRecord], complaints: [String]) {

@@ -28,7 +28,7 @@ public final class DrillLog {
     public var rules = LoadRules()
     /// The time for which the drill kept the token away, in milliseconds.
     public var absence = 0
-    private let clock: @Sendable () -> Timestamp
+    public let now: @Sendable () -> Timestamp
     private let progress: @Sendable (String) -> Void
 
     /// - Parameters:
@@ -38,10 +38,8 @@ public final class DrillLog {
         _ record: DrillRecord, clock: @escaping @Sendable () -> Timestamp,
         progress: @escaping @Sendable (String) -> Void
     ) {
-        (self.record, self.clock, self.progress) = (record, clock, progress)
+        (self.record, now, self.progress) = (record, clock, progress)
     }
-
-    public func now() -> Timestamp { clock() }
 
     /// Runs a step and records its result. An error from `body` is a failed result.
     ///
@@ -49,12 +47,12 @@ public final class DrillLog {
     @discardableResult
     public func step(_ title: String, expected: String, _ body: () async throws -> Finding) async -> Bool {
         progress("\(record.steps.count + 1). \(title) …")
-        let begun = clock()
+        let begun = now()
         var finding: Finding
         do { finding = try await body() } catch { finding = .not("\(error)") }
         record.steps.append(
             DrillStep(
-                title: title, expected: expected, actual: finding.actual, begun: begun, ended: clock(),
+                title: title, expected: expected, actual: finding.actual, begun: begun, ended: now(),
                 verdict: finding.isAsExpected ? .passed : .failed))
         progress("   \(finding.isAsExpected ? "as expected" : "NOT AS EXPECTED"): \(finding.actual)")
         return finding.isAsExpected
@@ -94,7 +92,7 @@ public final class DrillLog {
     }
 
     public func prove(_ kind: String, _ subject: String, _ detail: String) {
-        record.proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, time: clock()))
+        record.proofs.append(DrillRecord.Proof(kind: kind, subject: subject, detail: detail, at: now()))
     }
 
     public func deviate(_ sentence: String) {

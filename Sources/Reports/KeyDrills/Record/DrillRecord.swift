@@ -52,12 +52,7 @@ public struct DrillRecord: Codable, Sendable, Equatable {
         /// The subject of the proof, usually a key ID.
         public var subject: String
         public var detail: String
-        public var time: Timestamp
-
-        private enum CodingKeys: String, CodingKey {
-            case kind, subject, detail
-            case time = "at"
-        }
+        public var at: Timestamp
     }
 
     /// The audit log entries about the drill.
@@ -116,8 +111,8 @@ public struct DrillRecord: Codable, Sendable, Equatable {
         var complaints = steps.filter { $0.verdict == .failed }.map { "The step \"\($0.title)\" failed: \($0.actual)" }
         if steps.isEmpty { complaints.append("No step was done.") }
         if load.wronglySigned > 0 { complaints.append("\(load.wronglySigned) answers were wrongly signed.") }
-        if load.unexcused > 0 {
-            complaints.append("\(load.unexcused) requests failed outside an outage that was part of the drill.")
+        if load.failedUnexcused > 0 {
+            complaints.append("\(load.failedUnexcused) requests failed outside an outage that was part of the drill.")
         }
         if load.served == 0 { complaints.append("No request was served.") }
         return complaints
@@ -183,18 +178,11 @@ public struct KeyStateSpan: Codable, Sendable, Equatable {
     /// - Returns: The span itself for other states.
     public func split(at outages: [Range<Timestamp>]) -> [Self] {
         guard state == "active" else { return [self] }
-        var parts: [Self] = []
-        var rest = begin
-        func append(_ state: String, until end: Timestamp) {
-            guard rest < end else { return }
-            parts.append(Self(keyID: keyID, state: state, begin: rest, end: end))
-            rest = end
+        // The beginnings and the ends of the outages, in turns.
+        let limits = outages.flatMap { [$0.lowerBound, $0.upperBound] }.map { min(max($0, begin), end) }
+        return zip([begin] + limits, limits + [end]).enumerated().compactMap { index, part in
+            let state = index.isMultiple(of: 2) ? state : Self.down
+            return part.0 < part.1 ? Self(keyID: keyID, state: state, begin: part.0, end: part.1) : nil
         }
-        for outage in outages where outage.upperBound > begin && outage.lowerBound < end {
-            append(state, until: max(outage.lowerBound, begin))
-            append(Self.down, until: min(outage.upperBound, end))
-        }
-        append(state, until: end)
-        return parts
     }
 }

@@ -24,10 +24,9 @@ struct DrillArchiveOption: ParsableArguments {
     /// - Throws: `ExitCode`, after printing the error.
     func archive() throws -> DrillArchive {
         if let directory { return DrillArchive(directory) }
-        guard let configuration else { throw ExitCode.validationFailure }
-        guard let directory = try ConfigurationOption.load(configuration).drillDirectory else {
+        guard let path = configuration, let directory = try ConfigurationOption.load(path).drillDirectory else {
             throw StandardError.failure(
-                "\(configuration) names no directory for drill records; give drills.directory there, or --directory.",
+                "\(configuration ?? "The configuration") names no directory for drill records; give drills.directory there, or --directory.",
                 status: 78)
         }
         return DrillArchive(directory)

@@ -25,11 +25,6 @@ extension DrillCommand {
         @OptionGroup var output: OutputOption
 
         func run() throws {
-            let comparison = try compare()
-            output.show(comparison, text: DrillCommand.plain(DrillText.text(comparison)))
-        }
-
-        private func compare() throws -> DrillComparison {
             let archive = try archive.archive()
             let later = try DrillCommand.record(id, on: archive)
             guard let earlier = try earlier.map({ try archive.record($0) }) ?? archive.predecessor(of: later) else {
@@ -40,7 +35,8 @@ extension DrillCommand {
                     "\(earlier.id) is of another scenario than \(later.id); only drills of one scenario can be compared."
                 )
             }
-            return DrillComparison(earlier: earlier, later: later)
+            let comparison = DrillComparison(earlier: earlier, later: later)
+            output.show(comparison, text: DrillCommand.plain(DrillText.text(comparison)))
         }
     }
 }

@@ -1,10 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import AuditKit
 import Foundation
 import GatewayConfiguration
-import KeyDrills
-import Signing
-import StrictJSON
+public import KeyDrills
 import UnixSignals
 
 extension DrillCommand {
@@ -24,9 +22,7 @@ extension DrillCommand {
                 the log's key.
                 """)
 
-        @Argument(
-            help: ArgumentHelp("The scenario to rehearse.", valueName: "scenario"),
-            completion: .list(DrillScenario.allCases.map(\.rawValue)), transform: Self.scenario)
+        @Argument(help: ArgumentHelp("The scenario to rehearse.", valueName: "scenario"))
         var scenario: DrillScenario
 
         @OptionGroup var archive: DrillArchiveOption
@@ -49,8 +45,9 @@ extension DrillCommand {
 
         @Option(
             name: .customLong("participant"),
-            help: ArgumentHelp("A participant, as NAME:ROLE; may be given several times.", valueName: "name:role"))
-        var participants: [String] = []
+            help: ArgumentHelp("A participant, as NAME:ROLE; may be given several times.", valueName: "name:role"),
+            transform: Self.participant)
+        var participants: [DrillRecord.Participant] = []
 
         @Flag(help: "The participants did not know of the drill.")
         var unannounced = false
@@ -59,9 +56,6 @@ extension DrillCommand {
         @OptionGroup var output: OutputOption
 
         func validate() throws {
-            guard participants.allSatisfy({ $0.contains(":") }) else {
-                throw ValidationError("--participant is NAME:ROLE, such as \"Ann Smith:key custodian\".")
-            }
             guard throwAway || archive.configuration != nil else {
                 throw ValidationError("Give the gateway with --config FILE, or use --throw-away.")
             }
@@ -93,24 +87,20 @@ extension DrillCommand {
             if record.verdict == .failed { throw ExitCode.failure }
         }
 
-        private static func scenario(_ text: String) throws -> DrillScenario {
-            guard let scenario = DrillScenario(rawValue: text) else {
-                let known = DrillScenario.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValidationError("There is no scenario \(text); there are \(known).")
+        private static func participant(_ text: String) throws -> DrillRecord.Participant {
+            guard let colon = text.firstIndex(of: ":") else {
+                throw ValidationError("--participant is NAME:ROLE, such as \"Ann Smith:key custodian\".")
             }
-            return scenario
+            let role = text[text.index(after: colon)...]
+            return DrillRecord.Participant(
+                name: text[..<colon].trimmingCharacters(in: .whitespaces),
+                role: role.trimmingCharacters(in: .whitespaces))
         }
 
         private var conditions: DrillConditions {
             DrillConditions(
-                scenario: scenario, isPlanned: !unannounced,
-                participants: participants.map { text in
-                    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-                        $0.trimmingCharacters(in: .whitespaces)
-                    }
-                    return DrillRecord.Participant(name: parts[0], role: parts[1])
-                }, load: load.settings, overlap: overlap.seconds, timeout: .seconds(timeout.seconds),
-                say: { StandardError.print($0) })
+                scenario: scenario, isPlanned: !unannounced, participants: participants, load: load.settings,
+                overlap: overlap.seconds, timeout: .seconds(timeout.seconds), say: { StandardError.print($0) })
         }
 
         // MARK: Gateways
@@ -121,14 +111,10 @@ extension DrillCommand {
         private func runGiven(_ archive: DrillArchive) async throws -> Outcome {
             guard let path = self.archive.configuration else { throw ExitCode.validationFailure }
             let configuration = try ConfigurationOption.load(path)
-            let environment = try target.environment(path, configuration, conditions)
+            let issuerID = try target.issuerID(path, configuration)
             let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
-            do {
-                try consent.require("This drill \(keys) the account \(environment.issuerID) on the running gateway.")
-            } catch {
-                await environment.target.close()
-                throw error
-            }
+            try consent.require("This drill \(keys) the account \(issuerID) on the running gateway.")
+            let environment = try target.environment(path, configuration, issuerID, conditions)
             let record = try await Self.untilSignal { try await Self.rehearse(environment) }
             return (record, await keep(record, archive, recordedIn: configuration))
         }
@@ -155,9 +141,7 @@ extension DrillCommand {
                 try given.flatMap { $0.audit == nil ? nil : $0 } ?? ConfigurationOption.load(gateway.configurationPath)
             let failure = await keep(record, archive, recordedIn: configuration)
             let evidence = "\(archive.directory)/\(record.id)"
-            do {
-                try gateway.keepEvidence(in: evidence)
-            } catch {
+            do { try gateway.keepEvidence(in: evidence) } catch {
                 let reason = "The drill's audit log cannot be copied to \(evidence): \(error.localizedDescription)"
                 return (record, failure ?? DrillError(reason))
             }
@@ -166,7 +150,7 @@ extension DrillCommand {
 
         private static func rehearse(_ environment: DrillEnvironment) async throws -> DrillRecord {
             do {
-                let record = try await DrillRun(environment: environment).perform()
+                let record = try await DrillRun(environment).perform()
                 await environment.target.close()
                 return record
             } catch {
@@ -180,17 +164,12 @@ extension DrillCommand {
             _ body: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-            return try await withThrowingTaskGroup(of: Value?.self) { group in
-                group.addTask { try await body() }
-                group.addTask {
-                    for await _ in signals { break }
-                    return nil
-                }
-                defer { group.cancelAll() }
-                if let value = try await group.next() ?? nil { return value }
-                group.cancelAll()
-                // The body may have come to its end all the same.
-                if let value = try? await group.next() ?? nil { return value }
+            let work = Task { try await body() }
+            let watch = Task { for await _ in signals { work.cancel() } }
+            defer { watch.cancel() }
+            // The body may come to its end although it was cancelled.
+            do { return try await work.value } catch {
+                guard work.isCancelled else { throw error }
                 throw DrillError("The drill was stopped before its end; there is no record of it.")
             }
         }
@@ -225,3 +204,5 @@ extension DrillCommand {
         }
     }
 }
+
+extension DrillScenario: ExpressibleByArgument {}

@@ -35,32 +35,36 @@ struct DrillTargetOption: ParsableArguments {
     @Option(help: ArgumentHelp("CA certificates for the gateway, in PEM.", valueName: "file"))
     var trustRoots: String?
 
-    /// - Returns: an environment whose target the caller closes.
-    /// - Throws: `DrillError`.
-    func environment(
-        _ path: String, _ configuration: GatewayConfiguration, _ conditions: DrillConditions
-    ) throws -> DrillEnvironment {
-        guard let app else { throw DrillError("No app is named.") }
+    /// The issuer ID of the app's account.
+    ///
+    /// - Parameter path: of the configuration, for messages.
+    func issuerID(_ path: String, _ configuration: GatewayConfiguration) throws(DrillError) -> String {
+        let app = app ?? ""
         let account = configuration.accounts.first { $0.apps.contains { $0.bundleID.hasSameBytes(as: app) } }
         guard let account else { throw DrillError("\(path) has no app \(app).") }
+        return account.issuerID
+    }
+
+    /// - Returns: an environment whose target the caller closes.
+    func environment(
+        _ path: String, _ configuration: GatewayConfiguration, _ issuerID: String, _ conditions: DrillConditions
+    ) throws -> DrillEnvironment {
         guard let adminAddress = AdminOption.address(in: configuration) else {
             throw DrillError("\(path) has no listeners.admin; add it and restart the gateway.")
         }
-        let admin = try admin(adminAddress, tokenFile)
-        let outsider = try clientTokenFile.map { try self.admin(adminAddress, $0) }
+        func admin(_ tokenFile: String?) throws -> AdminClient {
+            var arguments = ["--admin", adminAddress]
+            if let tokenFile { arguments += ["--token-file", tokenFile] }
+            if let trustRoots { arguments += ["--trust-roots", trustRoots] }
+            return try AdminClient(adminAddress, try AdminOption.parse(arguments))
+        }
         return DrillEnvironment(
-            conditions, issuerID: account.issuerID, bundleID: app, replacement: new, admin: admin, outsider: outsider,
-            target: try target(configuration, conditions.load))
+            conditions: conditions, issuerID: issuerID, bundleID: app ?? "", replacement: new ?? "",
+            admin: try admin(tokenFile), outsider: try clientTokenFile.map(admin),
+            target: try target(configuration, conditions.load.connections))
     }
 
-    private func admin(_ address: String, _ tokenFile: String?) throws -> AdminClient {
-        var arguments = ["--admin", address]
-        if let tokenFile { arguments += ["--token-file", tokenFile] }
-        if let trustRoots { arguments += ["--trust-roots", trustRoots] }
-        return try AdminClient(address, try AdminOption.parse(arguments))
-    }
-
-    private func target(_ configuration: GatewayConfiguration, _ load: LoadSettings) throws -> LoadTarget {
+    private func target(_ configuration: GatewayConfiguration, _ connections: Int) throws -> LoadTarget {
         let listener = configuration.publicListener
         let scheme = listener.tls == nil ? "http://" : "https://"
         let address = self.public ?? (listener.address.isUnixSocket ? "" : scheme) + "\(listener.address)"
@@ -71,12 +75,8 @@ struct DrillTargetOption: ParsableArguments {
             }
             tls.trustRoots = .certificates(roots)
         }
-        let token = try clientTokenFile.map { path throws(DrillError) in
-            do throws(AuditSetupError) { return try EvidenceFile.token(in: path) } catch {
-                throw DrillError("\(error)")
-            }
-        }
-        guard let target = LoadTarget(address, token: token, tls: tls, connections: load.connections) else {
+        let token = try clientTokenFile.map(EvidenceFile.token)
+        guard let target = LoadTarget(address, token: token, tls: tls, connections: connections) else {
             throw DrillError("\(address) is neither unix:/path nor an http:// or https:// URL.")
         }
         return target

@@ -7,10 +7,8 @@ struct ChildProcess: Sendable {
     private let process = Process()
     private let log: String
 
-    /// - Parameters:
-    ///   - environment: variables besides those of this process.
-    ///   - log: a file for all output.
-    init(_ arguments: [String], environment: [String: String], log: String) throws {
+    /// - Parameter log: a file for all output.
+    init(_ arguments: [String], log: String) throws {
         self.log = log
         guard FileManager.default.createFile(atPath: log, contents: nil), let output = FileHandle(forWritingAtPath: log)
         else { throw DrillError("\(log) cannot be made.") }
@@ -18,11 +16,9 @@ struct ChildProcess: Sendable {
             filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         process.arguments = arguments
         // Without the variables that concern only this process or another gateway.
-        process.environment = ProcessInfo.processInfo.environment
-            .filter { name, _ in
-                !name.hasPrefix("PRIVYSEAL_") && !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains(name)
-            }
-            .merging(environment) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.filter { name, _ in
+            !name.hasPrefix("PRIVYSEAL_") && !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains(name)
+        }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
@@ -36,26 +32,12 @@ struct ChildProcess: Sendable {
         ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Runs a command to its end.
-    ///
-    /// - Returns: the exit status, or as in a shell 128 plus the signal's number; and all output.
-    static func run(
-        _ arguments: [String], environment: [String: String], log: String
-    ) async throws -> (status: Int32, text: String) {
-        let child = try ChildProcess(arguments, environment: environment, log: log)
-        await child.wait()
-        let process = child.process
-        return (process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0), child.output)
-    }
-
-    /// Sends SIGTERM, and after `limit` SIGKILL. On return, the process has ended.
-    func end(within limit: Duration = .seconds(15)) async {
-        process.terminate()
-        await wait(limit)
-    }
-
     /// Waits for the end of the process, also in a cancelled task: the caller removes the files of the process next.
-    private func wait(_ limit: Duration? = nil) async {
+    ///
+    /// - Parameter limit: the time after which the process gets SIGKILL; nil for none.
+    /// - Returns: the exit status, or as in a shell 128 plus the signal's number.
+    @discardableResult
+    func wait(_ limit: Duration? = nil) async -> Int32 {
         await Task {
             let end = limit.map { ContinuousClock.now + $0 }
             while process.isRunning {
@@ -63,5 +45,12 @@ struct ChildProcess: Sendable {
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }.value
+        return process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    }
+
+    /// Sends SIGTERM, and later SIGKILL if needed. On return, the process has ended.
+    func end() async {
+        process.terminate()
+        await wait(.seconds(15))
     }
 }

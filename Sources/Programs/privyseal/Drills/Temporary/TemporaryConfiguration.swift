@@ -6,14 +6,7 @@ struct TemporaryConfiguration: Sendable {
     struct Key: Sendable {
         let keyID: String
         var uri: String
-        let fingerprint: PublicKeyFingerprint
-    }
-
-    struct Client: Sendable {
-        let name: String
-        /// Of the client's token.
-        let digest: Digest256
-        let isAdministrator: Bool
+        var fingerprint: PublicKeyFingerprint
     }
 
     /// An account with one app. Its first key is active initially.
@@ -25,7 +18,8 @@ struct TemporaryConfiguration: Sendable {
     }
 
     let directory: String
-    let clients: [Client]
+    /// The rights are a member of the client in YAML.
+    let clients: [(name: String, token: ClientToken, rights: String)]
     var accounts: [Account]
 
     /// No value comes from a caller, and only quoted values contain special characters.
@@ -46,21 +40,13 @@ struct TemporaryConfiguration: Sendable {
         """
     }
 
-    private static func text(_ client: Client) -> String {
-        let rights =
-            client.isAdministrator
-            ? "administrator: true"
-            : #"allow: [{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}]"#
-        return """
-              - name: \(client.name)
-                tokens: [{sha256: "\(client.digest)"}]
-                \(rights)
-            """
+    private static func text(_ name: String, _ token: ClientToken, _ rights: String) -> String {
+        "  - {name: \(name), tokens: [{sha256: \"\(token.digest)\"}], \(rights)}"
     }
 
     private static func text(_ account: Account) -> String {
         let keys = account.keys.map { key in
-            "\n      - keyId: \(key.keyID)\n        uri: \"\(key.uri)\"\n        publicKey: \"\(key.fingerprint)\""
+            "\n      - {keyId: \(key.keyID), uri: \"\(key.uri)\", publicKey: \"\(key.fingerprint)\"}"
         }
         return """
               - issuerId: \(account.issuerID)

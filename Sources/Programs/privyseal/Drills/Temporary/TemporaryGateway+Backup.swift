@@ -13,10 +13,10 @@ extension TemporaryGateway {
         let package: String
     }
 
-    /// Runs a command of this program that finds the tokens.
+    /// Runs a command of this program.
     private func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
-        try await ChildProcess.run(
-            arguments, environment: ["SOFTHSM2_CONF": tokens.configurationPath], log: "\(directory)/command.log")
+        let child = try ChildProcess(arguments, log: "\(directory)/command.log")
+        return (await child.wait(), child.output)
     }
 
     /// - Throws: `DrillError` with the output, unless the status is 0.
@@ -29,20 +29,19 @@ extension TemporaryGateway {
     /// Generates the key, wraps it for both tokens, removes its file, imports it into the first token, and declares it.
     func prepareBackup() async throws -> Backup {
         let keyID = "DRILLKEY03"
-        let backup = try await tokens.makeToken("backup")
-        let file = "\(directory)/AuthKey_\(keyID).p8"
         let key = P256.Signing.PrivateKey()
+        let file = "\(directory)/AuthKey_\(keyID).p8"
         try DurableWrite.create(file, key.pemRepresentation, mode: 0o600)
-        let fingerprint = PublicKeyFingerprint(of: key.publicKey)
-        let first = try await wrap(file, for: token)
-        let second = try await wrap(file, for: backup)
+        let second = try await tokens.makeToken("backup")
+        let package = try await wrap(file, for: token)
+        let backup = Backup(
+            keyID: keyID, fingerprint: PublicKeyFingerprint(of: key.publicKey), token: second,
+            package: try await wrap(file, for: second))
         try FileManager.default.removeItem(atPath: file)
-        try await importPackage(first, keyID, fingerprint, into: token)
-        try await reconfigure { configuration in
-            configuration.accounts[0].keys.append(
-                .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: fingerprint))
-        }
-        return Backup(keyID: keyID, fingerprint: fingerprint, token: backup, package: second)
+        try await importPackage(of: backup, package, into: token)
+        try await declare(
+            .init(keyID: keyID, uri: tokens.uri(token, object: keyID), fingerprint: backup.fingerprint))
+        return backup
     }
 
     /// - Returns: the path of the package, made by the steps of the token and of the offline machine.
@@ -53,22 +52,13 @@ extension TemporaryGateway {
         return package
     }
 
-    private func importPackage(
-        _ package: String, _ keyID: String, _ fingerprint: PublicKeyFingerprint, into token: TemporaryTokens.Token
-    ) async throws {
-        try await finish(
-            importCommand(["--wrapped", package], keyID, into: token) + ["--fingerprint", "\(fingerprint)"])
+    /// - Parameter package: of the backup's key, for this token.
+    func importPackage(of backup: Backup, _ package: String, into token: TemporaryTokens.Token) async throws {
+        try await finish(importCommand(["--wrapped", package], backup.keyID, backup.fingerprint, into: token))
     }
 
-    private func importCommand(
-        _ source: [String], _ keyID: String, into token: TemporaryTokens.Token
-    ) -> [String] {
-        ["keys", "import"] + source + [
-            "--into", tokens.uri(token, object: keyID), "--key-id", keyID, "--issuer", Self.issuerID, "--reason",
-            "Drill", "--config", configurationPath, "--yes",
-        ]
-    }
-
+    /// Generates another key's file, and tries to import it.
+    ///
     /// - Parameter fingerprint: of the wanted key, which the file does not hold; nil to name none.
     /// - Returns: the status and the output of `privyseal keys import`.
     func importOtherFile(
@@ -77,13 +67,16 @@ extension TemporaryGateway {
         let file = "\(directory)/AuthKey_\(UUID().uuidString).p8"
         try DurableWrite.create(file, P256.Signing.PrivateKey().pemRepresentation, mode: 0o600)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let wanted = fingerprint.map { ["--fingerprint", "\($0)"] } ?? []
-        return try await run(importCommand([file], keyID, into: token) + wanted)
+        return try await run(importCommand([file], keyID, fingerprint, into: token))
     }
 
-    /// Imports the key into the second token.
-    func restore(_ backup: Backup) async throws {
-        try await importPackage(backup.package, backup.keyID, backup.fingerprint, into: backup.token)
+    private func importCommand(
+        _ source: [String], _ keyID: String, _ fingerprint: PublicKeyFingerprint?, into token: TemporaryTokens.Token
+    ) -> [String] {
+        ["keys", "import"] + source + (fingerprint.map { ["--fingerprint", "\($0)"] } ?? []) + [
+            "--into", tokens.uri(token, object: keyID), "--key-id", keyID, "--issuer", Self.issuerID, "--reason",
+            "Drill", "--config", configurationPath, "--yes",
+        ]
     }
 
     /// The gateway restarts a module without tokens at most twice a minute. Until then, it does not see the second
@@ -92,16 +85,14 @@ extension TemporaryGateway {
     /// - Returns: the number of attempts.
     func point(to backup: Backup) async throws -> Int {
         let uri = tokens.uri(backup.token, object: backup.keyID)
-        let end = ContinuousClock.now + DrillEnvironment.moduleLimit
+        let end = ContinuousClock.now + DrillRun.moduleLimit
         var attempts = 0
         while true {
             attempts += 1
             do {
-                try await reconfigure { configuration in
-                    for index in configuration.accounts[0].keys.indices
-                    where configuration.accounts[0].keys[index].keyID == backup.keyID {
-                        configuration.accounts[0].keys[index].uri = uri
-                    }
+                try await reconfigure { accounts in
+                    guard let index = accounts[0].keys.firstIndex(where: { $0.keyID == backup.keyID }) else { return }
+                    accounts[0].keys[index].uri = uri
                 }
                 return attempts
             } catch AdminError.refused(let reason) {

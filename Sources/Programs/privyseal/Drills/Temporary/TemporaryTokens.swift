@@ -1,7 +1,6 @@
 import ArgumentParser
 import Crypto
 import Foundation
-import Glibc
 import KeyDrills
 import NIOPosix
 import PKCS11
@@ -14,20 +13,16 @@ struct TemporaryTokens: Sendable {
         let label: String
         /// The file of the PIN, readable by its owner only.
         let pinFile: String
-        /// SoftHSM's directory of the token.
-        let directory: String
     }
 
     /// The paths of SoftHSM's library on Debian, Fedora and others.
-    static let modulePaths = [
+    private static let modulePaths = [
         "/usr/lib/softhsm/libsofthsm2.so", "/usr/lib64/pkcs11/libsofthsm2.so", "/usr/lib64/softhsm/libsofthsm2.so",
         "/usr/local/lib/softhsm/libsofthsm2.so",
     ]
 
-    let directory: String
-    let modulePath: String
-    /// The value of `SOFTHSM2_CONF`.
-    var configurationPath: String { "\(directory)/softhsm2.conf" }
+    private let directory: String
+    private let modulePath: String
     private var tokensPath: String { "\(directory)/tokens" }
 
     /// - Throws: `DrillError` if SoftHSM is not installed.
@@ -49,9 +44,10 @@ struct TemporaryTokens: Sendable {
             slots.removable = false
 
             """
-        try Data(configuration.utf8).write(to: URL(filePath: configurationPath))
-        // SoftHSM reads the variable when the module is opened, in this process and in the gateway's.
-        setenv("SOFTHSM2_CONF", configurationPath, 1)
+        let path = "\(directory)/softhsm2.conf"
+        try Data(configuration.utf8).write(to: URL(filePath: path))
+        // SoftHSM reads the variable when the module is opened, in this process and in its child processes.
+        setenv("SOFTHSM2_CONF", path, 1)
     }
 
     func uri(_ token: Token, object: String) -> String {
@@ -64,49 +60,50 @@ struct TemporaryTokens: Sendable {
         let pinFile = "\(directory)/\(label).pin"
         let pin = Self.randomPIN()
         try DurableWrite.create(pinFile, String(decoding: pin, as: UTF8.self) + "\n", mode: 0o600)
-        let before = try names()
         try await withModule { module in
-            guard
-                let slot = try module.slots().first(where: {
-                    try !module.tokenInfo(of: $0).flags.contains(.tokenInitialized)
-                })
-            else { throw DrillError("SoftHSM offers no empty slot.") }
+            let empty = try module.slots().first { try !module.tokenInfo(of: $0).flags.contains(.tokenInitialized) }
+            guard let slot = empty else { throw DrillError("SoftHSM offers no empty slot.") }
             let officerPIN = Self.randomPIN()
             try module.initializeToken(in: slot, label: label, officerPIN: officerPIN)
-            let session = try Session(on: try Self.slot(of: label, module), of: module, writable: true)
+            let session = try Self.session(label, module)
             defer { try? session.close() }
             try officerPIN.withUnsafeBytes { try session.login(as: .securityOfficer, pin: $0) }
             try session.initializePIN(pin)
             try session.logout()
         }
-        guard let name = try names().subtracting(before).first else {
-            throw DrillError("SoftHSM made no token \(label) in \(tokensPath).")
-        }
-        return Token(label: label, pinFile: pinFile, directory: "\(tokensPath)/\(name)")
+        return Token(label: label, pinFile: pinFile)
     }
+
+    /// SoftHSM's directory of the first token. Call it before a second one is made.
+    func onlyDirectory() throws -> String {
+        guard let name = try FileManager.default.contentsOfDirectory(atPath: tokensPath).first else {
+            throw DrillError("SoftHSM made no token in \(tokensPath).")
+        }
+        return "\(tokensPath)/\(name)"
+    }
+
+    // MARK: Keys
 
     /// Generates a key as `privyseal keys generate` does.
     func makeKey(_ keyID: String, on token: Token) async throws -> TemporaryConfiguration.Key {
-        try await withProvisioningSession(token, keyID) { session, selector in
-            let made = try await session.generate(as: selector, isResumed: false) { _ in }
-            return .init(
-                keyID: keyID, uri: uri(token, object: keyID), fingerprint: PublicKeyFingerprint(of: made.publicKey))
+        let uri = uri(token, object: keyID)
+        let target = try ProvisioningTarget(uri, as: try TokenUserOption.parse([]))
+        let made = try await target.withSession { session in
+            try await session.generate(as: target.selector, isResumed: false) { _ in }
         }
+        return .init(keyID: keyID, uri: uri, fingerprint: PublicKeyFingerprint(of: made.publicKey))
     }
 
-    func removeKey(_ keyID: String, from token: Token) async throws {
-        try await withProvisioningSession(token, keyID) { session, selector in
-            _ = try await session.destroy(selector, expecting: nil, isResumed: false) { _ in }
+    /// Destroys both halves of a pair.
+    func removeKey(_ label: String, from token: Token) async throws {
+        try await withSession(token) { session in
+            for object in try session.objects(with: [Attribute(.label, text: label)]) { try session.destroy(object) }
         }
     }
 
     /// Replaces the public key under a private key's label, as an incomplete import may leave it.
     func replacePublicKey(_ label: String, with key: P256.Signing.PublicKey, on token: Token) async throws {
-        try await withModule { module in
-            let session = try Session(on: try Self.slot(of: token.label, module), of: module, writable: true)
-            defer { try? session.close() }
-            let pin = try Data(contentsOf: URL(filePath: token.pinFile)).dropLast()
-            try Array(pin).withUnsafeBytes { try session.login(pin: $0) }
+        try await withSession(token) { session in
             for object in try session.objects(with: [Attribute(.publicKey), Attribute(.label, text: label)]) {
                 let id = try session.value(of: .id, in: object) ?? []
                 try session.destroy(object)
@@ -123,38 +120,36 @@ struct TemporaryTokens: Sendable {
         }
     }
 
-    // MARK: Helpers
-
     /// prime256v1 as an object identifier in DER (`CKA_EC_PARAMS`, RFC 5480 §2.1.1.1).
     private static let curve: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
 
-    private func withProvisioningSession<Result: Sendable>(
-        _ token: Token, _ keyID: String, _ body: (any ProvisioningSession, KeySelector) async throws -> Result
-    ) async throws -> Result {
-        let target = try ProvisioningTarget(uri(token, object: keyID), as: try TokenUserOption.parse([]))
-        return try await target.withSession { try await body($0, target.selector) }
+    // MARK: Sessions
+
+    /// Gives the body a session of the token's user.
+    private func withSession(_ token: Token, _ body: @escaping @Sendable (Session) throws -> Void) async throws {
+        try await withModule { module in
+            let session = try Self.session(token.label, module)
+            defer { try? session.close() }
+            let pin = try Data(contentsOf: URL(filePath: token.pinFile)).dropLast()
+            try Array(pin).withUnsafeBytes { try session.login(pin: $0) }
+            try body(session)
+        }
     }
 
-    private static func slot(of label: String, _ module: Module) throws -> SlotID {
+    private static func session(_ label: String, _ module: Module) throws -> Session {
         guard let slot = try module.slots().first(where: { try module.tokenInfo(of: $0).label == label }) else {
             throw DrillError("The token \(label) is not there.")
         }
-        return slot
+        return try Session(on: slot, of: module, writable: true)
     }
 
     /// Opens the module on a thread that may block.
-    private func withModule<Result: Sendable>(
-        _ body: @escaping @Sendable (Module) throws -> Result
-    ) async throws -> Result {
+    private func withModule(_ body: @escaping @Sendable (Module) throws -> Void) async throws {
         try await NIOThreadPool.singleton.runIfActive { [modulePath] in
             let module = try Module.open(path: modulePath)
             defer { module.close() }
-            return try body(module)
+            try body(module)
         }
-    }
-
-    private func names() throws -> Set<String> {
-        Set(try FileManager.default.contentsOfDirectory(atPath: tokensPath))
     }
 
     /// Digits, which every token accepts.

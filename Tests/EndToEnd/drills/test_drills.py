@@ -56,8 +56,8 @@ class Drill:
 
 
 def short(directory):
-    """A path that is short enough for a socket in it (unix(7))."""
-    return str(directory) if len(str(directory)) < 70 else "/tmp"
+    """A path that is short enough for a drill's socket in it."""
+    return str(directory) if len(str(directory)) < 69 else "/tmp"
 
 
 def moment(text):
@@ -234,6 +234,25 @@ def test_run_refuses_an_unwritable_directory_before_the_drill():
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "privyseal: /proc/nope cannot be made: No such file or directory.\n"
+
+
+def test_run_refuses_a_directory_whose_path_is_one_byte_too_long_for_a_socket(tmp_path):
+    # These 69 bytes and "/privyseal-drill-123456/public.sock" are 104; NIO allows 103.
+    temporary = pathlib.Path("/tmp") / f"{os.getpid()}-".ljust(64, "x")
+    temporary.mkdir()
+    try:
+        ended = subprocess.run(
+            [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "TMPDIR": str(temporary)},
+        )
+        assert ended.returncode == 1
+        assert "is too long for a socket in it; set TMPDIR to a shorter path." in ended.stderr
+        assert list(temporary.iterdir()) == []
+    finally:
+        temporary.rmdir()
 
 
 def test_a_record_that_cannot_be_kept_is_printed_and_not_logged(tmp_path):

@@ -150,32 +150,38 @@ struct NoteTests {
         }
     }
 
+    private static func scan(_ bytes: some Sequence<UInt8>) -> (notes: [SignedNote], NoteScanner) {
+        var (notes, scanner) = ([SignedNote](), NoteScanner())
+        scanner.read(Array(bytes)[...]) { notes.append($0) }
+        return (notes, scanner)
+    }
+
     @Test("A note list has an empty line after each note")
     func list() throws {
         let signer = try NoteSigner.generate(name: "a")
         let notes = try (1...3).map { try signer.sign("a\n\($0)\n") }
         let text = notes.map { NoteList.text(of: $0) }.joined()
-        let list = try NoteList(parsing: Array(text.utf8))
-        #expect(list.notes == notes)
-        #expect(list.remainder.isEmpty)
+        let (found, scanner) = Self.scan(text.utf8)
+        #expect(found == notes)
+        #expect(scanner.remainder.isEmpty && scanner.damaged == 0)
 
         // If a crash truncates the last note, the others remain readable.
         for count in 1..<NoteList.text(of: notes[2]).utf8.count {
-            let cut = try NoteList(parsing: Array(text.utf8.dropLast(count)))
-            #expect(cut.notes == Array(notes.prefix(2)))
-            #expect(!cut.remainder.isEmpty)
+            let (found, scanner) = Self.scan(text.utf8.dropLast(count))
+            #expect(found == Array(notes.prefix(2)))
+            #expect(!scanner.remainder.isEmpty)
         }
-        #expect(try NoteList(parsing: []).notes.isEmpty)
 
         // A note that is appended after a truncated note does not damage the others.
         for count in 1..<NoteList.text(of: notes[1]).utf8.count {
             let torn = (notes.prefix(2).map { NoteList.text(of: $0) }.joined()).utf8.dropLast(count)
             let mended = Array(torn) + Array((NoteList.separator(after: torn) + NoteList.text(of: notes[2])).utf8)
-            let list = try NoteList(parsing: mended)
-            #expect(list.notes.contains(notes[0]) && list.notes.contains(notes[2]))
-            #expect(list.remainder.isEmpty)
+            let (found, scanner) = Self.scan(mended)
+            #expect(found.contains(notes[0]) && found.contains(notes[2]))
+            #expect(scanner.remainder.isEmpty)
         }
-        #expect(throws: NoteError.self) { try NoteList(parsing: Array(text.replacing("—", with: "-").utf8)) }
+        let (none, damaged) = Self.scan(text.replacing("—", with: "-").utf8)
+        #expect(none.isEmpty && damaged.damaged > 0)
     }
 
     @Test("The scanner finds the same notes and damage in pieces of any size")

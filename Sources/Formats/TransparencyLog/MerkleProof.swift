@@ -63,14 +63,9 @@ public struct ConsistencyProof: Hashable, Sendable {
 /// The way from a node up to the root, as in the algorithms of RFC 9162 §2.1.3.2 and §2.1.4.2.
 private struct MerklePath {
     /// The index of the node in its level.
-    private(set) var node: Int
+    var node: Int
     /// The index of the last node in this level.
-    private var last: Int
-
-    init(node: Int, last: Int) {
-        self.node = node
-        self.last = last
-    }
+    var last: Int
 
     var isAtRoot: Bool { last == 0 }
 

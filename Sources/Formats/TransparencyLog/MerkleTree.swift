@@ -4,24 +4,19 @@ import Crypto
 public struct MerkleHash: Hashable, Sendable {
     public static let byteCount = 32
 
-    private let words: InlineArray<4, UInt64>
+    private let words: SIMD4<UInt64>
 
     /// The hash of a tree without leaves.
     public static let empty = MerkleHash(SHA256().finalize())
 
     init(_ digest: SHA256Digest) {
-        words = digest.withUnsafeBytes { bytes in
-            InlineArray { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-        }
+        words = digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
     }
 
     /// Nil unless there are 32 bytes.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        let bytes = Array(bytes)
-        words = bytes.withUnsafeBytes { bytes in
-            InlineArray { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-        }
+        words = Array(bytes).withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
     }
 
     public var bytes: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
@@ -49,13 +44,6 @@ public struct MerkleHash: Hashable, Sendable {
     private static func update(_ hash: inout SHA256, with byte: UInt8) {
         withUnsafeBytes(of: byte) { hash.update(bufferPointer: $0) }
     }
-
-    public static func == (left: MerkleHash, right: MerkleHash) -> Bool {
-        left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
-            && left.words[3] == right.words[3]
-    }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 }
 
 /// An append-only Merkle tree (RFC 6962 §2.1). It keeps only the roots of perfect subtrees, one per bit set in `size`.

@@ -85,7 +85,7 @@ public struct NoteVerifier: Sendable {
         guard KeyName.isFit(name) else { throw .invalidName }
         self.name = name
         self.key = .ed25519(key)
-        keyID = KeyName.keyID(of: name, type: Self.ed25519Type, publicKey: Array(key.rawRepresentation))
+        keyID = KeyName.keyID(hashing: Array("\(name)\n".utf8) + [Self.ed25519Type] + key.rawRepresentation)
     }
 
     /// Verifies ECDSA signatures, in DER, of the text's SHA-256. The key ID covers only the SubjectPublicKeyInfo.
@@ -180,18 +180,14 @@ enum KeyName {
             }
     }
 
-    /// The first four bytes of SHA-256 of the name, a newline, the signature type and the public key.
-    static func keyID(of name: String, type: UInt8, publicKey: [UInt8]) -> UInt32 {
-        keyID(hashing: Array(name.utf8) + [UInt8(ascii: "\n"), type] + publicKey)
-    }
-
+    /// The first four bytes of SHA-256. Except for ECDSA, the input is the name, a newline, the signature type and the
+    /// public key.
     static func keyID(hashing bytes: [UInt8]) -> UInt32 {
         SHA256.hash(data: bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Eight digits.
     static func hexadecimal(_ keyID: UInt32) -> String {
-        let digits = String(keyID, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
+        Hexadecimal.encode(withUnsafeBytes(of: keyID.bigEndian) { Array($0) })
     }
 }

@@ -20,26 +20,20 @@ public struct NoteScanner {
     ) throws(Failure) {
         remainder += bytes
         let (blocks, end) = Self.blocks(of: remainder)
-        var rest = end
-        var index = 0
-        while index < blocks.count {
-            let block = blocks[index]
-            let isLate = isSignature(block)
-            guard index + 1 < blocks.count else {
-                // The text of a note that is still incomplete.
-                if isLate { damaged += 1 } else { rest = block.lowerBound }
-                break
-            }
-            guard !isLate, isSignature(blocks[index + 1]) else {
+        /// The text of a note that is still incomplete.
+        var text: Range<Int>?
+        for block in blocks {
+            if !remainder[block].starts(with: Self.dash) {
+                if text != nil { damaged += 1 }
+                text = block
+            } else if let begin = text?.lowerBound {
+                text = nil
+                if let note = note(begin...block.upperBound) { try visit(note) }
+            } else {
                 damaged += 1
-                index += 1
-                continue
             }
-            let note = self.note(block.lowerBound...blocks[index + 1].upperBound)
-            index += 2
-            if let note { try visit(note) }
         }
-        remainder.removeFirst(rest)
+        remainder.removeFirst(text?.lowerBound ?? end)
         if remainder.count > Self.capacity {
             remainder = []
             damaged += 1
@@ -55,8 +49,6 @@ public struct NoteScanner {
             return nil
         }
     }
-
-    private func isSignature(_ block: Range<Int>) -> Bool { remainder[block].starts(with: Self.dash) }
 
     /// The ranges before empty lines, without their last newline, and the start of the rest that has no empty line.
     private static func blocks(of bytes: [UInt8]) -> ([Range<Int>], end: Int) {
@@ -79,31 +71,12 @@ public struct NoteScanner {
 }
 
 /// Checkpoint notes in an append-only file, each followed by an empty line.
-public struct NoteList: Sendable {
-    public let notes: [SignedNote]
-    /// The number of damaged pieces between the notes: a writer stopped inside a note, and another appended after it.
-    public let damaged: Int
-    /// The text after the last complete note, left by a writer that stopped inside a note. Usually empty.
-    public let remainder: String
-
+public enum NoteList {
     /// The text to append for a note.
     public static func text(of note: SignedNote) -> String { note.description + "\n" }
 
     /// The text to append before the next note, if the file ends inside a note. Usually empty.
     public static func separator(after end: some BidirectionalCollection<UInt8>) -> String {
         end.isEmpty || end.suffix(2).elementsEqual([newline, newline]) ? "" : "\n\n"
-    }
-
-    /// Reads notes whose texts have no empty lines, such as checkpoints.
-    ///
-    /// - Throws: if the bytes are not empty and contain no note.
-    public init(parsing bytes: [UInt8]) throws(NoteError) {
-        var notes: [SignedNote] = []
-        var scanner = NoteScanner()
-        scanner.read(bytes[...]) { notes.append($0) }
-        if notes.isEmpty, scanner.damaged > 0 { throw scanner.failure ?? .unsigned }
-        self.notes = notes
-        damaged = scanner.damaged
-        remainder = String(decoding: scanner.remainder, as: UTF8.self)
     }
 }

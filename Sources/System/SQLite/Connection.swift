@@ -11,6 +11,15 @@ public final class Connection {
         case readOnly
         /// A file without a writer: SQLite takes no lock and creates no file (sqlite.org/uri.html#uriimmutable).
         case immutable
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readOnly: SQLITE_OPEN_READONLY
+            case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            }
+        }
     }
 
     let handle: OpaquePointer
@@ -92,17 +101,6 @@ public final class Connection {
             } else {
                 text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
-        }
-    }
-}
-
-extension Connection.Access {
-    fileprivate var flags: Int32 {
-        switch self {
-        case .readWrite: SQLITE_OPEN_READWRITE
-        case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        case .readOnly: SQLITE_OPEN_READONLY
-        case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         }
     }
 }

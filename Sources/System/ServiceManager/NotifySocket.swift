@@ -53,38 +53,33 @@ public struct NotifySocket: Sendable {
 }
 
 /// A message to the service manager (sd_notify(3)).
-public enum ServiceMessage: Sendable {
-    /// The service is ready: for the first time, or again after `reloading`.
-    case ready
-    /// The service loads a new configuration; `ready` must follow.
-    case reloading
-    case stopping
-    /// One line for the administrator, shown by `systemctl status`.
-    case status(String)
-    /// The service works. The next report is due within the watchdog's interval.
-    case watchdog
-
+public struct ServiceMessage: Sendable {
     /// Assignments in UTF-8, one per line.
-    var text: String {
-        switch self {
-        case .ready: "READY=1\n"
+    let text: String
+
+    /// The service is ready: for the first time, or again after `reloading`.
+    public static let ready = ServiceMessage(text: "READY=1\n")
+
+    /// The service loads a new configuration; `ready` must follow.
+    public static var reloading: ServiceMessage {
         // The time lets the manager distinguish this reload from one that it requests meanwhile.
-        case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(Self.monotonicMicroseconds())\n"
-        case .stopping: "STOPPING=1\n"
-        case .status(let line): "STATUS=\(Self.oneLine(line))\n"
-        case .watchdog: "WATCHDOG=1\n"
-        }
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let microseconds = now.tv_sec * 1_000_000 + now.tv_nsec / 1000
+        return ServiceMessage(text: "RELOADING=1\nMONOTONIC_USEC=\(microseconds)\n")
     }
+
+    public static let stopping = ServiceMessage(text: "STOPPING=1\n")
+
+    /// One line for the administrator, shown by `systemctl status`.
+    public static func status(_ line: String) -> ServiceMessage { ServiceMessage(text: "STATUS=\(oneLine(line))\n") }
+
+    /// The service works. The next report is due within the watchdog's interval.
+    public static let watchdog = ServiceMessage(text: "WATCHDOG=1\n")
 
     /// A line break would begin another assignment.
     private static func oneLine(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
-    }
-
-    private static func monotonicMicroseconds() -> Int {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return now.tv_sec * 1_000_000 + now.tv_nsec / 1000
     }
 }
 

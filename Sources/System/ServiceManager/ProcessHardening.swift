@@ -26,20 +26,6 @@ public enum ProcessHardening: String, Sendable, CaseIterable {
         apply([.notDumpable, .noCoreDump])
     }
 
-    /// Whether the measure is in force now.
-    public var isInForce: Bool {
-        switch self {
-        case .notDumpable: return privyseal_get_dumpable() == 0
-        case .noCoreDump: return Self.limit(Self.core).map { $0.rlim_cur == 0 && $0.rlim_max == 0 } ?? false
-        case .privateFiles:
-            // umask(2) reads the mask only by setting it.
-            let mask = umask(0o077)
-            umask(mask)
-            return mask & 0o077 == 0o077
-        case .allDescriptors: return Self.limit(Self.descriptors).map { $0.rlim_cur == $0.rlim_max } ?? false
-        }
-    }
-
     /// - Returns: 0, or `errno`.
     private func apply() -> Int32 {
         switch self {

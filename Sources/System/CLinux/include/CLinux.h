@@ -25,7 +25,4 @@ int privyseal_file_system(const char *_Nonnull path, uint32_t *_Nonnull magic);
 /// prctl(2) with PR_SET_DUMPABLE: 0 disables core dumps and ptrace. Swift imports no variadic functions.
 int privyseal_set_dumpable(int dumpable);
 
-/// prctl(2) with PR_GET_DUMPABLE.
-int privyseal_get_dumpable(void);
-
 #endif

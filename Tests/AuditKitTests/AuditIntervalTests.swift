@@ -16,6 +16,17 @@ struct AuditIntervalTests {
             count: count)
     }
 
+    /// The hourly counts of these tallies.
+    private static func counts(_ tallies: [AuditTally]) -> [TallyKey: Int] {
+        tallies.reduce(into: [:]) { counts, tally in
+            let key = TallyKey(
+                begin: tally.begin, client: tally.client.map { ExactText($0) },
+                feature: tally.feature.map { ExactText($0) }, key: tally.key.map { ExactText($0) },
+                outcome: ExactText(tally.outcome))
+            counts.add(tally.count, to: key)
+        }
+    }
+
     @Test(
         "an interval begins at a UTC boundary",
         arguments: [
@@ -43,15 +54,15 @@ struct AuditIntervalTests {
             try Self.tally("2026-11-21T00:00:00.000Z", "shop", "forbidden", 3),
             try Self.tally("2026-11-21T00:00:00.000Z", "shop", "signed", 7),
         ]
-        #expect(AuditInterval.day.sums(hours) == expected)
-        #expect(AuditInterval.month.sums(hours).map(\.count) == [4, 3, 8])
-        #expect(AuditInterval.hour.sums(hours).map(\.count) == [1, 2, 4, 3, 5])
+        #expect(AuditInterval.day.sums(Self.counts(hours)) == expected)
+        #expect(AuditInterval.month.sums(Self.counts(hours)).map(\.count) == [4, 3, 8])
+        #expect(AuditInterval.hour.sums(Self.counts(hours)).map(\.count) == [1, 2, 4, 3, 5])
     }
 
     @Test("sums keeps names apart that look the same and have different bytes")
     func names() throws {
         let composed = try Self.tally("2026-11-21T13:00:00.000Z", "caf\u{e9}", "signed", 5)
         let decomposed = try Self.tally("2026-11-21T13:00:00.000Z", "cafe\u{301}", "signed", 2)
-        #expect(AuditInterval.day.sums([composed, decomposed, composed]).map(\.count) == [2, 10])
+        #expect(AuditInterval.day.sums(Self.counts([composed, decomposed, composed])).map(\.count) == [2, 10])
     }
 }

@@ -19,12 +19,11 @@ struct EntryRenderingTests {
 
     private static func signature(_ products: [String], _ offers: [String], item: Int? = nil) -> AuditEvent {
         .signature(
-            SignatureRecord(
-                client: "shop", app: "com.example.app", feature: "promotional-offer", keyID: "2X9R4HXF34",
-                fingerprint: Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".utf8), tokenSerial: nil,
-                subject: OfferSubject(products: products, offers: offers), user: Array("AAAAAAAAAAAAAAAAAAAAAA".utf8),
-                digest: SHA256.hash(data: [UInt8]()), nonce: Nonce(random: 1, 2), requestID: "r-1", item: item,
-                keyMicroseconds: 812, requestMicroseconds: 1204))
+            client: "shop", app: "com.example.app", feature: "promotional-offer", keyID: "2X9R4HXF34",
+            fingerprint: Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".utf8), tokenSerial: nil,
+            subject: OfferSubject(products: products, offers: offers), user: Array("AAAAAAAAAAAAAAAAAAAAAA".utf8),
+            digest: SHA256.hash(data: [UInt8]()), nonce: Nonce(random: 1, 2), requestID: "r-1", item: item,
+            keyMicroseconds: 812, requestMicroseconds: 1204)
     }
 
     // MARK: Lines
@@ -40,9 +39,9 @@ struct EntryRenderingTests {
 
     @Test("EntryLine prints a hyphen for each missing member of a refusal")
     func refusalLine() {
-        let refusal = RefusalRecord(client: "shop", reason: "invalid-request", status: 400, requestID: "r-2")
+        let refusal = AuditEvent.refusal(client: "shop", reason: "invalid-request", status: 400, requestID: "r-2")
         #expect(
-            EntryLine.text(Self.stored(.refusal(refusal)))
+            EntryLine.text(Self.stored(refusal))
                 == "2026-11-21T13:27:00.123Z  7  refusal  shop  -  -  -  -  invalid-request  r-2")
     }
 
@@ -52,9 +51,9 @@ struct EntryRenderingTests {
         #expect(
             EntryLine.text(Self.stored(.archive(from: 0, to: 4096, actor: "operator"))).hasSuffix(
                 "archive  actor=operator  from=0  to=4096"))
-        let counts = RefusalCounts(client: nil, minute: Self.time, counts: ["rate-limited": 12, "forbidden": 3])
+        let counts = AuditEvent.refusals(client: nil, minute: Self.time, counts: ["rate-limited": 12, "forbidden": 3])
         #expect(
-            EntryLine.text(Self.stored(.refusals(counts))).contains(#"counts={"forbidden":3,"rate-limited":12}"#))
+            EntryLine.text(Self.stored(counts)).contains(#"counts={"forbidden":3,"rate-limited":12}"#))
     }
 
     @Test(
@@ -144,13 +143,14 @@ struct EntryRenderingTests {
         #expect(outage["other"] == #"{"lostEvents":0,"milliseconds":5,"reason":"full","refused":2}"#)
         let clock = try Self.cells(.clock(before: Self.time, milliseconds: -5))
         #expect(clock["other"] == #"{"before":"2026-11-21T13:27:00.123Z","milliseconds":-5}"#)
-        let counts = RefusalCounts(client: "shop", minute: Self.time, counts: ["rate-limited": 12, "forbidden": 3])
-        let refusals = try Self.cells(.refusals(counts))
+        let counts = AuditEvent.refusals(
+            client: "shop", minute: Self.time, counts: ["rate-limited": 12, "forbidden": 3])
+        let refusals = try Self.cells(counts)
         #expect(refusals["outcome"] == "forbidden rate-limited")
         #expect(
             refusals["other"] == #"{"counts":{"forbidden":3,"rate-limited":12},"minute":"2026-11-21T13:27:00.123Z"}"#)
-        let refusal = RefusalRecord(client: "shop", reason: "invalid-request", status: 400, requestID: "r-2")
-        let cells = try Self.cells(.refusal(refusal))
+        let refusal = AuditEvent.refusal(client: "shop", reason: "invalid-request", status: 400, requestID: "r-2")
+        let cells = try Self.cells(refusal)
         #expect(cells["outcome"] == "invalid-request" && cells["status"] == "400" && cells["other"] == nil)
     }
 

@@ -86,5 +86,5 @@ final class MemoryAuditReader: AuditReader {
 
     func tallies(
         _ query: AuditQuery
-    ) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) { ([], SearchCoverage()) }
+    ) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage) { ([:], SearchCoverage()) }
 }

@@ -124,17 +124,19 @@ struct ProofTests {
     @Test(
         "The parser refuses a malformed proof",
         arguments: [
-            ("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2", ProofFormatError.header), ("extra ", "Extra ", .entry),
-            ("extra ", "extra  ", .entry), ("index 4", "index 04", .index), ("index 4", "index -4", .index),
-            ("index 4\n", "index 4\nAAAA\n", .hash), ("index 4\n", "index 4\n\n", .parts), ("\n\n—", "\n—", .parts),
+            ("c2sp.org/tlog-proof@v1", "c2sp.org/tlog-proof@v2", "header"), ("extra ", "Extra ", "`extra`"),
+            ("extra ", "extra  ", "`extra`"), ("index 4", "index 04", "`index`"), ("index 4", "index -4", "`index`"),
+            ("index 4\n", "index 4\nAAAA\n", "hashes"), ("index 4\n", "index 4\n\n", "parts"),
+            ("\n\n—", "\n—", "parts"),
         ])
-    func malformed(_ part: String, _ other: String, _ flaw: ProofFormatError) throws {
+    func malformed(_ part: String, _ other: String, _ flaw: String) throws {
         let log = try SampleLog(size: 7)
         let text = try AuditProver(log.reader).inclusion(of: 4, in: try log.head()).text
         #expect(text.contains(part))
-        #expect(throws: AuditProofError.malformed(flaw)) {
+        let error = #expect(throws: AuditProofError.self) {
             try InclusionProofDocument(parsing: Array(text.replacing(part, with: other).utf8))
         }
+        #expect(error?.description.contains(flaw) == true)
     }
 
     @Test("The parser refuses a proof that is truncated at any byte")

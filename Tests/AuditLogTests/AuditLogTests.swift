@@ -51,7 +51,7 @@ struct AuditLogTests {
         #expect(entry.text("digest") == digest)
         #expect(entry.text("nonce")?.utf8.count == 36)
         #expect(entry.text("user")?.utf8.count == 22)
-        let text = String(decoding: entry.body, as: UTF8.self)
+        let text = gateway.store.content.entries.map { String(decoding: $0.body, as: UTF8.self) }.joined()
         #expect(!text.contains("70001234567890"))
         #expect(!text.contains(jws.split(separator: ".")[2]))
         await gateway.audit.close()
@@ -114,7 +114,7 @@ struct AuditLogTests {
     func manyEvents() async throws {
         let gateway = try await AuditedGateway()
         gateway.store.hold()
-        for _ in 0..<3000 { gateway.audit.note(.client(name: "shop", change: .added, actor: "SIGHUP")) }
+        for _ in 0..<3000 { gateway.audit.note(.client(name: "shop", change: "added", actor: "SIGHUP")) }
         gateway.store.release()
         await gateway.until { gateway.store.entries("client").count == 3000 }
         #expect(gateway.store.entries("outage").isEmpty)
@@ -126,7 +126,7 @@ struct AuditLogTests {
         let gateway = try await AuditedGateway(settings: AuditSettings(writeTimeout: .milliseconds(150)))
         await gateway.until { gateway.store.entries("key").count == 2 }
         let events = { (count: Int) in
-            for _ in 0..<count { gateway.audit.note(.client(name: "shop", change: .added, actor: "SIGHUP")) }
+            for _ in 0..<count { gateway.audit.note(.client(name: "shop", change: "added", actor: "SIGHUP")) }
         }
         gateway.store.hold()
         events(1001)

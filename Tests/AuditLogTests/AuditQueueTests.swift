@@ -18,7 +18,7 @@ struct AuditQueueTests {
         await withTaskGroup(of: AuditError?.self) { group in
             group.addTask { [queue, entry] in
                 do throws(AuditError) {
-                    _ = try await queue.enter(Array(repeating: entry, count: entries), answers: answers)
+                    _ = try await queue.enter(.init(entries: Array(repeating: entry, count: entries)), answers: answers)
                     return nil
                 } catch {
                     return error
@@ -52,7 +52,7 @@ struct AuditQueueTests {
             #expect(other == .unavailable("no disk"))
         }
         #expect(told == .unavailable("no disk"))
-        await #expect(throws: AuditError.unavailable("no disk")) { _ = try await queue.enter([entry]) }
+        await #expect(throws: AuditError.unavailable("no disk")) { _ = try await queue.enter(.init(entries: [entry])) }
         queue.noteRefused()
         // Nothing was written, so the outage may persist.
         queue.succeed(nil, hadTransaction: false)

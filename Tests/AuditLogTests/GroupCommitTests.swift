@@ -29,7 +29,9 @@ struct GroupCommitTests {
     func group(_ count: Int) async throws {
         for _ in 0..<3 {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<count { group.addTask { [queue, entry] in _ = try await queue.enter([entry]) } }
+                for _ in 0..<count {
+                    group.addTask { [queue, entry] in _ = try await queue.enter(.init(entries: [entry])) }
+                }
                 while queue.waitingCount < count { await Task.yield() }
                 await waitForWriter()
                 #expect(queue.take().entries.count == count)
@@ -41,10 +43,10 @@ struct GroupCommitTests {
 
     @Test("An entry that arrives during a transaction is part of the next one")
     func next() async throws {
-        async let first = queue.enter([entry])
+        async let first = queue.enter(.init(entries: [entry]))
         await waitForWriter()
         #expect(queue.take().entries.count == 1)
-        async let second = queue.enter([entry, entry])
+        async let second = queue.enter(.init(entries: [entry, entry]))
         await waitForWriter()
         queue.succeed(nil, hadTransaction: true)
         _ = try await first

@@ -30,14 +30,14 @@ struct SearchTests {
         return query.isLatestFirst ? hits.reversed() : hits
     }
 
-    private func expectedTallies(_ query: AuditQuery) -> [AuditTally] {
+    private func expectedTallies(_ query: AuditQuery) -> [TallyKey: Int] {
         var counts: [TallyKey: Int] = [:]
         let terms = query.terms.filter { TallyKey.fields.contains($0.key) }
         for index in expected(query) {
             guard let fields = fields[index] else { continue }
             for (key, count) in TallyKey.counts(of: fields) where key.has(terms) { counts[key, default: 0] += count }
         }
-        return counts.map { $0.key.tally($0.value) }
+        return counts
     }
 
     private func found(_ query: AuditQuery) throws -> [Int] {
@@ -160,9 +160,7 @@ struct SearchTests {
         for round in 0..<2 {
             for _ in 0..<8 {
                 let query = entries.query()
-                let tallies = try log.read().tallies(query).tallies
-                #expect(Set(tallies) == Set(expectedTallies(query)), "\(query)")
-                #expect(tallies.map(\.begin) == tallies.map(\.begin).sorted())
+                #expect(try log.read().tallies(query).tallies == expectedTallies(query), "\(query)")
             }
             if round == 0 { try store.index() }
         }
@@ -174,7 +172,7 @@ struct SearchTests {
         let connection = try Connection(path: log.index, access: .readWrite)
         try connection.execute("UPDATE tally SET hour = 72057594037927936 - hour WHERE segment = 0")
         try connection.execute("UPDATE tally SET hour = hour - 9223372036854775807 WHERE segment = 1")
-        let begins = try log.read().tallies(AuditQuery()).tallies.map(\.begin)
+        let begins = try log.read().tallies(AuditQuery()).tallies.keys.map(\.begin)
         #expect(!begins.isEmpty && begins.allSatisfy { $0.rfc3339.count == 24 })
     }
 

@@ -1,8 +1,9 @@
 import AuditKit
 import Foundation
 import SQLite
-import SQLiteAuditStore
 import Testing
+
+@testable import SQLiteAuditStore
 
 /// A log in its own directory, which is removed with it.
 final class TestLog {
@@ -125,5 +126,14 @@ func expect<Value>(
     } catch {
         #expect(ErrorKind(error) == kind, "\(error)", sourceLocation: location)
         #expect(error.description.hasSuffix("."), sourceLocation: location)
+    }
+}
+
+extension SQLiteAuditStore {
+    /// Uses the writer of the store.
+    func withWriter<Outcome>(
+        _ body: (Writer) throws(AuditStoreError) -> Outcome
+    ) throws(AuditStoreError) -> Outcome {
+        try writerHandle.use { (handle) throws(AuditStoreError) in try body(handle.ready()) }
     }
 }

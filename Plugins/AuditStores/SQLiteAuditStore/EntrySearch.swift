@@ -15,7 +15,7 @@ struct EntrySearch {
     let query: AuditQuery
     private let reader: SQLiteAuditReader
     /// Nil without an index, and after the index turns out to be damaged.
-    private(set) var index: IndexReader?
+    private var index: IndexReader?
     var coverage = SearchCoverage()
 
     init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
@@ -121,42 +121,29 @@ struct EntrySearch {
     }
 }
 
-/// Adds up the counts in the index, and counts the other entries.
-struct EntryTally {
-    private var search: EntrySearch
-    /// One entry may count several refusals with different outcomes, and the query may ask for one outcome.
-    private let terms: [AuditTerm: String]
-
-    var coverage: SearchCoverage { search.coverage }
-
-    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
-        search = try EntrySearch(query, reader)
-        terms = query.terms.filter { TallyKey.fields.contains($0.key) }
-    }
-
-    /// Sorted by hour; unordered within an hour.
-    mutating func run() throws(AuditStoreError) -> [AuditTally] {
+extension EntrySearch {
+    /// Adds up the counts in the index, and counts the other entries.
+    mutating func tallies() throws(AuditStoreError) -> [TallyKey: Int] {
+        // One entry may count several refusals with different outcomes, and the query may ask for one outcome.
+        let terms = query.terms.filter { TallyKey.fields.contains($0.key) }
         var counts: [TallyKey: Int] = [:]
-        for span in search.spans {
-            if let kept = kept(span) {
-                for (key, count) in kept where key.has(terms) { counts.add(count, to: key) }
-                search.coverage.byIndex += AuditSegment.size
+        func add(_ more: [(key: TallyKey, count: Int)]) {
+            for (key, count) in more where key.has(terms) { counts.add(count, to: key) }
+        }
+        for span in spans {
+            // The index has the counts of a whole segment.
+            if case .indexed(let segment) = span, let index, index.segments[segment]?.isWithin(query) == true,
+                terms.count == query.terms.count, let kept = try? index.tallies(in: segment)
+            {
+                add(kept)
+                coverage.byIndex += AuditSegment.size
                 continue
             }
-            _ = try search.visit(span) { [terms] entry in
-                guard let fields = EntryFields(entry.body) else { return true }
-                for (key, count) in TallyKey.counts(of: fields) where key.has(terms) { counts.add(count, to: key) }
+            _ = try visit(span) { entry in
+                if let fields = EntryFields(entry.body) { add(TallyKey.counts(of: fields)) }
                 return true
             }
         }
-        return counts.sorted { $0.key.begin < $1.key.begin }.map { $0.key.tally($0.value) }
-    }
-
-    /// The counts in the index; nil if it has none for this span and this query.
-    private func kept(_ span: EntrySearch.Span) -> [(key: TallyKey, count: Int)]? {
-        guard case .indexed(let segment) = span, let index = search.index,
-            index.segments[segment]?.isWithin(search.query) == true, terms.count == search.query.terms.count
-        else { return nil }
-        return try? index.tallies(in: segment)
+        return counts
     }
 }

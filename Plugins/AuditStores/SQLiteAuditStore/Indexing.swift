@@ -8,31 +8,25 @@ struct Indexing {
     /// Segments that are indexed at a time.
     private static let segmentsPerRun = 4
 
-    private let location: LogLocation
-    private let identity: AuditIdentity
-    private let shared: SharedWriterState
-    /// Roots of what the index holds, by segment; nil until it was looked into.
-    private var indexed: [Int: [UInt8]]?
-    private var isClosed = false
-
-    init(location: LogLocation, identity: AuditIdentity, shared: SharedWriterState) {
-        self.location = location
-        self.identity = identity
-        self.shared = shared
-    }
-
-    mutating func close() { isClosed = true }
+    let location: LogLocation
+    let identity: AuditIdentity
+    let shared: SharedWriterState
+    /// The roots of the segments in the index; nil until the index was read.
+    private(set) var indexed: [Int: [UInt8]]?
+    /// Every later run fails.
+    var isClosed = false
 
     mutating func run() throws(AuditStoreError) {
         guard !isClosed else { throw .closed }
-        try index(shared.connect(to: location.path))
-    }
-
-    private mutating func index(_ tables: LogTables) throws(AuditStoreError) {
+        let tables = try shared.connect(to: location.path)
         let roots = try tables.segmentRoots()
         let first = try tables.firstSegment()
         if try FileIdentity(location.index) == nil { indexed = nil }
-        if let indexed, !hasWork(indexed, roots, first) { return }
+        if let indexed, indexed.count == roots.count - first,
+            indexed.allSatisfy({ isValid($0, roots, first) })
+        {
+            return
+        }
         guard indexed != nil || first < roots.count else { return }
         do throws(SQLiteError) {
             try extend(roots, first, tables)
@@ -44,10 +38,6 @@ struct Indexing {
             default: throw AuditStoreError(error, at: location.index)
             }
         }
-    }
-
-    private func hasWork(_ indexed: [Int: [UInt8]], _ roots: [[UInt8]], _ first: Int) -> Bool {
-        indexed.count != roots.count - first || indexed.contains { !isValid($0, roots, first) }
     }
 
     private func isValid(_ segment: (key: Int, value: [UInt8]), _ roots: [[UInt8]], _ first: Int) -> Bool {

@@ -14,8 +14,6 @@ struct LogFiles: Sendable {
         case databaseReplaced
         /// The write-ahead log or its index is missing or replaced.
         case companionReplaced
-        /// The write-ahead log lacks data that was written to it.
-        case logCutOff
     }
 
     /// The path of the location, which may be a symbolic link.
@@ -57,7 +55,6 @@ struct LogFiles: Sendable {
         case .databaseReplaced: throw .replaced("The file at \(path) is not the audit log that was opened.")
         case .companionReplaced:
             throw .replaced("The -wal or -shm file of the audit log \(path) was removed or replaced.")
-        case .logCutOff: throw cutOff
         }
     }
 

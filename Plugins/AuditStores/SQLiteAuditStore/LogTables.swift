@@ -204,47 +204,46 @@ final class LogTables {
     }
 }
 
-/// Faults of the store itself, as sentences. Damage that stops a check is a fault, too.
 extension LogTables {
-    func pageFaults() throws(AuditStoreError) -> [String] {
-        try orDamage { () throws(AuditStoreError) in
-            let findings = try all("PRAGMA integrity_check(20)") { $0.text(0) }
-            return findings == ["ok"] ? [] : findings.map { "SQLite finds: \($0)." }
-        }
-    }
-
-    func schemaFaults() throws(AuditStoreError) -> [String] {
-        try orDamage { () throws(AuditStoreError) in
-            try AuditStoreError.at(path) { () throws(SQLiteError) in try LogSchema.differences(in: connection) }
-        }
-    }
-
-    func bookkeepingFaults() throws(AuditStoreError) -> [String] {
-        try orDamage { () throws(AuditStoreError) in
-            var sentences: [String] = []
-            let (first, begin, roots) = (try firstSegment(), try firstIndex(), try segmentRoots())
-            if first > roots.count {
-                sentences.append("\(first) segments were dropped, but only \(roots.count) were closed.")
+    /// Faults of the store itself, as sentences. Damage that stops a check is a fault, too.
+    func faults() throws(AuditStoreError) -> [String] {
+        let checks: [() throws(AuditStoreError) -> [String]] = [pageFaults, schemaFaults, bookkeepingFaults]
+        var sentences: [String] = []
+        for check in checks {
+            do throws(AuditStoreError) {
+                sentences += try check()
+            } catch .damaged(let sentence) {
+                sentences.append(sentence)
             }
-            // A table whose pages name each other has no end.
-            let early = try number("SELECT count(*) FROM (SELECT 1 FROM entry WHERE idx < \(begin) LIMIT 1000000)")
-            if early > 0 {
-                let count = early == 1 ? "1 entry is" : "\(early) entries are"
-                sentences.append("\(count) before index \(begin), where the log begins.")
-            }
-            let entries = try number("SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 1)") + first
-            if entries > 0, try head() == nil { sentences.append("The log has entries and no head.") }
-            let wrong = roots.count { $0.count != 32 }
-            if wrong > 0 { sentences.append("\(wrong) roots of segments are not hashes.") }
-            return sentences
         }
+        return sentences
     }
 
-    private func orDamage(_ check: () throws(AuditStoreError) -> [String]) throws(AuditStoreError) -> [String] {
-        do throws(AuditStoreError) {
-            return try check()
-        } catch .damaged(let sentence) {
-            return [sentence]
+    private func pageFaults() throws(AuditStoreError) -> [String] {
+        let findings = try all("PRAGMA integrity_check(20)") { $0.text(0) }
+        return findings == ["ok"] ? [] : findings.map { "SQLite finds: \($0)." }
+    }
+
+    private func schemaFaults() throws(AuditStoreError) -> [String] {
+        try AuditStoreError.at(path) { () throws(SQLiteError) in try LogSchema.differences(in: connection) }
+    }
+
+    private func bookkeepingFaults() throws(AuditStoreError) -> [String] {
+        var sentences: [String] = []
+        let (first, begin, roots) = (try firstSegment(), try firstIndex(), try segmentRoots())
+        if first > roots.count {
+            sentences.append("\(first) segments were dropped, but only \(roots.count) were closed.")
         }
+        // A table whose pages name each other has no end.
+        let early = try number("SELECT count(*) FROM (SELECT 1 FROM entry WHERE idx < \(begin) LIMIT 1000000)")
+        if early > 0 {
+            let count = early == 1 ? "1 entry is" : "\(early) entries are"
+            sentences.append("\(count) before index \(begin), where the log begins.")
+        }
+        let entries = try number("SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 1)") + first
+        if entries > 0, try head() == nil { sentences.append("The log has entries and no head.") }
+        let wrong = roots.count { $0.count != 32 }
+        if wrong > 0 { sentences.append("\(wrong) roots of segments are not hashes.") }
+        return sentences
     }
 }

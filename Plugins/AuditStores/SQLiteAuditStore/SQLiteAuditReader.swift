@@ -59,11 +59,7 @@ final class SQLiteAuditReader: AuditReader {
     func registers() throws(AuditStoreError) -> [AuditRegister] { try read(LogTables.registers) }
 
     /// SQLite's check of its pages, the schema, and the bookkeeping tables.
-    func inspect() throws(AuditStoreError) -> [String] {
-        try reading { (tables) throws(AuditStoreError) in
-            try tables.pageFaults() + tables.schemaFaults() + tables.bookkeepingFaults()
-        }
-    }
+    func inspect() throws(AuditStoreError) -> [String] { try read(LogTables.faults) }
 
     func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
         try reading { (_) throws(AuditStoreError) in
@@ -85,10 +81,10 @@ final class SQLiteAuditReader: AuditReader {
         }
     }
 
-    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage) {
+    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage) {
         try reading { (_) throws(AuditStoreError) in
-            var tallying = try EntryTally(query, self)
-            return (try tallying.run(), tallying.coverage)
+            var search = try EntrySearch(query, self)
+            return (try search.tallies(), search.coverage)
         }
     }
 }
@@ -143,7 +139,7 @@ struct ReadingSource {
             return .failed(
                 "The audit log \(path) has a -wal file, and reading it needs a -shm file, which cannot be created "
                     + "here: copy both files to a writable directory.")
-        case .full, .busy, .replaced, .damaged, .unfit, .closed: return error
+        default: return error
         }
     }
 

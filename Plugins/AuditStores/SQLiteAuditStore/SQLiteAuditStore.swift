@@ -9,8 +9,7 @@ public final class SQLiteAuditStore: AuditStore {
 
     public let identity: AuditIdentity
     let location: LogLocation
-    private let timeout: Duration
-    private let writerHandle: Exclusive<WriterHandle>
+    let writerHandle: Exclusive<WriterHandle>
     private let shared: SharedWriterState
     /// Whether maintenance has ended.
     private let isMaintenanceClosed = Exclusive(false)
@@ -19,9 +18,8 @@ public final class SQLiteAuditStore: AuditStore {
     private init(_ writer: Writer, at location: LogLocation, timeout: Duration) {
         identity = writer.identity
         self.location = location
-        self.timeout = timeout
         let shared = SharedWriterState(writer)
-        writerHandle = Exclusive(WriterHandle(writer: writer, shared: shared))
+        writerHandle = Exclusive(WriterHandle(writer: writer, shared: shared, timeout: timeout))
         self.shared = shared
         indexing = Exclusive(Indexing(location: location, identity: writer.identity, shared: shared))
     }
@@ -40,8 +38,7 @@ public final class SQLiteAuditStore: AuditStore {
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
         try writerHandle.use { (handle) throws(AuditStoreError) in
-            let writer = try handle.ready(for: identity, at: location.path, timeout: timeout)
-            return try writer.write(body)
+            try handle.ready().write(body)
         }
     }
 
@@ -69,17 +66,8 @@ public final class SQLiteAuditStore: AuditStore {
     /// Waits for running operations. The last connection checkpoints and removes the write-ahead log: one file remains.
     public func close() {
         try? isMaintenanceClosed.use { (isClosed) throws(AuditStoreError) in isClosed = true }
-        try? indexing.use { (indexing) throws(AuditStoreError) in indexing.close() }
+        try? indexing.use { (indexing) throws(AuditStoreError) in indexing.isClosed = true }
         try? writerHandle.use { (handle) throws(AuditStoreError) in handle.close() }
-    }
-
-    /// For tests.
-    func withWriter<Outcome>(
-        _ body: (Writer) throws(AuditStoreError) -> Outcome
-    ) throws(AuditStoreError) -> Outcome {
-        try writerHandle.use { (handle) throws(AuditStoreError) in
-            try body(handle.ready(for: identity, at: location.path, timeout: timeout))
-        }
     }
 }
 

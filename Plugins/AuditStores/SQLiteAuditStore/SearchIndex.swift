@@ -58,21 +58,8 @@ enum IndexSchema {
 }
 
 extension AuditTerm {
-    /// The number of the field in the index.
-    var number: Int {
-        switch self {
-        case .client: 1
-        case .app: 2
-        case .feature: 3
-        case .product: 4
-        case .offer: 5
-        case .key: 6
-        case .outcome: 7
-        case .requestID: 8
-        case .kind: 9
-        case .user: 10
-        }
-    }
+    /// The number of the field in the index. A new order needs a new `IndexSchema.version`.
+    var number: Int { (Self.allCases.firstIndex(of: self) ?? 0) + 1 }
 
     /// FNV-1a with 32 bits, of the UTF-8 bytes. A search reads the entry, so two values may have one hash.
     static func hash(_ value: String) -> Int {
@@ -91,16 +78,14 @@ final class IndexReader {
 
         /// Whether an entry may be in the query's period.
         func mayHold(_ query: AuditQuery) -> Bool {
-            if let since = query.since, latest < since.milliseconds { return false }
-            if let until = query.until, earliest >= until.milliseconds { return false }
-            return true
+            query.since.map { $0.milliseconds <= latest } ?? true
+                && query.until.map { $0.milliseconds > earliest } ?? true
         }
 
         /// Whether all entries with a time are in the query's period.
         func isWithin(_ query: AuditQuery) -> Bool {
-            if let since = query.since, earliest < since.milliseconds { return false }
-            if let until = query.until, latest >= until.milliseconds { return false }
-            return true
+            query.since.map { $0.milliseconds <= earliest } ?? true
+                && query.until.map { $0.milliseconds > latest } ?? true
         }
     }
 
@@ -132,19 +117,18 @@ final class IndexReader {
         guard segments[segment]?.mayHold(query) == true else { return [] }
         var candidates: [Int]?
         for (field, text) in query.terms {
-            let found = try positions(of: text, field, in: segment)
+            // A modified index may hold any position, and any number of rows.
+            let found = try connection.all(
+                "SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? ORDER BY position LIMIT ?",
+                [
+                    .integer(segment), .integer(field.number), .integer(AuditTerm.hash(text)),
+                    .integer(AuditSegment.size),
+                ]
+            ) { $0.integer(0) }.filter((0..<AuditSegment.size).contains)
             candidates = candidates.map { $0.filter(Set(found).contains) } ?? found
             if candidates?.isEmpty == true { break }
         }
         return candidates
-    }
-
-    private func positions(of text: String, _ field: AuditTerm, in segment: Int) throws(SQLiteError) -> [Int] {
-        // A modified index may hold any position, and any number of rows.
-        try connection.all(
-            "SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? ORDER BY position LIMIT ?",
-            [.integer(segment), .integer(field.number), .integer(AuditTerm.hash(text)), .integer(AuditSegment.size)]
-        ) { $0.integer(0) }.filter((0..<AuditSegment.size).contains)
     }
 
     func tallies(in segment: Int) throws(SQLiteError) -> [(key: TallyKey, count: Int)] {

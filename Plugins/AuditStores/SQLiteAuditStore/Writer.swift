@@ -65,19 +65,19 @@ final class Writer {
         }
         log.didCommit(on: connection, written: connection.pagesWritten - writtenBefore, sizeBefore: size)
         // A commit into files that were moved or truncated meanwhile is not in the log at this path.
-        if try change() == .logCutOff { throw files.cutOff }
         try files.checkInPlace()
+        try requireWhole()
         if !isAccepted { connection.keepLogOnClose(false) }
         isAccepted = true
         return outcome
     }
 
-    func change() throws(AuditStoreError) -> LogFiles.Change {
-        let change = try files.change()
-        guard change == .none, log.isCutOff else { return change }
+    /// Throws if another process truncated the write-ahead log.
+    func requireWhole() throws(AuditStoreError) {
+        guard log.isCutOff else { return }
         // The rest of a truncated write-ahead log, with its holes, must not reach the database.
         connection.keepLogOnClose(true)
-        return .logCutOff
+        throw files.cutOff
     }
 
     /// Checkpoints a write-ahead log that was removed while it was in use, before it is closed. The checkpoint must be

@@ -33,14 +33,18 @@ final class SharedWriterState: Sendable {
 struct WriterHandle {
     private var writer: Writer?
     private let shared: SharedWriterState
+    private let identity: AuditIdentity
+    private let timeout: Duration
     /// The files of the last write.
     private var files: LogFiles
     private var isClosed = false
 
-    init(writer: Writer, shared: SharedWriterState) {
+    init(writer: Writer, shared: SharedWriterState, timeout: Duration) {
         self.writer = writer
-        files = writer.files
         self.shared = shared
+        self.timeout = timeout
+        identity = writer.identity
+        files = writer.files
     }
 
     mutating func close() {
@@ -49,38 +53,31 @@ struct WriterHandle {
     }
 
     /// The writer for the file that is at the path now.
-    mutating func ready(
-        for identity: AuditIdentity, at path: String, timeout: Duration
-    ) throws(AuditStoreError) -> Writer {
+    mutating func ready() throws(AuditStoreError) -> Writer {
         guard !isClosed else { throw .closed }
-        switch try change() {
-        case .none?: if let writer { return writer }
-        case .readOnly(let path)?: throw LogFiles.readOnly(path)
-        // The writer stays open, because the file may return.
-        case .databaseGone?: throw LogFiles.gone(path)
-        case .logCutOff?: if let writer { throw writer.files.cutOff }
-        case .companionReplaced?: try writer?.checkpointRemovedLog()
-        case .databaseReplaced?, nil: break
+        if let writer, !writer.isUnreliable {
+            switch try writer.files.change() {
+            case .none:
+                try writer.requireWhole()
+                return writer
+            case .readOnly(let path): throw LogFiles.readOnly(path)
+            // The writer stays open, because the file may return.
+            case .databaseGone: throw LogFiles.gone(files.path)
+            case .companionReplaced: try writer.checkpointRemovedLog()
+            case .databaseReplaced: break
+            }
         }
         if let writer, writer.isAccepted { files = writer.files }
         // Release the old writer first, with every reference to it: SQLite shares the WAL index within the process.
         writer = nil
-        return try reopen(for: identity, at: path, timeout: timeout)
+        return try reopen()
     }
 
-    /// Nil if there is no writer, or only an unreliable one.
-    private func change() throws(AuditStoreError) -> LogFiles.Change? {
-        guard let writer, !writer.isUnreliable else { return nil }
-        return try writer.change()
-    }
-
-    private mutating func reopen(
-        for identity: AuditIdentity, at path: String, timeout: Duration
-    ) throws(AuditStoreError) -> Writer {
+    private mutating func reopen() throws(AuditStoreError) -> Writer {
         try files.checkPair()
         let opened: Writer
         do throws(AuditStoreError) {
-            opened = try Writer(at: path, timeout: timeout)
+            opened = try Writer(at: files.path, timeout: timeout)
             try opened.checkWhole()
         } catch {
             guard case .unfit(let sentence) = error else { throw error }
@@ -88,7 +85,7 @@ struct WriterHandle {
         }
         guard opened.identity == identity else {
             throw .replaced(
-                "\(path) is the audit log of \(opened.identity.origin), not of \(identity.origin).")
+                "\(files.path) is the audit log of \(opened.identity.origin), not of \(identity.origin).")
         }
         shared.replace(with: opened)
         writer = opened

@@ -49,9 +49,10 @@ public final class AuditLog: Service {
         }
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
-            queue, signer: AuditSigner(signer), known: known, storeHandle: storeHandle, clock: clock, now: now,
+            queue: queue, signer: AuditSigner(signer: signer), known: known, storeHandle: storeHandle, clock: clock,
+            now: now,
             opening: opening, loading: loading)
-        timeoutMonitor = WriteTimeoutMonitor(queue, limit: settings.writeTimeout)
+        timeoutMonitor = WriteTimeoutMonitor(queue: queue, limit: settings.writeTimeout)
         maintenance = MaintenanceThreads(storeHandle, queue, reserve: settings.reserve)
     }
 
@@ -84,7 +85,7 @@ public final class AuditLog: Service {
     }
 
     package func record(_ entries: [AuditEntry], answers: Int? = nil) async throws(AuditError) {
-        _ = try await queue.enter(entries, answers: answers)
+        _ = try await queue.enter(AuditQueue.Group(entries: entries), answers: answers)
     }
 
     /// Writes the entries and their registers in one transaction. All entries have the same time.
@@ -97,7 +98,7 @@ public final class AuditLog: Service {
         let registrations = records.enumerated().map {
             AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
         }
-        _ = try await queue.enter(entries, registrations: registrations)
+        _ = try await queue.enter(AuditQueue.Group(entries: entries, registrations: registrations))
     }
 
     /// The registers by name; empty until the log is open.
@@ -116,12 +117,6 @@ public final class AuditLog: Service {
 
     package func note(_ event: KeyBackendEvent) {
         note(.token(event: event.kind.rawValue, label: event.label, serial: event.serial, reason: event.reason))
-    }
-
-    /// The entry has the time of the counted minute, so that it belongs to the right hour, day and month.
-    private func note(_ counts: RefusalCounts) {
-        let end = Timestamp(milliseconds: counts.minute.milliseconds + 59_999)
-        queue.note(AuditEntry(.refusals(counts), at: min(now(), end)))
     }
 
     /// Counts a request that was refused before signing. The log gets the counts of each minute.
@@ -169,7 +164,7 @@ public final class AuditLog: Service {
     private static let cancelledTimeout = Duration.seconds(2)
 
     private func finish(timeout: Duration) async {
-        for counts in refusals.take() { note(counts) }
+        for entry in refusals.take(at: now(), isLast: true) { queue.note(entry) }
         try? await record(.stop)
         await publishOnce(isLast: true, timeout: timeout)
         await close()
@@ -186,7 +181,7 @@ public final class AuditLog: Service {
     private func minute() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            for counts in refusals.takeFinished(at: now()) { note(counts) }
+            for entry in refusals.take(at: now()) { queue.note(entry) }
         }
     }
 
@@ -201,11 +196,11 @@ public final class AuditLog: Service {
 
     /// Publishes a checkpoint over all durable entries. The log stores some of them, see `CheckpointRetention`.
     private func publishOnce(isLast: Bool = false, timeout: Duration = CheckpointPublisher.timeout) async {
-        guard let publisher, let head = try? await queue.enter([], needsNewEntry: true) else { return }
+        guard let publisher, let head = try? await queue.enter(AuditQueue.Group(needsNewEntry: true)) else { return }
         let checkpoint = await publisher.cosign(head)
         if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
             do throws(AuditError) {
-                _ = try await queue.enter([], checkpoint: checkpoint)
+                _ = try await queue.enter(AuditQueue.Group(checkpoints: [checkpoint]))
             } catch {
                 keeping.withLock { $0 = CheckpointRetention() }
                 return logger.error("A checkpoint could not be stored, so it is not published. \(error)")

@@ -1,4 +1,5 @@
 import AuditKit
+import Logging
 import SigningKit
 import Synchronization
 
@@ -8,35 +9,43 @@ final class AuditQueue: Sendable {
     typealias Outcome = Result<SignedTreeHead?, AuditError>
 
     struct Waiting: Sendable {
-        let entries: [AuditEntry]
+        let group: Group
         /// Requests that get 503 if the write fails. The other entries are then counted as lost.
-        var answers: Int
-        /// A checkpoint to store in the same transaction as the entries.
-        var checkpoint: SignedTreeHead?
-        /// Whether the log must contain an entry that is newer than the last checkpoint.
-        var needsNewEntry = false
-        var registrations: [Registration] = []
+        let answers: Int
         let continuation: UnsafeContinuation<Outcome, Never>
     }
 
-    /// A new value of a register, which belongs to one of the entries.
+    /// A new value of a register, which belongs to one of the group's entries.
     struct Registration: Sendable {
-        /// The index of the entry: among those of its call, and among those of the group after `take()`.
+        /// The index of the entry among those of the group.
         var position: Int
         let name: String
         let value: [UInt8]
     }
 
-    /// The content of one transaction.
-    struct Group {
+    /// The content of one call, or of one transaction.
+    struct Group: Sendable {
         var entries: [AuditEntry] = []
+        /// Entries for which no call waits.
         var notes: [AuditEntry] = []
+        /// Checkpoints to store.
         var checkpoints: [SignedTreeHead] = []
         var registrations: [Registration] = []
+        /// Whether the log must contain an entry that is newer than the last checkpoint.
         var needsNewEntry = false
         /// Whether to run the transaction even without entries, to test the store.
         var isProbe = false
         var isEmpty: Bool { entries.isEmpty && notes.isEmpty && checkpoints.isEmpty && !needsNewEntry && !isProbe }
+
+        mutating func add(_ call: Group) {
+            for var registration in call.registrations {
+                registration.position += entries.count
+                registrations.append(registration)
+            }
+            entries += call.entries
+            checkpoints += call.checkpoints
+            needsNewEntry = needsNewEntry || call.needsNewEntry
+        }
     }
 
     struct Outage {
@@ -59,20 +68,12 @@ final class AuditQueue: Sendable {
 
     // MARK: For requests
 
-    /// Returns when the entries are durable.
+    /// Returns when the group is durable.
     ///
     /// - Parameter answers: the number of requests that get 503 if the write fails; nil for the number of entries.
-    func enter(
-        _ entries: [AuditEntry], answers: Int? = nil, checkpoint: SignedTreeHead? = nil,
-        needsNewEntry: Bool = false,
-        registrations: [Registration] = []
-    ) async throws(AuditError) -> SignedTreeHead? {
+    func enter(_ group: Group, answers: Int? = nil) async throws(AuditError) -> SignedTreeHead? {
         try await withUnsafeContinuation { continuation in
-            let waiting = Waiting(
-                entries: entries, answers: answers ?? entries.count, checkpoint: checkpoint,
-                needsNewEntry: needsNewEntry,
-                registrations: registrations,
-                continuation: continuation)
+            let waiting = Waiting(group: group, answers: answers ?? group.entries.count, continuation: continuation)
             let (refusal, isFirst) = state.withLock { state -> (AuditError?, Bool) in
                 if state.isClosed { return (.closed, false) }
                 if case .unwritable(let error) = state.condition {
@@ -89,7 +90,16 @@ final class AuditQueue: Sendable {
 
     /// Adds an entry without waiting. While the log cannot be written, the queue keeps up to `noteLimit` of them.
     func note(_ entry: AuditEntry) {
-        if state.withLock({ $0.note(entry) }) { signal.signal() }
+        let isFirst = state.withLock { state in
+            // The limit is for outages only: while the log is writable, the writer thread soon removes the notes.
+            guard !state.isClosed, state.condition.isWritable || state.notes.count < Self.noteLimit else {
+                state.lostNotes += 1
+                return false
+            }
+            state.notes.append(entry)
+            return state.notes.count == 1
+        }
+        if isFirst { signal.signal() }
     }
 
     /// Makes the writer thread test the store, because another thread got an error from it.
@@ -115,24 +125,12 @@ final class AuditQueue: Sendable {
     /// Everything that waits. Entries that arrive during the transaction form the next group.
     func take() -> Group {
         state.withLock { state in
-            var group = Group()
-            group.isProbe = state.mustProbe
-            state.mustProbe = false
-            group.notes = state.notes
-            state.notes = []
-            state.inWriting = state.waiting
-            state.waiting = []
+            var group = Group(notes: state.notes, isProbe: state.mustProbe)
+            (state.notes, state.mustProbe) = ([], false)
+            (state.inWriting, state.waiting) = (state.waiting, [])
             state.waiting.reserveCapacity(state.inWriting.count)
             group.entries.reserveCapacity(state.inWriting.count)
-            for waiting in state.inWriting {
-                for var registration in waiting.registrations {
-                    registration.position += group.entries.count
-                    group.registrations.append(registration)
-                }
-                group.entries += waiting.entries
-                if let checkpoint = waiting.checkpoint { group.checkpoints.append(checkpoint) }
-                group.needsNewEntry = group.needsNewEntry || waiting.needsNewEntry
-            }
+            for waiting in state.inWriting { group.add(waiting.group) }
             state.writingSince = .now
             return group
         }
@@ -152,7 +150,10 @@ final class AuditQueue: Sendable {
             defer { state.inWriting = [] }
             state.writingSince = nil
             var unrecorded = hadTransaction ? state.outage : nil
-            if hadTransaction { state.recover() }
+            if hadTransaction {
+                (state.condition, state.unwritableSince) = (.writable, nil)
+                (state.refused, state.lostNotes) = (0, 0)
+            }
             if let recorded, var rest = unrecorded {
                 // Requests that were refused after the transaction had begun.
                 rest.refused -= recorded.refused
@@ -169,7 +170,10 @@ final class AuditQueue: Sendable {
     func fail(_ error: AuditError, keeping notes: [AuditEntry]) {
         let answered = state.withLock { state in
             state.writingSince = nil
-            state.restore(notes)
+            // Older notes stay before newer ones.
+            let all = notes + state.notes
+            state.notes = Array(all.prefix(Self.noteLimit))
+            state.lostNotes += all.count - state.notes.count
             return state.close(with: error)
         }
         Self.resume(answered, with: .failure(error))
@@ -211,7 +215,6 @@ final class AuditQueue: Sendable {
 extension AuditQueue {
     struct State {
         var waiting: [Waiting] = []
-        /// Entries for which no call waits.
         var notes: [AuditEntry] = []
         var lostNotes = 0
         var mustProbe = false
@@ -228,30 +231,6 @@ extension AuditQueue {
             return Outage(error: error, duration: .now - since, refused: refused, lostNotes: lostNotes)
         }
 
-        mutating func recover() {
-            condition = .writable
-            unwritableSince = nil
-            refused = 0
-            lostNotes = 0
-        }
-
-        mutating func note(_ entry: AuditEntry) -> Bool {
-            // The limit is for outages only: while the log is writable, the writer thread soon removes the notes.
-            guard !isClosed, condition.isWritable || notes.count < AuditQueue.noteLimit else {
-                lostNotes += 1
-                return false
-            }
-            notes.append(entry)
-            return notes.count == 1
-        }
-
-        /// Puts notes that were not written before newer ones.
-        mutating func restore(_ unwritten: [AuditEntry]) {
-            let all = unwritten + notes
-            notes = Array(all.prefix(AuditQueue.noteLimit))
-            lostNotes += all.count - notes.count
-        }
-
         /// - Returns: all waiting calls, including those of the current transaction. The caller must resume them.
         mutating func close(with error: AuditError) -> [Waiting] {
             unwritableSince = unwritableSince ?? .now
@@ -264,9 +243,30 @@ extension AuditQueue {
 
         mutating func noteRefused(_ waiting: Waiting) {
             refused += waiting.answers
-            lostNotes += waiting.entries.count - waiting.answers
+            lostNotes += waiting.group.entries.count - waiting.answers
         }
     }
+}
+
+/// Refuses the calls that wait for a write that takes too long. It has its own thread, because any other one may hang.
+struct WriteTimeoutMonitor: Sendable {
+    /// The time between two checks, so the maximum delay of a refusal after the limit.
+    private static let pause = Duration.milliseconds(100)
+
+    let queue: AuditQueue
+    let limit: Duration
+    private let end = Semaphore()
+    private let logger = Logger(label: "privyseal.audit")
+
+    func start() {
+        SystemThread.start("privyseal-timer") { [self] in
+            while !end.wait(atMost: Self.pause) {
+                if queue.refuseOverdue(limit) { logger.critical("Nothing is signed: \(AuditError.overdue(limit))") }
+            }
+        }
+    }
+
+    func stop() { end.signal() }
 }
 
 /// Whether the audit log can be written.

@@ -6,49 +6,31 @@ import Synchronization
 
 /// The writer thread, which alone writes to the log in this process. It makes all waiting entries durable in one
 /// transaction with a signed tree head, and then resumes their calls. So one write to the disk serves many requests.
-final class AuditWriter: Sendable {
+struct AuditWriter: Sendable {
     /// The time between attempts while the log cannot be written.
     private static let pause = Duration.milliseconds(500)
 
-    private let queue: AuditQueue
-    private let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
-    private let signer: AuditSigner
-    private let known: [SignedTreeHead]
-    private let clock: ClockMonitor
-    private let now: @Sendable () -> Timestamp
-    private let loading: AuditLog.RegisterLoading
-    private let storeHandle: StoreHandle
+    let queue: AuditQueue
+    let signer: AuditSigner
+    /// Checkpoints that this log published before. The store must hold all entries that they cover.
+    let known: [SignedTreeHead]
+    let storeHandle: StoreHandle
+    let clock: ClockMonitor
+    let now: @Sendable () -> Timestamp
+    let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
+    /// Gets the registers each time the store is opened, before the first write.
+    let loading: AuditLog.RegisterLoading
     private let commits = Timer(label: "privyseal_audit_commit_seconds")
     private let entries = Counter(label: "privyseal_audit_entries_total")
     private let failures = Counter(label: "privyseal_audit_write_failures_total")
     private let logger = Logger(label: "privyseal.audit")
 
     /// - Parameters:
-    ///   - known: checkpoints that this log published before. The store must hold all entries that they cover.
-    ///   - loading: gets the registers each time the store is opened, before the first write.
-    init(
-        _ queue: AuditQueue, signer: AuditSigner, known: [SignedTreeHead], storeHandle: StoreHandle,
-        clock: ClockMonitor,
-        now: @escaping @Sendable () -> Timestamp,
-        opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore,
-        loading: @escaping AuditLog.RegisterLoading
-    ) {
-        self.loading = loading
-        self.queue = queue
-        self.opening = opening
-        self.signer = signer
-        self.known = known
-        self.storeHandle = storeHandle
-        self.clock = clock
-        self.now = now
-        // Export the counter as 0, so that alerts can see its first increment.
-        failures.increment(by: 0)
-    }
-
-    /// - Parameters:
     ///   - appender: nil if the log is not open yet.
     ///   - ended: called when the queue is closed and the thread has closed the store.
     func start(with appender: LogAppender?, ended: @escaping @Sendable () -> Void) {
+        // Export the counter as 0, so that alerts can see its first increment.
+        failures.increment(by: 0)
         // Entries and SQLite need little stack: 1 MiB.
         SystemThread.start("privyseal-audit", stackSize: 1 << 20) { [self] in
             var appender = appender
@@ -89,14 +71,16 @@ final class AuditWriter: Sendable {
         do throws(AuditStoreError) {
             var open = if let appender { appender } else { try self.open() }
             appender = open
-            let before = open.registerChanges
             let head = try open.append(group, at: now())
             appender = open
             storeHandle.entryCount = open.tree.size
-            if open.registerChanges != before { storeHandle.registers = open.registers }
+            storeHandle.registers = open.registers
             commits.record(duration: .now - begun)
             entries.increment(by: Int64(group.entries.count + group.notes.count))
-            if !queue.condition.isWritable { logger.notice("The audit log is being written", metadata: name(open)) }
+            if !queue.condition.isWritable {
+                let name: Logger.Metadata = ["origin": "\(open.store.identity.origin)", "size": "\(open.tree.size)"]
+                logger.notice("The audit log is being written", metadata: name)
+            }
             // If the write took too long, its calls were refused already. The entries are in the log nevertheless.
             if let unrecorded = queue.succeed(head, hadTransaction: true, recording: outage) {
                 queue.note(entry(for: unrecorded))
@@ -119,40 +103,22 @@ final class AuditWriter: Sendable {
                 lostEvents: outage.lostNotes), at: now()
         )
     }
-
-    private func name(_ appender: LogAppender) -> Logger.Metadata {
-        ["origin": "\(appender.store.identity.origin)", "size": "\(appender.tree.size)"]
-    }
 }
 
 /// The open store, and copies of its figures for callers that must not wait for the disk.
+@dynamicMemberLookup
 final class StoreHandle: Sendable {
-    private struct State {
+    struct State {
         var store: (any AuditStore)?
         var freeBytes: Int?
         var registers: [String: AuditRegister] = [:]
+        var entryCount = 0
     }
 
     private let state = Mutex(State())
-    private let entries = Atomic(0)
 
-    var store: (any AuditStore)? {
-        get { state.withLock { $0.store } }
-        set { state.withLock { $0.store = newValue } }
-    }
-
-    var registers: [String: AuditRegister] {
-        get { state.withLock { $0.registers } }
-        set { state.withLock { $0.registers = newValue } }
-    }
-
-    var entryCount: Int {
-        get { entries.load(ordering: .relaxed) }
-        set { entries.store(newValue, ordering: .relaxed) }
-    }
-
-    var freeBytes: Int? {
-        get { state.withLock { $0.freeBytes } }
-        set { state.withLock { $0.freeBytes = newValue } }
+    subscript<Value: Sendable>(dynamicMember path: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: path] } }
+        set { state.withLock { $0[keyPath: path] = newValue } }
     }
 }

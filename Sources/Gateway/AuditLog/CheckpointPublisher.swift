@@ -90,25 +90,30 @@ public final class CheckpointPublisher: Sendable {
     /// - Parameter isLast: whether this is the last checkpoint. It is then sent even after a send that is in progress.
     func publish(_ checkpoint: SignedTreeHead, isLast: Bool = false, timeout: Duration = timeout) async {
         state.withLock { $0.size = checkpoint.size }
-        let arrivals = CompletionCounter(destinations.count)
+        var sends: [Task<Void, Never>] = []
         for index in destinations.indices {
             let before = sending.withLock { $0[index] }
             guard before == nil || isLast else {
                 complain("It has not accepted the previous checkpoint yet.", of: index, checkpoint)
-                arrivals.arrive()
                 continue
             }
             // Not a child task: a blocking file system call cannot be cancelled, and a task group would wait for it.
             sending.withLock { sending in
-                sending[index] = Task {
+                let send = Task {
                     await before?.value
                     await self.send(checkpoint, to: index)
                     self.sending.withLock { $0[index] = nil }
-                    arrivals.arrive()
                 }
+                sending[index] = send
+                sends.append(send)
             }
         }
-        if !destinations.isEmpty { await arrivals.wait(atMost: timeout) }
+        let ended = AsyncSignal()
+        Task { [sends] in
+            for send in sends { await send.value }
+            ended.signal()
+        }
+        await ended.wait(atMost: timeout)
     }
 
     static let timeout = Duration.seconds(15)
@@ -137,26 +142,6 @@ public final class CheckpointPublisher: Sendable {
             "A checkpoint was not delivered to \(destinations[index].name): \(reason)",
             metadata: ["size": "\(checkpoint.size)"])
     }
-}
-
-/// Wakes the waiting task after the last of `count` calls of `arrive`.
-final class CompletionCounter: Sendable {
-    private let remaining: Mutex<Int>
-    private let signal = AsyncSignal()
-
-    init(_ count: Int) {
-        remaining = Mutex(count)
-    }
-
-    func arrive() {
-        let isLast = remaining.withLock { remaining in
-            remaining -= 1
-            return remaining == 0
-        }
-        if isLast { signal.signal() }
-    }
-
-    func wait(atMost limit: Duration) async { await signal.wait(atMost: limit) }
 }
 
 /// Decides which published checkpoints the log stores. One a minute would be half a million in a year, and `audit

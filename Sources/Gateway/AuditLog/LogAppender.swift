@@ -17,8 +17,6 @@ struct LogAppender {
     /// The time of the last entry when the store was opened; nil if there was none or it is archived.
     let lastTime: Timestamp?
     private var seal: String
-    /// The number of transactions that changed `registers`.
-    private(set) var registerChanges = 0
 
     /// Builds the tree from the store, and compares it with the largest known checkpoint: the store must hold all
     /// entries that the log has published.
@@ -27,9 +25,11 @@ struct LogAppender {
         self.signer = signer
         var tree = LogTree()
         let (registers, lastTime) = try store.write { transaction throws(AuditStoreError) in
-            let opening = LogAppenderOpening(transaction, signer: signer, origin: store.identity.origin)
+            let opening = LogAppenderOpening(
+                transaction: transaction, signer: signer, origin: store.identity.origin)
             try opening.build(&tree, known: known)
-            return (try opening.registers(), try opening.lastTime(of: tree.size))
+            let last = tree.size > 0 ? try transaction.entry(at: tree.size - 1) : nil
+            return (try opening.registers(), last.flatMap { EntryFields($0.body)?.time })
         }
         self.tree = tree
         self.registers = registers
@@ -46,7 +46,8 @@ struct LogAppender {
             let stored = try transaction.head()
             if known == nil || stored != known {
                 try Self.follow(stored, transaction, &tree, signer)
-                registers = try LogAppenderOpening(transaction, signer: signer, origin: origin).registers()
+                registers = try LogAppenderOpening(transaction: transaction, signer: signer, origin: origin)
+                    .registers()
                 seal = RegistersLine.line(over: registers.values)
             }
             let begin = tree.size + group.notes.count
@@ -68,7 +69,6 @@ struct LogAppender {
         }
         self.tree = tree
         self.head = head
-        if registers != self.registers { registerChanges += 1 }
         (self.registers, self.seal) = (registers, seal)
         if group.needsNewEntry { lastCheckpoint = head.size }
         return head
@@ -110,11 +110,7 @@ struct LogAppender {
 
 /// Signs checkpoints with the key of the log, and verifies such signatures.
 struct AuditSigner: Sendable {
-    private let signer: NoteSigner
-
-    init(_ signer: NoteSigner) {
-        self.signer = signer
-    }
+    let signer: NoteSigner
 
     /// - Parameter seal: the line over all registers, see `RegistersLine`.
     func head(of tree: LogTree, origin: String, seal: String) throws(AuditStoreError) -> SignedTreeHead {

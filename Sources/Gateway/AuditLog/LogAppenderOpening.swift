@@ -1,20 +1,13 @@
 import AuditKit
 import Encodings
-import SigningKit
 import TransparencyLog
 
 /// Builds the tree when a log is opened. It uses the stored roots of closed segments, so that a long log opens as fast
 /// as a short one. The signed tree head reveals a wrong root.
 struct LogAppenderOpening {
-    private let transaction: any AuditTransaction
-    private let signer: AuditSigner
-    private let origin: String
-
-    init(_ transaction: any AuditTransaction, signer: AuditSigner, origin: String) {
-        self.transaction = transaction
-        self.signer = signer
-        self.origin = origin
-    }
+    let transaction: any AuditTransaction
+    let signer: AuditSigner
+    let origin: String
 
     func build(_ tree: inout LogTree, known: [SignedTreeHead]) throws(AuditStoreError) {
         guard let head = try transaction.head() else {
@@ -56,7 +49,8 @@ struct LogAppenderOpening {
                     "The register \(register.name) refers to entry \(register.entry), which does not exist: the "
                         + "register was changed.")
             }
-            try transaction.entries(in: register.entry..<register.entry + 1) { entry throws(AuditStoreError) in
+            // The entry may be archived.
+            if let entry = try transaction.entry(at: register.entry) {
                 let digest = Base64.url.encode(Array(AuditRegister.digest(of: register.value)))
                 let fields = EntryFields(entry.body)
                 guard fields?.text("register") == register.name,
@@ -66,7 +60,6 @@ struct LogAppenderOpening {
                         "The register \(register.name) does not match entry \(register.entry): the register was "
                             + "changed. Run privyseal audit verify for details.")
                 }
-                return false
             }
             registers[register.name] = register
         }
@@ -79,16 +72,6 @@ struct LogAppenderOpening {
                     + "Run privyseal audit verify for details.")
         }
         return registers
-    }
-
-    func lastTime(of size: Int) throws(AuditStoreError) -> Timestamp? {
-        guard size > 0 else { return nil }
-        var time: Timestamp?
-        try transaction.entries(in: size - 1..<size) { entry throws(AuditStoreError) in
-            time = EntryFields(entry.body)?.time
-            return false
-        }
-        return time
     }
 
     private func compare(with known: SignedTreeHead, _ size: Int, _ roots: [[UInt8]]) throws(AuditStoreError) {

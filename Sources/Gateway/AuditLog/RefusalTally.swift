@@ -12,31 +12,26 @@ final class RefusalTally: Sendable {
     private let rows = Mutex<[Row: [String: Int]]>([:])
 
     func count(_ reason: String, client: String?, at time: Timestamp) {
-        let row = Row(client: client, minute: Self.minute(of: time))
+        let row = Row(client: client, minute: time.seconds / 60)
         rows.withLock { $0[row, default: [:]][reason, default: 0] += 1 }
     }
 
     /// Takes the counts of completed minutes, the earliest first.
-    func takeFinished(at time: Timestamp) -> [RefusalCounts] {
-        let current = Self.minute(of: time)
-        return take { $0.minute != current }
-    }
-
-    func take() -> [RefusalCounts] { take { _ in true } }
-
-    private func take(where isWanted: (Row) -> Bool) -> [RefusalCounts] {
+    ///
+    /// - Parameter isLast: whether to take the counts of the current minute, too.
+    /// - Returns: entries with the times of the counted minutes, so that they belong to the right hour, day and month.
+    func take(at now: Timestamp, isLast: Bool = false) -> [AuditEntry] {
+        let current = now.seconds / 60
         let taken = rows.withLock { rows in
-            guard !rows.isEmpty else { return rows }
-            let taken = rows.filter { isWanted($0.key) }
-            rows = rows.filter { !isWanted($0.key) }
+            let taken = rows.filter { isLast || $0.key.minute != current }
+            for row in taken.keys { rows[row] = nil }
             return taken
         }
         return taken.sorted { ($0.key.minute, $0.key.client ?? "") < ($1.key.minute, $1.key.client ?? "") }
             .map { row, counts in
-                RefusalCounts(
-                    client: row.client, minute: Timestamp(milliseconds: row.minute * 60_000), counts: counts)
+                let begin = Timestamp(milliseconds: row.minute * 60_000)
+                let end = Timestamp(milliseconds: begin.milliseconds + 59_999)
+                return AuditEntry(.refusals(client: row.client, minute: begin, counts: counts), at: min(now, end))
             }
     }
-
-    private static func minute(of time: Timestamp) -> Int64 { time.seconds / 60 }
 }

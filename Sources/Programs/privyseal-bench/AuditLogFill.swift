@@ -47,7 +47,7 @@ struct AuditLogFill: AsyncParsableCommand {
             for first in 0..<Self.writers {
                 group.addTask { [count] in
                     for number in stride(from: first, to: count, by: Self.writers) {
-                        try await log.record(.signature(Self.record(number)))
+                        try await log.record(Self.signature(number))
                     }
                 }
             }
@@ -83,9 +83,9 @@ struct AuditLogFill: AsyncParsableCommand {
     }
 
     /// 70 % of the entries name one of 5 products, the others one of 199: few products sell well.
-    private static func record(_ number: Int) -> SignatureRecord {
+    private static func signature(_ number: Int) -> AuditEvent {
         let product = number % 10 < 7 ? number % 5 : number % 199
-        return SignatureRecord(
+        return .signature(
             client: ["shop", "support", "web"][number % 3], app: "com.example.app", feature: "promotional-offer",
             keyID: "2X9R4HXF34", fingerprint: Array("CUrONARA7wFoqq147j0ibkTCI-wzq6cQnY1M7e1qmpM".utf8),
             tokenSerial: "d2f1b07c5e9a4c31",

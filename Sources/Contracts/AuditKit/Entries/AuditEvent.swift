@@ -1,63 +1,15 @@
 public import Crypto
 public import SigningKit
 
-/// An entry as the store holds it: canonical JSON (RFC 8785), the input of the Merkle tree's leaf hash.
-public struct AuditEntry: Hashable, Sendable {
-    /// The version of the entry format in `docs/audit-format.md`.
-    public static let version = 1
+/// An event that the audit log records: its kind, and the members of its entry except kind, time and version.
+public struct AuditEvent: Sendable {
+    let kind: String
+    let members: [EntryMember]
 
-    public let bytes: [UInt8]
-
-    /// - Parameter time: when the event happened.
-    public init(_ event: AuditEvent, at time: Timestamp) {
-        bytes = EntryWriter(time).bytes(of: event)
+    private init(_ kind: String, _ members: KeyValuePairs<String, (any EntryValue)?> = [:]) {
+        self.kind = kind
+        self.members = members.compactMap { name, value in value.map { (name, $0) } }
     }
-}
-
-/// The events that the audit log records.
-public enum AuditEvent: Sendable {
-    case signature(SignatureRecord)
-    case refusal(RefusalRecord)
-    /// Refused requests, counted for each client and minute instead of recorded, so that a flood cannot fill the disk.
-    case refusals(RefusalCounts)
-
-    /// The gateway began to serve.
-    ///
-    /// - Parameter configuration: SHA-256 of the configuration file, 32 bytes.
-    case start(configuration: [UInt8], version: String)
-    case stop
-    /// - Parameters:
-    ///   - configuration: SHA-256 of the configuration file, 32 bytes; nil when it could not be read.
-    ///   - changes: one sentence for each change.
-    case reload(outcome: ReloadResult, configuration: [UInt8]?, changes: [String], actor: String)
-    case client(name: String, change: ChangeKind, actor: String)
-    case key(KeyRecord)
-    /// - Parameter event: `lost`, `back` or `pin-refused`.
-    case token(event: String, label: String?, serial: String?, reason: String?)
-    /// - Parameter register: the register's new content.
-    case life(KeyLifecycleEntry, register: (name: String, value: [UInt8]))
-
-    /// The actor made a compliance report or ran a drill, and has a document about it.
-    ///
-    /// - Parameters:
-    ///   - subject: `compliance` or `drill`.
-    ///   - digest: SHA-256 of the document's bytes, 32 bytes.
-    case report(subject: String, id: String, digest: [UInt8], hasPassed: Bool, actor: String)
-    /// The actor had the gateway verify the log up to `size`.
-    case verification(size: Int, isIntact: Bool, actor: String)
-    /// Entries `from` up to, but not including, `to` were archived and removed from the store.
-    case archive(from: Int, to: Int, actor: String)
-    /// The log could not be written for a time. The gateway refused `refused` requests because of that. It dropped
-    /// `lostEvents` events because too many were waiting.
-    case outage(milliseconds: Int, reason: String, refused: Int, lostEvents: Int)
-    /// The wall clock was set.
-    ///
-    /// - Parameters:
-    ///   - before: the time that the clock would show otherwise, or the time of the previous entry.
-    ///   - milliseconds: the size of the step; negative when the clock was set back.
-    case clock(before: Timestamp, milliseconds: Int64)
-    /// No event happened since the previous checkpoint.
-    case idle
 
     public static let kinds = [
         "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
@@ -65,121 +17,185 @@ public enum AuditEvent: Sendable {
     ]
 }
 
-public enum ChangeKind: String, Sendable {
-    case added, removed, changed
+// MARK: Requests
+
+extension AuditEvent {
+    /// A released signature. It holds no payload, no signature, and only a keyed hash of the user.
+    ///
+    /// - Parameters:
+    ///   - fingerprint: Base64url of the SHA-256 of the key's SubjectPublicKeyInfo.
+    ///   - tokenSerial: the serial number of the token that signed; nil for a key in a file.
+    ///   - user: a keyed hash, see `UserHash`; nil if the request names no user.
+    ///   - digest: SHA-256 of the signing input.
+    ///   - item: position in a batch, from 0; nil for a single request.
+    ///   - keyMicroseconds: from the call of the key to the verified signature.
+    ///   - requestMicroseconds: from the request's arrival to the creation of this event.
+    public static func signature(
+        client: String, app: String, feature: String, keyID: String, fingerprint: [UInt8], tokenSerial: String?,
+        subject: OfferSubject, user: [UInt8]?, digest: SHA256Digest, nonce: Nonce, requestID: String, item: Int?,
+        keyMicroseconds: Int, requestMicroseconds: Int
+    ) -> AuditEvent {
+        let took = ["key": keyMicroseconds, "request": requestMicroseconds]
+        return AuditEvent(
+            "signature",
+            [
+                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "feature": feature,
+                "fingerprint": UnescapedText(fingerprint), "item": item, "key": keyID,
+                "nonce": UnescapedText(nonce.text), "offers": subject.offers, "products": subject.products,
+                "requestId": requestID, "tokenSerial": tokenSerial, "took": took,
+                "user": user.map { UnescapedText($0) },
+            ])
+    }
+
+    /// A request of a known client that got no signature.
+    ///
+    /// - Parameters:
+    ///   - app: what the client asked for, as `feature` and `keyID`. Only configured names are recorded: the log holds
+    ///     no name that a caller made up.
+    ///   - reason: the problem type, such as `invalid-request`.
+    ///   - item: position in a batch, from 0.
+    public static func refusal(
+        client: String, app: String? = nil, feature: String? = nil, keyID: String? = nil, reason: String, status: Int,
+        requestID: String, item: Int? = nil
+    ) -> AuditEvent {
+        AuditEvent(
+            "refusal",
+            [
+                "app": app, "client": client, "feature": feature, "item": item, "key": keyID, "reason": reason,
+                "requestId": requestID, "status": status,
+            ])
+    }
+
+    /// The refused requests of one client in one minute that are counted instead of recorded, so that a flood cannot
+    /// fill the disk.
+    ///
+    /// - Parameters:
+    ///   - client: nil for unauthenticated callers.
+    ///   - minute: the start of the minute.
+    ///   - counts: by problem type, such as `forbidden`.
+    public static func refusals(client: String?, minute: Timestamp, counts: [String: Int]) -> AuditEvent {
+        AuditEvent("refusals", ["client": client, "counts": counts, "minute": minute])
+    }
+}
+
+// MARK: The gateway
+
+extension AuditEvent {
+    /// The gateway began to serve.
+    ///
+    /// - Parameter configuration: SHA-256 of the configuration file, 32 bytes.
+    public static func start(configuration: [UInt8], version: String) -> AuditEvent {
+        AuditEvent("start", ["configuration": UnescapedText(base64: configuration), "version": version])
+    }
+
+    public static let stop = AuditEvent("stop")
+
+    /// - Parameters:
+    ///   - configuration: SHA-256 of the configuration file, 32 bytes; nil when it could not be read.
+    ///   - changes: one sentence for each change.
+    public static func reload(
+        outcome: ReloadResult, configuration: [UInt8]?, changes: [String], actor: String
+    ) -> AuditEvent {
+        AuditEvent(
+            "reload",
+            [
+                "actor": actor, "changes": changes.isEmpty ? nil : changes,
+                "configuration": configuration.map { UnescapedText(base64: $0) }, "outcome": outcome.rawValue,
+            ])
+    }
+
+    /// - Parameter change: `added`, `removed` or `changed`.
+    public static func client(name: String, change: String, actor: String) -> AuditEvent {
+        AuditEvent("client", ["actor": actor, "change": change, "client": name])
+    }
+
+    /// - Parameters:
+    ///   - fingerprint: Base64url of the SHA-256 of the key's SubjectPublicKeyInfo; nil while there is no key.
+    ///   - state: one of `ready`, `degraded`, `down`, `refused`, or `removed` when the configuration no longer names
+    ///     the key.
+    public static func key(
+        keyID: String, fingerprint: [UInt8]?, state: String, reason: String?, tokenSerial: String?
+    ) -> AuditEvent {
+        AuditEvent(
+            "key",
+            [
+                "fingerprint": fingerprint.map { UnescapedText($0) }, "key": keyID, "reason": reason, "state": state,
+                "tokenSerial": tokenSerial,
+            ])
+    }
+
+    /// - Parameter event: `lost`, `back` or `pin-refused`.
+    public static func token(event: String, label: String?, serial: String?, reason: String?) -> AuditEvent {
+        AuditEvent("token", ["event": event, "label": label, "reason": reason, "tokenSerial": serial])
+    }
+
+    /// - Parameter register: the register's new content.
+    public static func life(_ entry: KeyLifecycleEntry, register: (name: String, value: [UInt8])) -> AuditEvent {
+        let digest = UnescapedText(base64: Array(AuditRegister.digest(of: register.value)))
+        return AuditEvent(
+            "life",
+            [
+                "action": entry.action, "actor": entry.actor, "approver": entry.approver, "digest": digest,
+                "event": entry.event.rawValue, "evidence": entry.evidence.isEmpty ? nil : entry.evidence,
+                "fingerprint": entry.fingerprint, "from": entry.from, "id": entry.id, "issuer": entry.issuerID,
+                "key": entry.keyID, "reason": entry.reason, "register": register.name, "retireAt": entry.retireAt,
+                "to": entry.to,
+            ])
+    }
+}
+
+// MARK: Operators and the log
+
+extension AuditEvent {
+    /// The actor made a compliance report or ran a drill, and has a document about it.
+    ///
+    /// - Parameters:
+    ///   - subject: `compliance` or `drill`.
+    ///   - digest: SHA-256 of the document's bytes, 32 bytes.
+    public static func report(
+        subject: String, id: String, digest: [UInt8], hasPassed: Bool, actor: String
+    ) -> AuditEvent {
+        AuditEvent(
+            "report",
+            [
+                "actor": actor, "digest": UnescapedText(base64: digest), "id": id,
+                "outcome": hasPassed ? "passed" : "failed", "subject": subject,
+            ])
+    }
+
+    /// The actor had the gateway verify the log up to `size`.
+    public static func verification(size: Int, isIntact: Bool, actor: String) -> AuditEvent {
+        AuditEvent("verification", ["actor": actor, "outcome": isIntact ? "intact" : "broken", "size": size])
+    }
+
+    /// Entries `from` up to, but not including, `to` were archived and removed from the store.
+    public static func archive(from: Int, to: Int, actor: String) -> AuditEvent {
+        AuditEvent("archive", ["actor": actor, "from": from, "to": to])
+    }
+
+    /// The log could not be written for a time. The gateway refused `refused` requests because of that. It dropped
+    /// `lostEvents` events because too many were waiting.
+    public static func outage(milliseconds: Int, reason: String, refused: Int, lostEvents: Int) -> AuditEvent {
+        AuditEvent(
+            "outage",
+            ["lostEvents": lostEvents, "milliseconds": milliseconds, "reason": reason, "refused": refused])
+    }
+
+    /// The wall clock was set.
+    ///
+    /// - Parameters:
+    ///   - before: the time that the clock would show otherwise, or the time of the previous entry.
+    ///   - milliseconds: the size of the step; negative when the clock was set back.
+    public static func clock(before: Timestamp, milliseconds: Int64) -> AuditEvent {
+        AuditEvent("clock", ["before": before, "milliseconds": Int(milliseconds)])
+    }
+
+    /// No event happened since the previous checkpoint.
+    public static let idle = AuditEvent("idle")
 }
 
 public enum ReloadResult: String, Sendable {
     case applied, unchanged, refused
-}
-
-public struct KeyRecord: Sendable {
-    public var keyID: String
-    /// Base64url of the SHA-256 of the key's SubjectPublicKeyInfo; nil while there is no key.
-    public var fingerprint: [UInt8]?
-    /// One of `ready`, `degraded`, `down`, `refused`, or `removed` when the configuration no longer names the key.
-    public var state: String
-    public var reason: String?
-    public var tokenSerial: String?
-
-    public init(keyID: String, fingerprint: [UInt8]?, state: String, reason: String?, tokenSerial: String?) {
-        self.keyID = keyID
-        self.fingerprint = fingerprint
-        self.state = state
-        self.reason = reason
-        self.tokenSerial = tokenSerial
-    }
-}
-
-/// A released signature. It holds no payload, no signature, and only a keyed hash of the user.
-public struct SignatureRecord: Sendable {
-    public var client: String
-    public var app: String
-    public var feature: String
-    public var keyID: String
-    /// Base64url of the SHA-256 of the key's SubjectPublicKeyInfo.
-    public var fingerprint: [UInt8]
-    /// The serial number of the token that signed; nil for a key in a file.
-    public var tokenSerial: String?
-    public var subject: OfferSubject
-    /// A keyed hash, see `UserHash`; nil if the request names no user.
-    public var user: [UInt8]?
-    /// SHA-256 of the signing input.
-    public var digest: SHA256Digest
-    public var nonce: Nonce
-    public var requestID: String
-    /// Position in a batch, from 0; nil for a single request.
-    public var item: Int?
-    /// Microseconds from the call of the key to the verified signature.
-    public var keyMicroseconds: Int
-    /// Microseconds from the request's arrival to the creation of this record.
-    public var requestMicroseconds: Int
-
-    public init(
-        client: String, app: String, feature: String, keyID: String, fingerprint: [UInt8], tokenSerial: String?,
-        subject: OfferSubject, user: [UInt8]?, digest: SHA256Digest, nonce: Nonce, requestID: String, item: Int?,
-        keyMicroseconds: Int, requestMicroseconds: Int
-    ) {
-        self.client = client
-        self.app = app
-        self.feature = feature
-        self.keyID = keyID
-        self.fingerprint = fingerprint
-        self.tokenSerial = tokenSerial
-        self.subject = subject
-        self.user = user
-        self.digest = digest
-        self.nonce = nonce
-        self.requestID = requestID
-        self.item = item
-        self.keyMicroseconds = keyMicroseconds
-        self.requestMicroseconds = requestMicroseconds
-    }
-}
-
-/// A request of a known client that got no signature.
-public struct RefusalRecord: Sendable {
-    public var client: String
-    /// What the client asked for. Only configured names are recorded: the log holds no name that a caller made up.
-    public var app: String?
-    public var feature: String?
-    public var keyID: String?
-    /// The problem type, such as `invalid-request`.
-    public var reason: String
-    public var status: Int
-    public var requestID: String
-    /// Position in a batch, from 0.
-    public var item: Int?
-
-    public init(
-        client: String, app: String? = nil, feature: String? = nil, keyID: String? = nil,
-        reason: String, status: Int, requestID: String, item: Int? = nil
-    ) {
-        self.client = client
-        self.app = app
-        self.feature = feature
-        self.keyID = keyID
-        self.reason = reason
-        self.status = status
-        self.requestID = requestID
-        self.item = item
-    }
-}
-
-/// The refused requests of one client in one minute that are counted instead of recorded.
-public struct RefusalCounts: Sendable {
-    /// Nil for unauthenticated callers.
-    public var client: String?
-    /// The start of the minute.
-    public var minute: Timestamp
-    /// Counts by problem type, such as `forbidden`.
-    public var counts: [String: Int]
-
-    public init(client: String?, minute: Timestamp, counts: [String: Int]) {
-        self.client = client
-        self.minute = minute
-        self.counts = counts
-    }
 }
 
 /// A lifecycle event of a key. The register holds the state that results from it.

@@ -22,17 +22,32 @@ public struct AuditQueryText: Hashable, Sendable {
         query.since = try moment(since, "since", now)
         query.until = try moment(until, "until", now)
         if let day {
-            guard since == nil, until == nil else { throw .dayAndPeriod }
-            guard let range = AuditTime.day(day) else { throw .notDay(day) }
+            guard since == nil, until == nil else {
+                throw AuditQueryError("day", "A day is already a period: give either day, or since and until.")
+            }
+            guard let range = AuditTime.day(day) else {
+                throw AuditQueryError(
+                    "day",
+                    "\"\(PlainText.of(day))\" is not a day: give a calendar date in UTC, such as 2026-11-21.")
+            }
             (query.since, query.until) = (range.lowerBound, range.upperBound)
         }
         if let since = query.since, let until = query.until, since >= until {
-            throw .emptyPeriod(since: since.text, until: until.text)
+            throw AuditQueryError(
+                "until",
+                "The period from since (\(since.text)) to until (\(until.text)) is empty: until must be later, and is "
+                    + "not included itself.")
         }
         for term in AuditTerm.allCases where terms[term]?.isEmpty == true {
-            throw .emptyValue(parameter: term.rawValue)
+            throw AuditQueryError(
+                term.rawValue, "No entry has an empty \(term.rawValue): leave it out to find all entries.")
         }
-        if let kind = terms[.kind], !AuditEvent.kinds.contains(kind) { throw .unknownKind(kind) }
+        if let kind = terms[.kind], !AuditEvent.kinds.contains(kind) {
+            throw AuditQueryError(
+                "kind",
+                "\"\(PlainText.of(kind))\" is not a kind of entry: give one of "
+                    + "\(AuditEvent.kinds.joined(separator: ", ")).")
+        }
         query.terms = terms
         return query
     }
@@ -42,51 +57,24 @@ public struct AuditQueryText: Hashable, Sendable {
     ) throws(AuditQueryError) -> Timestamp? {
         guard let text else { return nil }
         guard let moment = AuditTime.parse(text, at: now) else {
-            throw .notMoment(parameter: parameter, text: text)
+            throw AuditQueryError(
+                parameter,
+                "\"\(PlainText.of(text))\" is not a time for \(parameter): give a time such as 2026-11-21T13:27:00Z, a "
+                    + "date such as 2026-11-21, or how long ago, such as 24h or 7d.")
         }
         return moment
     }
 }
 
-/// Why a query is invalid. The description names the parameter and the remedy.
-public enum AuditQueryError: Error, Hashable, Sendable {
-    case notMoment(parameter: String, text: String)
-    case notDay(String)
-    /// `day` is given together with `since` or `until`.
-    case dayAndPeriod
-    /// `until` is not after `since`.
-    case emptyPeriod(since: String, until: String)
-    case emptyValue(parameter: String)
-    case unknownKind(String)
-}
+/// Why a query is invalid.
+public struct AuditQueryError: Error, Hashable, CustomStringConvertible {
+    public let parameter: String
+    /// A sentence that names the parameter and the remedy.
+    public let description: String
 
-extension AuditQueryError {
-    public var parameter: String {
-        switch self {
-        case .notMoment(let parameter, _), .emptyValue(let parameter): parameter
-        case .notDay, .dayAndPeriod: "day"
-        case .emptyPeriod: "until"
-        case .unknownKind: "kind"
-        }
-    }
-}
-
-extension AuditQueryError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .notMoment(let parameter, let text):
-            "\"\(PlainText.of(text))\" is not a time for \(parameter): give a time such as 2026-11-21T13:27:00Z, a "
-                + "date such as 2026-11-21, or how long ago, such as 24h or 7d."
-        case .notDay(let text):
-            "\"\(PlainText.of(text))\" is not a day: give a calendar date in UTC, such as 2026-11-21."
-        case .dayAndPeriod: "A day is already a period: give either day, or since and until."
-        case .emptyPeriod(let since, let until):
-            "The period from since (\(since)) to until (\(until)) is empty: until must be later, and is not included "
-                + "itself."
-        case .unknownKind(let text):
-            "\"\(PlainText.of(text))\" is not a kind of entry: give one of \(AuditEvent.kinds.joined(separator: ", "))."
-        case .emptyValue(let parameter): "No entry has an empty \(parameter): leave it out to find all entries."
-        }
+    init(_ parameter: String, _ description: String) {
+        self.parameter = parameter
+        self.description = description
     }
 }
 

@@ -2,7 +2,7 @@ public import SigningKit
 
 /// The number of signatures, or of refusals with one reason, by client, feature and key in an interval.
 public struct AuditTally: Hashable, Sendable {
-    /// The start of the hour; after `AuditInterval.sums`, of the hour, day or month.
+    /// The start of the hour, day or month.
     public let begin: Timestamp
     public let client: String?
     public let feature: String?
@@ -15,7 +15,7 @@ public struct AuditTally: Hashable, Sendable {
 /// The values by which signatures and refusals are counted. Names are compared by their bytes.
 public struct TallyKey: Hashable, Sendable {
     /// The start of the hour, or of another interval.
-    public let begin: Timestamp
+    public internal(set) var begin: Timestamp
     public let client: ExactText?
     public let feature: ExactText?
     public let key: ExactText?
@@ -66,12 +66,6 @@ public struct TallyKey: Hashable, Sendable {
             }
         }
     }
-
-    public func tally(_ count: Int) -> AuditTally {
-        AuditTally(
-            begin: begin, client: client?.text, feature: feature?.text, key: key?.text, outcome: outcome.text,
-            count: count)
-    }
 }
 
 extension [TallyKey: Int] {
@@ -106,25 +100,26 @@ public enum AuditInterval: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Sums hourly tallies by interval, sorted by time, then by the bytes of client, key, feature and outcome.
-    public func sums(_ tallies: [AuditTally]) -> [AuditTally] {
-        var counts: [TallyKey: Int] = [:]
-        var last: (hour: Timestamp, begin: Timestamp)?
-        for tally in tallies {
-            let begin = last?.hour == tally.begin ? last?.begin ?? tally.begin : begin(of: tally.begin)
-            last = (tally.begin, begin)
-            let key = TallyKey(
-                begin: begin, client: tally.client.map { ExactText($0) }, feature: tally.feature.map { ExactText($0) },
-                key: tally.key.map { ExactText($0) }, outcome: ExactText(tally.outcome))
-            counts.add(tally.count, to: key)
+    /// Sums hourly counts by interval, sorted by time, then by the bytes of client, key, feature and outcome.
+    public func sums(_ hours: [TallyKey: Int]) -> [AuditTally] {
+        var (counts, begins) = ([TallyKey: Int](), [Timestamp: Timestamp]())
+        for (key, count) in hours {
+            let begin = begins[key.begin] ?? begin(of: key.begin)
+            begins[key.begin] = begin
+            var key = key
+            key.begin = begin
+            counts.add(count, to: key)
         }
-        return counts.map { $0.key.tally($0.value) }.sorted { one, other in
+        return counts.map { key, count in
+            AuditTally(
+                begin: key.begin, client: key.client?.text, feature: key.feature?.text, key: key.key?.text,
+                outcome: key.outcome.text, count: count)
+        }.sorted { one, other in
+            func names(_ tally: AuditTally) -> [String] {
+                [tally.client ?? "", tally.key ?? "", tally.feature ?? "", tally.outcome]
+            }
             guard one.begin == other.begin else { return one.begin < other.begin }
-            return one.names.lexicographicallyPrecedes(other.names) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return names(one).lexicographicallyPrecedes(names(other)) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
     }
-}
-
-extension AuditTally {
-    fileprivate var names: [String] { [client ?? "", key ?? "", feature ?? "", outcome] }
 }

@@ -18,22 +18,21 @@ public struct SearchCoverage: Hashable, Sendable {
 
     /// Describes a search. Nil if the search did not use the index.
     public var sentence: String? {
-        guard byIndex > 0 else { return nil }
-        return
-            "The search index answered for \(byIndex) of \(byIndex + byReading) entries; it named \(foundByIndex) of "
-            + "the \(found) that \(isStopped ? "were found until the search stopped" : "match"). \(Self.cure)"
+        let end = isStopped ? "were found until the search stopped" : "match"
+        return sentence("it named \(foundByIndex) of the \(found) that \(end)")
     }
 
     /// Describes counts. Nil if they did not use the index.
     public var countSentence: String? {
-        guard byIndex > 0 else { return nil }
-        return
-            "The search index answered for \(byIndex) of \(byIndex + byReading) entries; an entry that it omits is not "
-            + "counted. \(Self.cure)"
+        sentence("an entry that it omits is not counted")
     }
 
-    /// The remedy is a copy, because a running gateway rebuilds its index.
-    private static let cure = "To read every entry, search a copy of the log without its index."
+    private func sentence(_ result: String) -> String? {
+        guard byIndex > 0 else { return nil }
+        // The remedy is a copy, because a running gateway rebuilds its index.
+        return "The search index answered for \(byIndex) of \(byIndex + byReading) entries; \(result). To read every "
+            + "entry, search a copy of the log without its index."
+    }
 }
 
 /// Entries that a reader expected in the store and did not find.
@@ -48,9 +47,9 @@ public struct MissingEntries: Hashable, Sendable {
         (first, count) = (range.lowerBound, range.count)
     }
 
-    mutating func add(_ other: MissingEntries) {
-        first = min(first, other.first)
-        let (sum, overflows) = count.addingReportingOverflow(other.count)
+    fileprivate mutating func add(_ range: Range<Int>) {
+        first = min(first, range.lowerBound)
+        let (sum, overflows) = count.addingReportingOverflow(range.count)
         count = overflows ? .max : sum
     }
 
@@ -70,8 +69,7 @@ public struct MissingEntries: Hashable, Sendable {
 
 extension Optional where Wrapped == MissingEntries {
     public mutating func add(_ range: Range<Int>) {
-        guard let more = MissingEntries(range) else { return }
-        if self == nil { self = more } else { self?.add(more) }
+        if self == nil { self = MissingEntries(range) } else if !range.isEmpty { self?.add(range) }
     }
 }
 
@@ -80,11 +78,8 @@ extension AuditReader {
     public func archived(before query: AuditQuery) throws(AuditStoreError) -> Int? {
         let first = try firstIndex()
         guard first > query.indexes.lowerBound else { return nil }
-        var since = query.since
-        try entries(in: first..<first + 1) { entry in
-            if let time = EntryFields(entry.body)?.time, let begin = since, begin < time { since = nil }
-            return false
-        }
-        return since == nil ? first : nil
+        guard let since = query.since else { return first }
+        let time = try entry(at: first).flatMap { EntryFields($0.body)?.time }
+        return time.map { since < $0 } ?? false ? first : nil
     }
 }

@@ -5,7 +5,7 @@ import StrictJSON
 public enum EntryJSON {
     /// The entry's bytes, the input of its leaf hash. Nil for other bytes, which could break a line-based reader.
     public static func line(_ entry: StoredEntry) -> [UInt8]? {
-        EntryFields(entry.body)?.isLine == true && (try? JSONDocument(parsing: entry.body)) != nil ? entry.body : nil
+        EntryFields(line: entry.body).map { _ in entry.body }
     }
 
     /// `{"index":7,"entry":{…}}`, or `{"index":7,"damaged":"…"}` with the bytes in Base64 if they are not an entry.
@@ -34,32 +34,26 @@ public enum EntryCSV {
 
     /// One cell for each header column. Nil if the bytes are not an entry.
     public static func cells(_ entry: StoredEntry) -> [String]? {
-        guard let fields = EntryFields(entry.body), fields.isLine else { return nil }
+        guard let fields = EntryFields(line: entry.body) else { return nil }
         var values = Dictionary(fields.all.map { ($0.name, $0.value) }) { first, _ in first }
         func take(_ name: String) -> String { values.removeValue(forKey: name).map(cell) ?? "" }
         func takeOutcome() -> String {
-            let outcomes = fields.values(of: .outcome)
+            // Like `EntryFields.values(of: .outcome)`: only refusals have a `status`, and others may have a `reason`.
             // `counts` stays in `other`, because it holds numbers besides the outcome names.
-            if let name = outcomeMember(values) { values[name] = nil }
-            return list(outcomes)
+            let names = values["status"] != nil ? ["reason"] : ["outcome", "state", "event", "change"]
+            if let name = names.first(where: { values[$0] != nil }) { values[name] = nil }
+            return list(fields.values(of: .outcome))
         }
-        let took = Dictionary(fields.numbers("took").map { ($0.name, $0.number) }) { first, _ in first }
-        func takeTime(_ name: String) -> String { took[name].map(String.init) ?? "" }
+        let took = Dictionary(fields.numbers("took").map { ($0.name, String($0.number)) }) { first, _ in first }
         let begin = [String(entry.index), take("time"), take("kind"), takeOutcome()]
         let middle = header[4..<18].map(take)
         values["took"] = nil
         let version = take("v")
-        return begin + middle + [takeTime("key"), takeTime("request"), other(values), version]
+        return begin + middle + [took["key"] ?? "", took["request"] ?? "", other(values), version]
     }
 
-    private static func outcomeMember(_ values: [String: [UInt8]]) -> String? {
-        // Like `EntryFields.values(of: .outcome)`: only refusals have a `status`, and others may have a `reason`.
-        values["status"] != nil ? "reason" : ["outcome", "state", "event", "change"].first { values[$0] != nil }
-    }
-
-    private static func cell(_ value: [UInt8]) -> String {
-        value.first == UInt8(ascii: "[")
-            ? list(EntryScanner.elements(of: value[...]).compactMap(EntryScanner.text)) : EntryFields.text(of: value)
+    private static func cell(_ value: JSONValue) -> String {
+        value.kind == .array ? list(EntryFields.texts(value)) : EntryFields.text(of: value)
     }
 
     /// The texts joined by spaces, or as JSON if one of them contains a space, is empty or starts with `[`.
@@ -67,19 +61,17 @@ public enum EntryCSV {
         guard texts.contains(where: { $0.isEmpty || $0.contains(" ") || $0.hasPrefix("[") }) else {
             return texts.joined(separator: " ")
         }
-        var writer = JSONWriter()
-        writer.array { writer in for text in texts { writer.string(text) } }
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return JSONText.string(texts)
     }
 
     /// A JSON object; empty text if no member is left.
-    private static func other(_ values: [String: [UInt8]]) -> String {
+    private static func other(_ values: [String: JSONValue]) -> String {
         guard !values.isEmpty else { return "" }
         var writer = JSONWriter()
         writer.object { writer in
             for (name, value) in values.sorted(by: { $0.key < $1.key }) {
                 writer.name(escaping: name)
-                writer.raw(value)
+                writer.raw(value.rawBytes)
             }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -90,24 +82,12 @@ public enum EntryCSV {
 public enum CSV {
     /// One row, with CRLF.
     public static func row(_ cells: [String]) -> [UInt8] {
-        var row: [UInt8] = []
-        for (position, cell) in cells.enumerated() {
-            if position > 0 { row.append(UInt8(ascii: ",")) }
-            append(cell, to: &row)
-        }
-        return row + "\r\n".utf8
+        Array((cells.map(quoted).joined(separator: ",") + "\r\n").utf8)
     }
 
-    private static func append(_ text: String, to row: inout [UInt8]) {
-        // Compare bytes: as a `Character`, CR LF is a single element.
-        guard text.utf8.contains(where: "\",\r\n".utf8.contains) else { return row.append(contentsOf: text.utf8) }
-        row.append(quotationMark)
-        for byte in text.utf8 {
-            if byte == quotationMark { row.append(quotationMark) }
-            row.append(byte)
-        }
-        row.append(quotationMark)
+    private static func quoted(_ text: String) -> String {
+        // Compare bytes and scalars: as a `Character`, CR LF is a single element, and so is a mark with an accent.
+        guard text.utf8.contains(where: "\",\r\n".utf8.contains) else { return text }
+        return "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
-
-    private static let quotationMark = UInt8(ascii: "\"")
 }

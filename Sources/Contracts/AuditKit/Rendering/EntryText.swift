@@ -9,7 +9,7 @@ import TransparencyLog
 /// spaces separate values. An ambiguous value is a JSON string.
 public enum EntryLine {
     public static func text(_ entry: StoredEntry) -> String {
-        guard let fields = EntryFields(entry.body), fields.isLine else {
+        guard let fields = EntryFields(line: entry.body) else {
             return "\(entry.index)  (\(entry.body.count) bytes that are not an entry; run privyseal audit verify)"
         }
         let kind = fields.kind ?? "-"
@@ -30,7 +30,7 @@ public enum EntryLine {
             fields.text("client").map(quoted), fields.text("app").map(quoted), fields.text("feature").map(quoted),
             subject.isEmpty ? nil : subject.map { $0.map(quoted).joined(separator: ",") }.joined(separator: "/"),
             fields.text("key").map(quoted), fields.values(of: .outcome).first.map(quoted),
-            fields.text("requestId").map { quoted($0) + item(fields) },
+            fields.text("requestId").map { quoted($0) + (fields.integer("item").map { "#\($0)" } ?? "") },
         ].map { $0 ?? "-" }
     }
 
@@ -42,19 +42,15 @@ public enum EntryLine {
                 scalar.isASCII ? !dividers.contains(scalar) : !scalar.properties.isWhitespace && scalar != "\u{2800}"
             }
         guard !isPlain else { return text }
-        var writer = JSONWriter(capacity: text.utf8.count + 2)
-        writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return JSONText.string(text)
     }
 
     private static let dividers: Set<Unicode.Scalar> = [" ", "\"", ",", "/", "#"]
 
-    private static func item(_ fields: EntryFields) -> String { fields.integer("item").map { "#\($0)" } ?? "" }
-
     /// The value as text, or as JSON if it contains spaces.
-    private static func word(_ value: [UInt8]) -> String {
+    private static func word(_ value: JSONValue) -> String {
         let text = EntryFields.text(of: value)
-        return text.contains(" ") ? String(decoding: value, as: UTF8.self) : text
+        return text.contains(" ") ? EntryFields.json(value) : text
     }
 }
 
@@ -66,7 +62,7 @@ public enum EntryDetail {
         if StoredEntry.mark(of: leaf, at: entry.index) != entry.mark {
             lines.append(("Attention", "the entry does not match its mark: run privyseal audit verify"))
         }
-        if let fields = EntryFields(entry.body), fields.isLine {
+        if let fields = EntryFields(line: entry.body) {
             lines += fields.all.flatMap { rows(of: $0.name, $0.value) }
         } else {
             lines.append(("Attention", "these \(entry.body.count) bytes are not an entry: run privyseal audit verify"))
@@ -77,20 +73,20 @@ public enum EntryDetail {
         }.joined(separator: "\n")
     }
 
-    private static func rows(of name: String, _ value: [UInt8]) -> [(String, String)] {
+    private static func rows(of name: String, _ value: JSONValue) -> [(String, String)] {
         let label = labels[name] ?? PlainText.of(name)
+        let text = EntryFields.text(of: value)
         switch name {
         case "digest", "fingerprint", "configuration":
-            guard let text = EntryScanner.text(value[...]), let bytes = Base64.url.decode(Array(text.utf8)) else {
-                break
-            }
+            guard value.kind == .string, let bytes = Base64.url.decode(Array(text.utf8)) else { break }
             return [(label, text), ("", Hexadecimal.encode(bytes))]
         case "took":
-            let parts = (EntryFields(value)?.all ?? []).map { "\($0.name) \(EntryFields.text(of: $0.value)) µs" }
+            let members = (try? value.anyObject().members) ?? []
+            let parts = members.map { "\($0.name) \(EntryFields.text(of: $0.value)) µs" }
             return [(label, parts.joined(separator: ", "))]
         default: break
         }
-        return [(label, EntryFields.text(of: value))]
+        return [(label, text)]
     }
 
     private static let labels = [

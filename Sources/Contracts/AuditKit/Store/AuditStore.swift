@@ -47,14 +47,35 @@ public protocol AuditStore: AnyObject, Sendable {
     func close()
 }
 
-/// The operations within one transaction.
-public protocol AuditTransaction: AnyObject {
-    /// The stored signed tree head, even if another process wrote it; nil for a log without entries.
+/// What a reader and a transaction can read.
+public protocol AuditContent: AnyObject {
+    /// The latest signed tree head, even if another process wrote it; nil for a log without entries.
     func head() throws(AuditStoreError) -> SignedTreeHead?
+
+    /// Visits entries in order and skips missing ones.
     func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError)
-    /// The roots of the closed segments, from the first.
+
+    /// The roots of the closed segments, from the first, archived segments included.
     func segmentRoots() throws(AuditStoreError) -> [[UInt8]]
 
+    /// The registers, sorted by name.
+    func registers() throws(AuditStoreError) -> [AuditRegister]
+}
+
+extension AuditContent {
+    /// Nil for an entry that is missing.
+    public func entry(at index: Int) throws(AuditStoreError) -> StoredEntry? {
+        var found: StoredEntry?
+        try entries(in: index..<index + 1) { entry in
+            found = entry
+            return false
+        }
+        return found
+    }
+}
+
+/// The operations within one transaction.
+public protocol AuditTransaction: AuditContent {
     func append(_ entry: StoredEntry) throws(AuditStoreError)
     /// - Parameter root: 32 bytes, the root of the perfect subtree over the segment's entries.
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError)
@@ -63,7 +84,6 @@ public protocol AuditTransaction: AnyObject {
     func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError)
     /// Replaces the register of this name.
     func register(_ register: AuditRegister) throws(AuditStoreError)
-    func registers() throws(AuditStoreError) -> [AuditRegister]
     /// Removes the entries of all closed segments before `segment`.
     func drop(segmentsBefore segment: Int) throws(AuditStoreError)
 }
@@ -110,6 +130,8 @@ public enum AuditSegment {
     public static let size = 4096
     /// The height of that subtree.
     public static let height = 12
+
+    public static func entries(of segment: Int) -> Range<Int> { segment * size..<(segment + 1) * size }
 }
 
 /// The size of a log and its signed checkpoint.
@@ -143,29 +165,17 @@ public struct AuditRegister: Hashable, Sendable {
 }
 
 /// Reads a log, even while another process appends to it. Calls block as in `AuditStore`. For one thread at a time.
-public protocol AuditReader: AnyObject {
+public protocol AuditReader: AuditContent {
     var identity: AuditIdentity { get }
-
-    /// The latest signed tree head; nil for a log without entries.
-    func head() throws(AuditStoreError) -> SignedTreeHead?
 
     /// The first index in the store; earlier entries are archived.
     func firstIndex() throws(AuditStoreError) -> Int
 
-    /// Visits entries in order and skips missing ones.
-    func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError)
-
     /// The index after the last stored entry, regardless of the head.
     func storedEnd() throws(AuditStoreError) -> Int
 
-    /// The roots by segment, archived segments included.
-    func segmentRoots() throws(AuditStoreError) -> [[UInt8]]
-
     /// The kept checkpoints, sorted by size.
     func checkpoints() throws(AuditStoreError) -> [SignedTreeHead]
-
-    /// The registers, sorted by name.
-    func registers() throws(AuditStoreError) -> [AuditRegister]
 
     /// Visits matching entries; the latest first if the query says so.
     ///
@@ -173,9 +183,9 @@ public protocol AuditReader: AnyObject {
     @discardableResult
     func search(_ query: AuditQuery, _ visit: EntryVisitor) throws(AuditStoreError) -> SearchCoverage
 
-    /// - Returns: counts of signatures and refusals, and what was read. Segments counted by the index are not read
-    ///   again.
-    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [AuditTally], coverage: SearchCoverage)
+    /// - Returns: counts of signatures and refusals by hour, and what was read. Segments counted by the index are not
+    ///   read again.
+    func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage)
 
     /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
     func inspect() throws(AuditStoreError) -> [String]

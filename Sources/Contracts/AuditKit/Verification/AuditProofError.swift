@@ -18,19 +18,10 @@ public enum AuditProofError: Error, Hashable, Sendable {
     case unfit(size: Int)
     /// The checkpoints belong to two logs.
     case otherLog(String, String)
-    case malformed(ProofFormatError)
+    /// The text is not a proof. The value continues the sentence.
+    case malformed(String)
     case wrongInclusion(index: Int, size: Int)
     case wrongConsistency(old: Int, new: Int)
-}
-
-/// The format error in a proof's text.
-public enum ProofFormatError: String, Hashable, Sendable {
-    case notText = "it is not UTF-8"
-    case header = "its first line is not the header of a proof"
-    case parts = "it has too few or too many parts (empty lines separate the parts)"
-    case entry = "it has no line `extra` with the entry in Base64"
-    case index = "it has no line `index` with a number in decimal digits"
-    case hash = "one of its hashes is not the Base64 of 32 bytes"
 }
 
 extension AuditProofError: CustomStringConvertible {
@@ -51,7 +42,7 @@ extension AuditProofError: CustomStringConvertible {
         case .unfit(let size):
             "The entries do not lead to the root of the checkpoint of \(Sentence.number(size)): verify the log."
         case .otherLog(let old, let new): "The checkpoints are of two logs, \(old) and \(new)."
-        case .malformed(let flaw): "The text is not a proof: \(flaw.rawValue)."
+        case .malformed(let flaw): "The text is not a proof: \(flaw)."
         case .wrongInclusion(let index, let size):
             "The proof is wrong: this is not entry \(Sentence.number(index)) of the log that the checkpoint of "
                 + "\(Sentence.number(size)) entries covers."

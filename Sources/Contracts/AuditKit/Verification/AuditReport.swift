@@ -81,11 +81,12 @@ struct FaultList {
     ///
     /// - Parameter limit: the number of faults to return; grave ones are returned beyond it.
     func inOrder(limit: Int) -> (first: [AuditFault], count: Int) {
-        let sorted = faults.enumerated().sorted { first, second in
-            let (one, other) = (first.element.entries ?? -1 ..< -1, second.element.entries ?? -1 ..< -1)
-            return (one.lowerBound, one.upperBound, first.offset) < (other.lowerBound, other.upperBound, second.offset)
+        // The sort is stable.
+        let sorted = faults.sorted { first, second in
+            let (one, other) = (first.entries ?? -1 ..< -1, second.entries ?? -1 ..< -1)
+            return (one.lowerBound, one.upperBound) < (other.lowerBound, other.upperBound)
         }
-        let reported = sorted.map(\.element).enumerated().filter { $0.offset < limit || $0.element.isGrave }
+        let reported = sorted.enumerated().filter { $0.offset < limit || $0.element.isGrave }
         return (reported.map(\.element), faults.count + dropped)
     }
 }

@@ -61,11 +61,11 @@ public struct AuditVerifier {
         let head = try readOrFault(nil, &faults, reader.head)
 
         var plan = CheckpointSchedule(origin: reader.identity.origin, verifiers: verifiers)
-        let size = head.map { plan.add(head: $0, &faults) } ?? end
+        let size = head.map { plan.add(.head, $0, &faults) ?? max($0.size, 0) } ?? end
         if head == nil, end > 0 {
             faults.add("The log has \(Sentence.number(end)) entries, but no head: no signature covers them.")
         }
-        for checkpoint in kept { plan.add(kept: checkpoint, &faults) }
+        for checkpoint in kept { _ = plan.add(.kept, checkpoint, &faults) }
         for external in externals {
             if verifiesAll {
                 try external.read { plan.add(external: $0, &faults) }

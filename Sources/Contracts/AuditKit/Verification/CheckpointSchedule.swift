@@ -30,25 +30,17 @@ struct CheckpointSchedule {
         var isCosigned = false
     }
 
-    private let origin: String
-    private let verifiers: [NoteVerifier]
-    private var stops: [Stop] = []
+    let origin: String
+    let verifiers: [NoteVerifier]
+    private(set) var stops: [Stop] = []
     /// The size of the largest checkpoint other than the head.
-    private var largest = 0
+    private(set) var largest = 0
 
-    init(origin: String, verifiers: [NoteVerifier]) {
-        self.origin = origin
-        self.verifiers = verifiers
-    }
-
-    /// - Returns: the log's size.
-    mutating func add(head: SignedTreeHead, _ faults: inout FaultList) -> Int {
-        add(.head, recorded: head.size, &faults) { () throws(NoteError) in try SignedNote(parsing: head.note) }
-            ?? max(head.size, 0)
-    }
-
-    mutating func add(kept head: SignedTreeHead, _ faults: inout FaultList) {
-        _ = add(.kept, recorded: head.size, &faults) { () throws(NoteError) in try SignedNote(parsing: head.note) }
+    /// Adds a checkpoint that the log itself keeps.
+    ///
+    /// - Returns: the size that was signed; nil if the checkpoint or a signature of it is invalid.
+    mutating func add(_ source: Source, _ head: SignedTreeHead, _ faults: inout FaultList) -> Int? {
+        add(source, recorded: head.size, &faults) { () throws(NoteError) in try SignedNote(parsing: head.note) }
     }
 
     mutating func add(external note: SignedNote, _ faults: inout FaultList) {
@@ -56,7 +48,6 @@ struct CheckpointSchedule {
     }
 
     /// - Parameter recorded: the size under which the log keeps the checkpoint.
-    /// - Returns: the size that was signed; nil if the checkpoint or a signature of it is invalid.
     private mutating func add(
         _ source: Source, recorded: Int?, _ faults: inout FaultList, _ read: () throws(NoteError) -> SignedNote
     ) -> Int? {
@@ -67,7 +58,21 @@ struct CheckpointSchedule {
             size = recorded ?? checkpoint.size
             let signers = try note.verify(with: verifiers)
             if source == .head { try checkpoint.requireLog(among: signers) }
-            add(checkpoint, recorded: size, source, isCosigned: signers.contains(where: isCosigner), &faults)
+            guard checkpoint.origin.hasSameBytes(as: origin) else {
+                let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
+                faults.add(checkpoint.size..<checkpoint.size, Self.invalid(checkpoint.size, source, reason))
+                return checkpoint.size
+            }
+            if checkpoint.size != size {
+                let reason = "It is recorded as one of \(Sentence.number(size)) entries."
+                faults.add(checkpoint.size..<checkpoint.size, Self.invalid(checkpoint.size, source, reason))
+            }
+            if source != .head { largest = max(largest, checkpoint.size) }
+            // For the head, `findUncosigned` counts no cosignature: the log keeps it with the log's signature alone.
+            stops.append(
+                Stop(
+                    size: checkpoint.size, root: checkpoint.root, source: source,
+                    isCosigned: source != .head && signers.contains(where: isCosigner)))
             return checkpoint.size
         } catch {
             faults.add(size..<size, Self.invalid(size, source, error.description))
@@ -84,30 +89,11 @@ struct CheckpointSchedule {
         } catch {
             faults.add(size..<size, Self.invalid(size, .external, error.description))
         }
-        for claim in external.claims {
-            let isNewest = claim.size == size
-            stops.append(
-                Stop(size: claim.size, root: claim.root, source: .external, isCosigned: isNewest && isCosigned))
+        for var stop in external.claims {
+            stop.isCosigned = stop.size == size && isCosigned
+            stops.append(stop)
         }
         largest = max(largest, size)
-    }
-
-    private mutating func add(
-        _ checkpoint: Checkpoint, recorded: Int, _ source: Source, isCosigned: Bool, _ faults: inout FaultList
-    ) {
-        let size = checkpoint.size
-        guard checkpoint.origin.hasSameBytes(as: origin) else {
-            let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
-            return faults.add(size..<size, Self.invalid(size, source, reason))
-        }
-        if size != recorded {
-            let reason = "It is recorded as one of \(Sentence.number(recorded)) entries."
-            faults.add(size..<size, Self.invalid(size, source, reason))
-        }
-        if source != .head { largest = max(largest, size) }
-        // For the head, `findUncosigned` counts no cosignature: the log keeps it with the log's signature alone.
-        stops.append(
-            Stop(size: size, root: checkpoint.root, source: source, isCosigned: isCosigned && source != .head))
     }
 
     private static func invalid(_ size: Int, _ source: Source, _ reason: String) -> String {
@@ -165,13 +151,8 @@ public typealias NoteSource = (_ visit: (SignedNote) -> Void) throws(AuditStoreE
 /// External checkpoints: their sizes and roots, and the source to read them again. A gateway issues half a million in a
 /// year, so the notes themselves are not kept.
 public struct ExternalCheckpoints {
-    /// The unverified content of a checkpoint.
-    struct Claim {
-        let size: Int
-        let root: MerkleHash
-    }
-
-    private(set) var claims: [Claim] = []
+    /// Unverified.
+    private(set) var claims: [CheckpointSchedule.Stop] = []
     /// The checkpoint of `largestSize`.
     private(set) var newest: SignedNote?
     public private(set) var largestSize: Int?
@@ -194,10 +175,10 @@ public struct ExternalCheckpoints {
     }
 
     private mutating func add(_ note: SignedNote) {
-        Self.update(&hash, with: note)
+        hash.update(data: Array(note.description.utf8))
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
         origins.insert(ExactText(checkpoint.origin))
-        claims.append(Claim(size: checkpoint.size, root: checkpoint.root))
+        claims.append(CheckpointSchedule.Stop(size: checkpoint.size, root: checkpoint.root, source: .external))
         if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
     }
 
@@ -207,15 +188,11 @@ public struct ExternalCheckpoints {
         others == 0 && origins.allSatisfy { $0.text.hasSameBytes(as: origin) }
     }
 
-    private static func update(_ hash: inout SHA256, with note: SignedNote) {
-        hash.update(data: Array(note.description.utf8))
-    }
-
     /// - Throws: `.damaged` if the notes changed, because a checkpoint that contradicts the log must not disappear.
     func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) {
         var now = SHA256()
         try source { note in
-            Self.update(&now, with: note)
+            now.update(data: Array(note.description.utf8))
             visit(note)
         }
         guard now.finalize() == hash.finalize() else {

@@ -20,10 +20,10 @@ extension InclusionProofDocument {
         let (lines, notes) = try ProofText.split(bytes, notes: 1, header: Self.header)
         guard let entry = lines.first.flatMap({ ProofText.value(of: "extra ", in: $0) }),
             let body = Base64.standard.decode(entry)
-        else { throw .malformed(.entry) }
+        else { throw .malformed("it has no line `extra` with the entry in Base64") }
         guard let number = lines.dropFirst().first.flatMap({ ProofText.value(of: "index ", in: $0) }),
             let index = DecimalNumber.parse(number)
-        else { throw .malformed(.index) }
+        else { throw .malformed("it has no line `index` with a number in decimal digits") }
         self.entry = body
         self.index = index
         hashes = try ProofText.hashes(lines.dropFirst(2))
@@ -97,13 +97,17 @@ enum ProofText {
     ) throws(AuditProofError) -> (lines: ArraySlice<ArraySlice<UInt8>>, notes: [SignedNote]) {
         guard bytes.count <= SignedNote.maximumSize * (count + 1), String(validating: bytes, as: UTF8.self) != nil
         else {
-            throw .malformed(.notText)
+            throw .malformed("it is not UTF-8")
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        guard lines.first?.elementsEqual(header.utf8) == true else { throw .malformed(.header) }
+        guard lines.first?.elementsEqual(header.utf8) == true else {
+            throw .malformed("its first line is not the header of a proof")
+        }
         // A checkpoint's text has no empty line, so each note is two parts. The final newline makes an empty last line.
         let parts = lines.dropLast().split(separator: [], omittingEmptySubsequences: false)
-        guard lines.last?.isEmpty == true, parts.count == 1 + 2 * count else { throw .malformed(.parts) }
+        guard lines.last?.isEmpty == true, parts.count == 1 + 2 * count else {
+            throw .malformed("it has too few or too many parts (empty lines separate the parts)")
+        }
         var notes: [SignedNote] = []
         for number in 0..<count {
             let note = parts[1 + 2 * number] + [[]] + parts[2 + 2 * number]
@@ -125,7 +129,7 @@ enum ProofText {
         var hashes: [MerkleHash] = []
         for line in lines {
             guard let hash = Base64.standard.decode(line).flatMap({ MerkleHash(bytes: $0) }) else {
-                throw .malformed(.hash)
+                throw .malformed("one of its hashes is not the Base64 of 32 bytes")
             }
             hashes.append(hash)
         }

@@ -12,11 +12,11 @@ struct VerificationEvidence {
     }
 
     /// The size of the largest valid external checkpoint, compared or not.
-    private let largestExternalSize: Int
+    let largestExternalSize: Int
     /// The log's own checkpoints, and external ones.
     private var (own, outside) = (Proved(), Proved())
     /// Entries whose marks do not fit, in ascending order.
-    private var wrongMarks: [Range<Int>] = []
+    private var wrongMarks = RangeSet<Int>()
     /// The first wrong checkpoint after each that fits, with the entries that the latter does not prove.
     private var wrongCheckpoints: [(checkpoint: CheckpointSchedule.Stop, entries: Range<Int>)] = []
     private var dropped = 0
@@ -29,13 +29,10 @@ struct VerificationEvidence {
     }
 
     mutating func note(wrongMarkAt index: Int) {
-        if let last = wrongMarks.last, last.upperBound == index {
-            wrongMarks[wrongMarks.count - 1] = last.lowerBound..<index + 1
-        } else if wrongMarks.count < FaultList.capacity {
-            wrongMarks.append(index..<index + 1)
-        } else {
-            dropped += 1
+        guard wrongMarks.ranges.count < FaultList.capacity || wrongMarks.contains(index - 1) else {
+            return dropped += 1
         }
+        wrongMarks.insert(contentsOf: index..<index + 1)
     }
 
     mutating func note(wrongSegment number: Int, isWhole: Bool) { wrongSegments.append((number, isWhole)) }
@@ -74,15 +71,14 @@ struct VerificationEvidence {
     /// - Returns: the entries that no checkpoint proves, in order. Any of them may be wrong, with or without a fault.
     func conclude(before end: Int, _ faults: inout FaultList) -> [Range<Int>] {
         let unproved = self.unproved
-        let marks = RangeSet(wrongMarks)
-        for entries in marks.intersection(unproved).ranges {
+        for entries in wrongMarks.intersection(unproved).ranges {
             faults.add(
                 entries,
                 Sentence.entries(
                     entries, "is not what was recorded: it was changed or moved.",
                     "are not what was recorded: they were changed or moved."))
         }
-        for entries in marks.subtracting(unproved).ranges {
+        for entries in wrongMarks.subtracting(unproved).ranges {
             let name = Sentence.entries(entries, isFirst: false)
             faults.add(
                 entries,
@@ -156,8 +152,4 @@ struct VerificationEvidence {
         if byRoots < end { ranges.insert(contentsOf: byRoots..<end) }
         return ranges
     }
-}
-
-extension AuditSegment {
-    public static func entries(of segment: Int) -> Range<Int> { segment * size..<(segment + 1) * size }
 }

@@ -9,7 +9,6 @@ struct VerificationWalk {
     private let roots: [MerkleHash?]
     private let plan: CheckpointSchedule
     private let stops: [CheckpointSchedule.Stop]
-    private let largestExternalSize: Int
     private let size: Int
     private var faults: FaultList
     private var evidence: VerificationEvidence
@@ -34,8 +33,7 @@ struct VerificationWalk {
         self.roots = roots
         self.plan = plan
         stops = plan.inOrder
-        largestExternalSize = plan.largestExternalSize
-        evidence = VerificationEvidence(largestExternalSize: largestExternalSize)
+        evidence = VerificationEvidence(largestExternalSize: plan.largestExternalSize)
         self.size = size
         self.faults = faults
         arrive()
@@ -51,12 +49,7 @@ struct VerificationWalk {
         for number in 0..<count {
             if let bodies = try archive(number), pass(bodies, of: number) { continue }
             next += AuditSegment.size
-            if let root = roots[number] {
-                append(root, root)
-            } else {
-                isSegmentWhole = false
-                append(nil, nil)
-            }
+            append(roots[number], roots[number])
             arrive()
         }
     }
@@ -199,7 +192,7 @@ struct VerificationWalk {
     /// Its archived segment was not supplied, so it proves nothing: a fault if it is the newest external checkpoint.
     private mutating func skipCheckpoint(_ checkpoint: CheckpointSchedule.Stop) {
         result.uncheckable += 1
-        if checkpoint.source == .external, checkpoint.size == largestExternalSize {
+        if checkpoint.source == .external, checkpoint.size == evidence.largestExternalSize {
             faults.add(
                 "The newest checkpoint that was kept elsewhere, of \(Sentence.number(checkpoint.size)) entries, could not "
                     + "be compared: it is among archived entries, and without their files it proves nothing.")

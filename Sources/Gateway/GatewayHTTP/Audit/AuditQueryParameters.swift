@@ -25,7 +25,12 @@ struct AuditQueryParameters {
         limit = try Self.limit(parameters["limit"])
         interval = try Self.interval(parameters["by"])
         do { query = try text.query(at: ClockMonitor.systemTime()) } catch {
-            throw Problem(.invalidParameter, error.description + Self.hint(for: error), field: error.parameter)
+            // The `+` of an offset such as +01:00 must be percent-encoded.
+            let isTime = ["since", "until"].contains(error.parameter)
+            let hint =
+                isTime && parameters[error.parameter]?.contains(" ") == true
+                ? " In a URL a + is a space: write it as %2B." : ""
+            throw Problem(.invalidParameter, error.description + hint, field: error.parameter)
         }
         query.indexes = try Self.indexes(after: parameters["after"], before: parameters["before"])
     }
@@ -44,12 +49,6 @@ struct AuditQueryParameters {
     static func number(_ text: String) -> Int? {
         guard let number = Int(text), (0..<Int.max).contains(number), String(number) == text else { return nil }
         return number
-    }
-
-    /// In a URL, the `+` of an offset such as +01:00 must be percent-encoded.
-    private static func hint(for error: AuditQueryError) -> String {
-        guard case .notMoment(_, let text) = error, text.contains(" ") else { return "" }
-        return " In a URL a + is a space: write it as %2B."
     }
 
     private static func order(_ text: String?) throws(Problem) -> Bool {

@@ -103,11 +103,11 @@ struct RefusalRecorder {
             audit.count(reason.type, client: client)
             return nil
         }
-        let refusal = RefusalRecord(
-            client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: reason.type,
-            status: reason.status, requestID: scope.requestID)
         do {
-            try await audit.record(.refusal(refusal))
+            try await audit.record(
+                .refusal(
+                    client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: reason.type,
+                    status: reason.status, requestID: scope.requestID))
             return nil
         } catch {
             return .auditUnavailable

@@ -19,12 +19,11 @@ extension Dispatcher {
         let evidence = key.handle.evidence
         return audit.entry(
             .signature(
-                SignatureRecord(
-                    client: request.client.name, app: request.app.bundleID, feature: request.featureID,
-                    keyID: key.identity.keyID, fingerprint: evidence.fingerprint, tokenSerial: evidence.tokenSerial,
-                    subject: subject, user: subject.user.map(audit.hash), digest: facts.digest, nonce: facts.nonce,
-                    requestID: request.identity.id, item: item.index, keyMicroseconds: facts.took.microseconds,
-                    requestMicroseconds: (.now - request.identity.begun).microseconds)))
+                client: request.client.name, app: request.app.bundleID, feature: request.featureID,
+                keyID: key.identity.keyID, fingerprint: evidence.fingerprint, tokenSerial: evidence.tokenSerial,
+                subject: subject, user: subject.user.map(audit.hash), digest: facts.digest, nonce: facts.nonce,
+                requestID: request.identity.id, item: item.index, keyMicroseconds: facts.took.microseconds,
+                requestMicroseconds: (.now - request.identity.begun).microseconds))
     }
 
     /// The entry of an item. A refused single request gets its entry from `RefusalRecorder`, with the refusals of earlier
@@ -43,10 +42,9 @@ extension Dispatcher {
             }
             return audit.entry(
                 .refusal(
-                    RefusalRecord(
-                        client: request.client.name, app: request.app.bundleID, feature: request.featureID,
-                        keyID: request.wantedKeyID, reason: reason.type, status: reason.status,
-                        requestID: request.identity.id, item: index)))
+                    client: request.client.name, app: request.app.bundleID, feature: request.featureID,
+                    keyID: request.wantedKeyID, reason: reason.type, status: reason.status,
+                    requestID: request.identity.id, item: index))
         }
     }
 

@@ -277,7 +277,7 @@ public final class KeyHandle: Sendable {
             return status.recorded != state.name
         }
         guard isNews else { return }
-        audit.log.note(.key(record(of: state)))
+        audit.log.note(event(of: state))
     }
 
     /// Whether it is this key on this connection.
@@ -295,11 +295,11 @@ public final class KeyHandle: Sendable {
     /// Whether the audit log has a state of the key.
     var isRecorded: Bool { status.withLock { $0.recorded != nil } }
 
-    func record(of state: KeyState) -> KeyRecord { record(state: state.name, reason: state.reason) }
+    func event(of state: KeyState) -> AuditEvent { event(state: state.name, reason: state.reason) }
 
-    func record(state: String, reason: String? = nil) -> KeyRecord {
+    func event(state: String, reason: String? = nil) -> AuditEvent {
         let evidence = evidence
-        return KeyRecord(
+        return .key(
             keyID: settings.keyID, fingerprint: evidence.fingerprint.isEmpty ? nil : evidence.fingerprint, state: state,
             reason: reason, tokenSerial: evidence.tokenSerial)
     }

@@ -104,7 +104,7 @@ public final class SnapshotHolder: Service {
         guard let audit else { return }
         let remaining = Set(retirement.successor.handles.map(\.settings.keyID))
         for handle in retirement.ring.handles where !remaining.contains(handle.settings.keyID) {
-            audit.note(.key(handle.record(state: "removed")))
+            audit.note(handle.event(state: "removed"))
         }
     }
 
@@ -117,7 +117,7 @@ public final class SnapshotHolder: Service {
         for handle in candidate.handles where handle.isRecorded {
             let known = serving.handles.first { $0.settings.keyID == handle.settings.keyID }
             if known?.isSame(as: handle.settings, in: handle.connection) == true { continue }
-            audit.note(.key(known.map { $0.record(of: $0.state) } ?? handle.record(state: "removed")))
+            audit.note(known.map { $0.event(of: $0.state) } ?? handle.event(state: "removed"))
         }
     }
 

@@ -85,9 +85,8 @@ struct SignCommand: AsyncParsableCommand {
         let known = gateway.dispatcher.known(app: app, feature: feature, keyID: key)
         try? await gateway.dispatcher.audit?.record(
             .refusal(
-                RefusalRecord(
-                    client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
-                    reason: reason.type, status: reason.status, requestID: request.id)))
+                client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
+                reason: reason.type, status: reason.status, requestID: request.id))
     }
 
     private func close(_ gateway: ConfigurationSnapshot) async {

@@ -208,8 +208,7 @@ final class Reloader: Service {
         }
         guard let audit = gateway.audit else { return }
         for change in configuration.clientChanges(from: known) {
-            let kind = ChangeKind(rawValue: change.kind.rawValue) ?? .changed
-            audit.note(.client(name: change.name, change: kind, actor: actor))
+            audit.note(.client(name: change.name, change: change.kind.rawValue, actor: actor))
         }
         audit.note(.reload(outcome: result, configuration: digest, changes: changed, actor: actor))
     }

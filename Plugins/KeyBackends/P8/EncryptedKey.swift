@@ -47,57 +47,40 @@ enum KeyDerivation {
 
     /// - Parameter der: `EncryptedPrivateKeyInfo` under PBES2. libcrypto later refuses an unknown derivation function.
     static func check(_ der: UnsafeRawBufferPointer) throws(KeyFileError) {
-        guard let parameters = parameters(of: der), let function = parameters.first,
-            let members = DERReader.elements(of: function.whole), members.count >= 2,
-            members[0].tag == DERReader.objectIdentifier
+        // `EncryptedPrivateKeyInfo`: the algorithm, which has an identifier and `PBES2-params`, first the function.
+        guard let algorithm = DERElement.members(of: der)?.first?.members, algorithm.count == 2,
+            let members = algorithm[1].members?.first?.members, members.count >= 2,
+            members[0].tag == DERElement.objectIdentifier
         else { throw .damaged }
-        let identifier = members[0].content
-        if identifier.elementsEqual(ObjectIdentifier.pbkdf2) {
-            try checkPBKDF2(members[1])
-        } else if identifier.elementsEqual(ObjectIdentifier.scrypt) {
-            try checkScrypt(members[1])
+        let parameters = members[1].members ?? []
+        if members[0].content.elementsEqual(ObjectIdentifier.pbkdf2) {
+            // `PBKDF2-params` (RFC 8018 appendix A.2): the salt, then the iterations.
+            try check(parameters.dropFirst().prefix(1), of: 1, maximumIterations, "PBKDF2 iterations")
+        } else if members[0].content.elementsEqual(ObjectIdentifier.scrypt) {
+            // `scrypt-params` (RFC 7914 §7): the salt, then N, r and p.
+            try check(parameters.dropFirst().prefix(3), of: 3, maximumScryptCost, "scrypt steps (N × r × p)")
         }
     }
 
-    /// `PBES2-params`: the derivation function and the cipher.
-    private static func parameters(of der: UnsafeRawBufferPointer) -> [DERReader.Element]? {
-        guard let info = DERReader.elements(of: der), let scheme = info.first,
-            let algorithm = DERReader.elements(of: scheme.whole), algorithm.count == 2
-        else { return nil }
-        return DERReader.elements(of: algorithm[1].whole)
-    }
-
-    /// `PBKDF2-params` (RFC 8018 appendix A.2): the salt, then the iterations.
-    private static func checkPBKDF2(_ parameters: DERReader.Element) throws(KeyFileError) {
-        guard let members = DERReader.elements(of: parameters.whole), members.count >= 2,
-            members[1].tag == DERReader.integer
-        else { throw .damaged }
-        guard let iterations = number(members[1]), iterations <= maximumIterations else {
-            throw tooExpensive("\(maximumIterations) PBKDF2 iterations")
-        }
-    }
-
-    /// `scrypt-params` (RFC 7914 §7): the salt, then N, r and p.
-    private static func checkScrypt(_ parameters: DERReader.Element) throws(KeyFileError) {
-        guard let members = DERReader.elements(of: parameters.whole), members.count >= 4,
-            members[1...3].allSatisfy({ $0.tag == DERReader.integer })
-        else { throw .damaged }
+    /// - Parameter limit: of the product of the factors.
+    private static func check(
+        _ factors: ArraySlice<DERElement>, of count: Int, _ limit: Int, _ unit: String
+    ) throws(KeyFileError) {
+        guard factors.count == count, factors.allSatisfy({ $0.tag == DERElement.integer }) else { throw .damaged }
         var cost = 1
-        for member in members[1...3] {
-            let product = number(member).map { cost.multipliedReportingOverflow(by: $0) }
-            guard let product, !product.overflow, product.partialValue <= maximumScryptCost else {
-                throw tooExpensive("\(maximumScryptCost) scrypt steps (N × r × p)")
+        for factor in factors {
+            let product = number(factor).map { cost.multipliedReportingOverflow(by: $0) }
+            guard let product, !product.overflow, product.partialValue <= limit else {
+                throw .unfit(
+                    "is encrypted at a cost of more than \(limit) \(unit). Convert it with: "
+                        + "\(EncryptedKey.conversion) -iter 600000")
             }
             cost = product.partialValue
         }
     }
 
-    private static func tooExpensive(_ limit: String) -> KeyFileError {
-        .unfit("is encrypted at a cost of more than \(limit). Convert it with: \(EncryptedKey.conversion) -iter 600000")
-    }
-
     /// Nil for a negative number, and for more than four bytes without leading zeros.
-    private static func number(_ element: DERReader.Element) -> Int? {
+    private static func number(_ element: DERElement) -> Int? {
         let digits = element.content.drop { $0 == 0 }
         guard digits.count <= 4, let first = element.content.first, first < 0x80 else { return nil }
         return digits.reduce(0) { $0 << 8 | Int($1) }

@@ -71,34 +71,29 @@ struct KeyFile {
 /// Finds the private key in a file's content, or throws an error that says what the file is instead.
 extension KeyFile {
     func key(from content: SecureBytes) throws(KeyError) -> LibCryptoKey {
-        let der = try explained { () throws(KeyFileError) in try Self.der(from: content, mayBeArmoured: true) }
-        let encoding = try explained { () throws(KeyFileError) in try KeyEncoding(der.bytes) }
-        guard case .encrypted = encoding else {
-            return try explained { () throws(KeyFileError) in try Self.key(encoding) }
-        }
-        try explained { () throws(KeyFileError) in try KeyDerivation.check(der.bytes) }
-        guard let passphraseSource else {
-            throw .secretUnavailable(
-                "The key file \(path) is encrypted; give the source of its passphrase with "
-                    + "?passphrase-source=file:/path.")
-        }
-        let passphrase = try secrets.secret(passphraseSource)
-        return try explained { () throws(KeyFileError) in
-            let opened = try EncryptedKey.decrypt(der.bytes, with: passphrase)
+        do throws(KeyFileError) {
+            let der = try Self.der(from: content, mayBeArmoured: true)
+            let encoding = try KeyEncoding(der.bytes)
+            guard case .encrypted = encoding else { return try Self.key(encoding) }
+            try KeyDerivation.check(der.bytes)
+            let opened = try EncryptedKey.decrypt(der.bytes, with: try passphrase())
             return try Self.key(KeyEncoding(opened.bytes))
+        } catch {
+            throw error.keyError(path)
         }
     }
 
-    private func explained<Value>(_ body: () throws(KeyFileError) -> Value) throws(KeyError) -> Value {
-        do throws(KeyFileError) { return try body() } catch { throw error.keyError(path) }
+    private func passphrase() throws(KeyFileError) -> Secret {
+        guard let passphraseSource else { throw .noPassphrase }
+        do throws(KeyError) { return try secrets.secret(passphraseSource) } catch { throw .passphrase(error) }
     }
 
     private static func der(from content: SecureBytes, mayBeArmoured: Bool) throws(KeyFileError) -> SecureBytes {
         let text = content.bytes
-        if text.first == DERReader.sequence, DERReader.elements(of: text) != nil { return content }
+        if text.first == DERElement.sequence, DERElement.members(of: text) != nil { return content }
         let blocks = try PEMBlock.find(in: text)
         if !blocks.isEmpty { return try privateKeyBlock(of: blocks).decode(text) }
-        if text.first == DERReader.sequence { throw .damaged }
+        if text.first == DERElement.sequence { throw .damaged }
         // Some deployment tools encode a whole file in Base64 again.
         guard mayBeArmoured else { throw .unfit("is not a private key: it is neither PEM nor DER") }
         return try der(from: try PEMBlock.decode(text), mayBeArmoured: false)
@@ -136,6 +131,9 @@ enum KeyFileError: Error {
     case severalBlocks([String])
     /// The secure heap is full.
     case noRoom
+    /// The file is encrypted, and the URI names no source of its passphrase.
+    case noPassphrase
+    case passphrase(KeyError)
 
     static let damaged = KeyFileError.unfit("is cut off or damaged")
     static let rsa = KeyFileError.unfit("holds an RSA key; App Store keys are for ECDSA on P-256")
@@ -151,6 +149,11 @@ enum KeyFileError: Error {
             .ambiguous(
                 "The key file \(path) holds \(labels.count) PEM blocks (\(labels.joined(separator: ", ")));"
                     + " it must hold exactly one key.")
+        case .noPassphrase:
+            .secretUnavailable(
+                "The key file \(path) is encrypted; give the source of its passphrase with "
+                    + "?passphrase-source=file:/path.")
+        case .passphrase(let error): error
         case .noRoom: .unavailable("There is no room on libcrypto's secure heap for the key file \(path).")
         }
     }

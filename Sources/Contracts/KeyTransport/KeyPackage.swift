@@ -21,7 +21,18 @@ public struct KeyPackage: Sendable {
 
     public init(parsing bytes: [UInt8]) throws(KeyTransportError) {
         do {
-            self = try KeyPackage(from: try JSONDocument(parsing: bytes).root)
+            let file = try JSONDocument(parsing: bytes).root.decode(File.self)
+            guard file.format == Self.format, file.version == Self.version,
+                let hash = Self.algorithms.first(where: { $0.value == file.algorithm })?.key
+            else { throw KeyTransportError("The package has a format that this version does not support.") }
+            let publicKey = P256.Signing.PublicKey(subjectPublicKeyInfo: try Self.bytes(file.publicKey, "publicKey"))
+            guard let publicKey, file.keyFingerprint == PublicKeyFingerprint(of: publicKey).description else {
+                throw KeyTransportError("The package's public key and its fingerprints do not match.")
+            }
+            key = WrappedKey(
+                wrappingKey: file.wrappingKeyFingerprint, publicKey: publicKey, hash: hash,
+                encryptedAESKey: try Self.bytes(file.encryptedAesKey, "encryptedAesKey"),
+                encryptedKey: try Self.bytes(file.encryptedKey, "encryptedKey"))
         } catch let error as KeyTransportError {
             throw error
         } catch {
@@ -44,22 +55,6 @@ extension KeyPackage: Encodable {
             case format, version, algorithm, wrappingKeyFingerprint, keyFingerprint, publicKey, encryptedAesKey
             case encryptedKey
         }
-    }
-
-    private init(from value: JSONValue) throws {
-        let file = try value.decode(File.self)
-        guard file.format == Self.format, file.version == Self.version,
-            let hash = Self.algorithms.first(where: { $0.value == file.algorithm })?.key
-        else { throw KeyTransportError("The package has a format that this version does not support.") }
-        guard
-            let publicKey = P256.Signing.PublicKey(
-                subjectPublicKeyInfo: try Self.bytes(file.publicKey, "publicKey")),
-            file.keyFingerprint == PublicKeyFingerprint(of: publicKey).description
-        else { throw KeyTransportError("The package's public key and its fingerprints do not match.") }
-        key = WrappedKey(
-            wrappingKey: file.wrappingKeyFingerprint, publicKey: publicKey, hash: hash,
-            encryptedAESKey: try Self.bytes(file.encryptedAesKey, "encryptedAesKey"),
-            encryptedKey: try Self.bytes(file.encryptedKey, "encryptedKey"))
     }
 
     public func encode(to encoder: any Encoder) throws {

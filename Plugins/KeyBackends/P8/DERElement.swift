@@ -1,13 +1,11 @@
 import CLibCrypto
 
-/// Reads DER (X.690) in place, because keys must not be copied.
-struct DERReader {
-    struct Element {
-        let tag: UInt8
-        let content: UnsafeRawBufferPointer
-        /// Tag, length and content.
-        let whole: UnsafeRawBufferPointer
-    }
+/// An element of DER (X.690), in place, because keys must not be copied.
+struct DERElement {
+    let tag: UInt8
+    let content: UnsafeRawBufferPointer
+    /// Tag, length and content.
+    let whole: UnsafeRawBufferPointer
 
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
@@ -19,56 +17,40 @@ struct DERReader {
     /// Context-specific, primitive.
     static func primitiveContext(_ number: UInt8) -> UInt8 { 0x80 | number }
 
-    private let bytes: UnsafeRawBufferPointer
-    private var position = 0
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
-
-    var isAtEnd: Bool { position == bytes.count }
-
-    /// The next element; nil if there is no complete one.
-    mutating func next() -> Element? {
-        guard position + 2 <= bytes.count else { return nil }
-        let start = position
-        let tag = bytes[start]
-        var length = Int(bytes[start + 1])
-        var content = start + 2
+    /// The element at the start of the bytes; nil if it is not complete.
+    init?(startOf bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 2 else { return nil }
+        var (length, start) = (Int(bytes[1]), 2)
         if length >= 0x80 {
             // The long form; a key needs at most two length bytes.
             let count = length & 0x7F
-            guard (1...2).contains(count), content + count <= bytes.count else { return nil }
-            length = bytes[content..<content + count].reduce(0) { $0 << 8 | Int($1) }
-            content += count
+            guard (1...2).contains(count), start + count <= bytes.count else { return nil }
+            length = bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
+            start += count
         }
-        guard content + length <= bytes.count else { return nil }
-        position = content + length
-        return Element(
-            tag: tag,
-            content: UnsafeRawBufferPointer(rebasing: bytes[content..<position]),
-            whole: UnsafeRawBufferPointer(rebasing: bytes[start..<position]))
+        guard start + length <= bytes.count else { return nil }
+        tag = bytes[0]
+        content = UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
+        whole = UnsafeRawBufferPointer(rebasing: bytes[..<(start + length)])
     }
 
-    /// The next element if it has this tag.
-    mutating func next(_ tag: UInt8) -> Element? {
-        var ahead = self
-        guard let element = ahead.next(), element.tag == tag else { return nil }
-        self = ahead
-        return element
+    /// The elements in the content; nil if one is not complete.
+    var members: [DERElement]? {
+        var members: [DERElement] = []
+        var rest = content
+        while !rest.isEmpty {
+            guard let element = DERElement(startOf: rest) else { return nil }
+            members.append(element)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(element.whole.count))
+        }
+        return members
     }
 
-    /// The elements of a sequence that spans all bytes; nil otherwise.
-    static func elements(of bytes: UnsafeRawBufferPointer) -> [Element]? {
-        var outer = DERReader(bytes)
-        guard let sequence = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }
-        var inner = DERReader(sequence.content)
-        var elements: [Element] = []
-        while !inner.isAtEnd {
-            guard let element = inner.next() else { return nil }
-            elements.append(element)
-        }
-        return elements
+    /// The members of a SEQUENCE that spans all bytes; nil otherwise.
+    static func members(of bytes: UnsafeRawBufferPointer) -> [DERElement]? {
+        guard let element = DERElement(startOf: bytes), element.tag == sequence, element.whole.count == bytes.count
+        else { return nil }
+        return element.members
     }
 }
 
@@ -87,7 +69,7 @@ enum ObjectIdentifier {
     static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
 
     /// The name in libcrypto, such as `secp256k1`, or the dotted number.
-    static func name(of element: DERReader.Element) -> String {
+    static func name(of element: DERElement) -> String {
         var address = element.whole.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let object = d2i_ASN1_OBJECT(nil, &address, element.whole.count)
         defer { ASN1_OBJECT_free(object) }

@@ -10,8 +10,8 @@ struct WorkerTests {
         let (worker, watch) = (Worker(), Worker())
         worker.end()
         watch.end()
-        await #expect(throws: KeyError.closed) {
-            try await worker.perform(within: 60_000, watchedBy: watch, late: .closed) { () throws(KeyError) in () }
+        await #expect(throws: KeyError.unavailable("The token did not answer within 60 s.")) {
+            try await worker.perform(within: 60_000, watchedBy: watch) { () throws(KeyError) in () }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import Metrics
 internal import PKCS11
@@ -48,32 +49,20 @@ public final class PKCS11TokenBackend: KeyBackend {
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> PKCS11TokenBackend {
         let settings = TokenSettings(environment.settings)
-        let openAttempt = try OpenAttempts.begin(locator, timeout: settings.timeout)
-        let (maintenanceThread, watch) = (Worker(), Worker())
+        // Begin it before a thread starts: a hung dlopen(3) would block the start.
+        let attempt = try OpenAttempt(locator, timeout: settings.timeout)
         // Read it in the opening task: the maintenance thread has no task-local values.
         let metrics = MetricsSystem.factory
-        guard maintenanceThread.start("privyseal-maint"), watch.start("privyseal-watch") else {
-            OpenAttempts.end(openAttempt)
-            maintenanceThread.end()
-            throw .unavailable("The system has no thread left for a token.")
-        }
-        do throws(KeyError) {
-            return try await maintenanceThread.perform(
-                within: settings.timeout, watchedBy: watch, late: late(settings),
-                onAbandoned: { $0.closeAll($0.pool.end()) },
-                { () throws(KeyError) in
-                    defer { OpenAttempts.end(openAttempt) }
-                    let connection = try TokenConnection(locator, settings, in: environment)
-                    let backend = PKCS11TokenBackend(
-                        connection, settings, maintenanceThread: maintenanceThread, watch: watch, metrics: metrics,
-                        record: environment.report)
-                    try backend.openWorkers()
-                    return backend
-                })
-        } catch {
-            maintenanceThread.end()
-            watch.end()
-            throw error
+        return try await Worker.performOnNewThread(
+            "privyseal-maint", within: settings.timeout, onAbandoned: { $0.closeAll($0.pool.end()) }
+        ) { maintenanceThread, watch throws(KeyError) in
+            defer { withExtendedLifetime(attempt) {} }
+            let connection = try TokenConnection(locator, settings, in: environment)
+            let backend = PKCS11TokenBackend(
+                connection, settings, maintenanceThread: maintenanceThread, watch: watch, metrics: metrics,
+                record: environment.report)
+            try backend.openWorkers()
+            return backend
         }
     }
 
@@ -89,9 +78,7 @@ public final class PKCS11TokenBackend: KeyBackend {
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
         if isClosing.load(ordering: .relaxed) { throw .closed }
-        return try await maintenanceThread.perform(
-            within: settings.timeout, watchedBy: watch, late: Self.late(settings)
-        ) {
+        return try await maintenanceThread.perform(within: settings.timeout, watchedBy: watch) {
             [self] () throws(KeyError) in
             watchMaintenanceThread()
             return try body()
@@ -122,10 +109,8 @@ public final class PKCS11TokenBackend: KeyBackend {
         await pool.drain()
         let sessions = pool.end()
         // Ignore a timeout: a token that hangs cannot be closed, and the process must still end.
-        _ = try? await maintenanceThread.perform(within: settings.timeout, watchedBy: watch, late: Self.late(settings))
-        {
-            [self] () throws(KeyError) in
-            closeAll(sessions)
+        _ = try? await maintenanceThread.perform(within: settings.timeout, watchedBy: watch) {
+            [self] () throws(KeyError) in closeAll(sessions)
         }
         maintenanceThread.end()
         watch.end()
@@ -139,13 +124,55 @@ public final class PKCS11TokenBackend: KeyBackend {
         connection.close(sessions)
         pool.backend = nil
     }
-
-    private static func late(_ settings: TokenSettings) -> KeyError {
-        .unavailable("The token did not answer within \(settings.timeout / 1000) s.")
-    }
 }
 
 extension PKCS11TokenBackend: CustomStringConvertible, CustomReflectable {
     public var description: String { "PKCS11TokenBackend" }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+struct TokenSettings: Sendable {
+    /// Sessions that sign in parallel, each on its own thread; the token may allow fewer.
+    let sessions: Int
+    /// Signatures that may wait in the queue.
+    let queueLimit: Int
+    /// Limit for one call into the token, in milliseconds.
+    let timeout: Int
+    let allowsUnprotectedKeys: Bool
+    /// `CK_USER_TYPE` of the login.
+    let userType: Int
+
+    init(_ settings: PluginSettings) {
+        sessions = settings.integer("sessions")
+        queueLimit = settings.integer("queueLimit")
+        timeout = settings.integer("operationTimeout") * 1000
+        allowsUnprotectedKeys = settings.boolean("allowUnprotectedKeys")
+        userType = settings.integer("userType")
+    }
+
+    var user: Session.User { Session.User(rawValue: UInt(clamping: userType)) }
+
+    static let declared: [PluginSetting] = [
+        PluginSetting(
+            "sessions", .integer(default: defaultSessions, allowed: 1...64),
+            "sessions with each token that sign in parallel, each on its own thread",
+            defaultInWords: "the number of cores, 2 to 16"),
+        PluginSetting(
+            "queueLimit", .integer(default: 512, allowed: 1...65_536),
+            "signatures that may wait for a session; beyond this limit, the answer is busy"),
+        PluginSetting(
+            "operationTimeout", .seconds(default: 10, allowed: 1...600),
+            "seconds that a call into the token may take before the token counts as unavailable for the caller"),
+        PluginSetting(
+            "allowUnprotectedKeys", .boolean(default: false),
+            "`true` accepts keys that can be extracted from the token; for tests only"),
+        PluginSetting(
+            // CKU_SO is 0; it may not use private keys. CKU_CONTEXT_SPECIFIC is 2, for single operations.
+            "userType", .integer(default: 1, allowed: 1...0xFFFF_FFFF, except: [2]),
+            "the user that logs in (`CK_USER_TYPE`), but not 2: 1 is `CKU_USER`, 2147483649 the Crypto User of a Luna partition"
+        ),
+    ]
+
+    /// A software token is fastest with one session per core; a hardware token reports its own limit.
+    private static let defaultSessions = min(max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 2), 16)
 }

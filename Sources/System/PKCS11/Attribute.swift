@@ -3,50 +3,52 @@ import CP11Kit
 /// An attribute of an object (`CK_ATTRIBUTE`).
 public struct Attribute: Hashable, Sendable {
     /// `CK_ATTRIBUTE_TYPE`.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
-        public let rawValue: UInt
+    public struct Kind: Hashable, Sendable {
+        let rawValue: UInt
+        /// The standard's name, such as `CKA_LABEL`.
+        public let name: String
 
-        public init(rawValue: UInt) {
-            self.rawValue = rawValue
+        private init(_ rawValue: UInt, _ name: String) {
+            (self.rawValue, self.name) = (rawValue, name)
         }
 
-        public static let objectClass = Kind(rawValue: CKA_CLASS)
-        public static let isToken = Kind(rawValue: CKA_TOKEN)
-        public static let isPrivate = Kind(rawValue: CKA_PRIVATE)
-        public static let label = Kind(rawValue: CKA_LABEL)
-        public static let id = Kind(rawValue: CKA_ID)
-        public static let value = Kind(rawValue: CKA_VALUE)
-        public static let certificateType = Kind(rawValue: CKA_CERTIFICATE_TYPE)
-        public static let subject = Kind(rawValue: CKA_SUBJECT)
-        public static let keyType = Kind(rawValue: CKA_KEY_TYPE)
-        public static let sensitive = Kind(rawValue: CKA_SENSITIVE)
-        public static let extractable = Kind(rawValue: CKA_EXTRACTABLE)
-        public static let sign = Kind(rawValue: CKA_SIGN)
-        public static let verify = Kind(rawValue: CKA_VERIFY)
-        public static let ecParameters = Kind(rawValue: CKA_EC_PARAMS)
-        public static let ecPoint = Kind(rawValue: CKA_EC_POINT)
-        public static let alwaysAuthenticate = Kind(rawValue: CKA_ALWAYS_AUTHENTICATE)
-        public static let signRecover = Kind(rawValue: CKA_SIGN_RECOVER)
-        public static let encrypt = Kind(rawValue: CKA_ENCRYPT)
-        public static let decrypt = Kind(rawValue: CKA_DECRYPT)
-        public static let wrap = Kind(rawValue: CKA_WRAP)
-        public static let unwrap = Kind(rawValue: CKA_UNWRAP)
-        public static let derive = Kind(rawValue: CKA_DERIVE)
-        public static let isLocal = Kind(rawValue: CKA_LOCAL)
-        public static let alwaysSensitive = Kind(rawValue: CKA_ALWAYS_SENSITIVE)
-        public static let neverExtractable = Kind(rawValue: CKA_NEVER_EXTRACTABLE)
-        public static let keyGenerationMechanism = Kind(rawValue: CKA_KEY_GEN_MECHANISM)
-        public static let isModifiable = Kind(rawValue: CKA_MODIFIABLE)
-        public static let isCopyable = Kind(rawValue: CKA_COPYABLE)
-        public static let isDestroyable = Kind(rawValue: CKA_DESTROYABLE)
-        public static let wrapWithTrusted = Kind(rawValue: CKA_WRAP_WITH_TRUSTED)
-        public static let allowedMechanisms = Kind(rawValue: CKA_ALLOWED_MECHANISMS)
-        public static let startDate = Kind(rawValue: CKA_START_DATE)
-        public static let endDate = Kind(rawValue: CKA_END_DATE)
-        public static let valueLength = Kind(rawValue: CKA_VALUE_LEN)
-        public static let modulus = Kind(rawValue: CKA_MODULUS)
-        public static let modulusBits = Kind(rawValue: CKA_MODULUS_BITS)
-        public static let publicExponent = Kind(rawValue: CKA_PUBLIC_EXPONENT)
+        public static let objectClass = Kind(CKA_CLASS, "CKA_CLASS")
+        public static let isToken = Kind(CKA_TOKEN, "CKA_TOKEN")
+        public static let isPrivate = Kind(CKA_PRIVATE, "CKA_PRIVATE")
+        public static let label = Kind(CKA_LABEL, "CKA_LABEL")
+        public static let id = Kind(CKA_ID, "CKA_ID")
+        public static let value = Kind(CKA_VALUE, "CKA_VALUE")
+        public static let certificateType = Kind(CKA_CERTIFICATE_TYPE, "CKA_CERTIFICATE_TYPE")
+        public static let subject = Kind(CKA_SUBJECT, "CKA_SUBJECT")
+        public static let keyType = Kind(CKA_KEY_TYPE, "CKA_KEY_TYPE")
+        public static let sensitive = Kind(CKA_SENSITIVE, "CKA_SENSITIVE")
+        public static let extractable = Kind(CKA_EXTRACTABLE, "CKA_EXTRACTABLE")
+        public static let sign = Kind(CKA_SIGN, "CKA_SIGN")
+        public static let verify = Kind(CKA_VERIFY, "CKA_VERIFY")
+        public static let ecParameters = Kind(CKA_EC_PARAMS, "CKA_EC_PARAMS")
+        public static let ecPoint = Kind(CKA_EC_POINT, "CKA_EC_POINT")
+        public static let alwaysAuthenticate = Kind(CKA_ALWAYS_AUTHENTICATE, "CKA_ALWAYS_AUTHENTICATE")
+        public static let signRecover = Kind(CKA_SIGN_RECOVER, "CKA_SIGN_RECOVER")
+        public static let encrypt = Kind(CKA_ENCRYPT, "CKA_ENCRYPT")
+        public static let decrypt = Kind(CKA_DECRYPT, "CKA_DECRYPT")
+        public static let wrap = Kind(CKA_WRAP, "CKA_WRAP")
+        public static let unwrap = Kind(CKA_UNWRAP, "CKA_UNWRAP")
+        public static let derive = Kind(CKA_DERIVE, "CKA_DERIVE")
+        public static let isLocal = Kind(CKA_LOCAL, "CKA_LOCAL")
+        public static let alwaysSensitive = Kind(CKA_ALWAYS_SENSITIVE, "CKA_ALWAYS_SENSITIVE")
+        public static let neverExtractable = Kind(CKA_NEVER_EXTRACTABLE, "CKA_NEVER_EXTRACTABLE")
+        public static let keyGenerationMechanism = Kind(CKA_KEY_GEN_MECHANISM, "CKA_KEY_GEN_MECHANISM")
+        public static let isModifiable = Kind(CKA_MODIFIABLE, "CKA_MODIFIABLE")
+        public static let isCopyable = Kind(CKA_COPYABLE, "CKA_COPYABLE")
+        public static let isDestroyable = Kind(CKA_DESTROYABLE, "CKA_DESTROYABLE")
+        public static let wrapWithTrusted = Kind(CKA_WRAP_WITH_TRUSTED, "CKA_WRAP_WITH_TRUSTED")
+        public static let allowedMechanisms = Kind(CKA_ALLOWED_MECHANISMS, "CKA_ALLOWED_MECHANISMS")
+        public static let startDate = Kind(CKA_START_DATE, "CKA_START_DATE")
+        public static let endDate = Kind(CKA_END_DATE, "CKA_END_DATE")
+        public static let valueLength = Kind(CKA_VALUE_LEN, "CKA_VALUE_LEN")
+        public static let modulus = Kind(CKA_MODULUS, "CKA_MODULUS")
+        public static let modulusBits = Kind(CKA_MODULUS_BITS, "CKA_MODULUS_BITS")
+        public static let publicExponent = Kind(CKA_PUBLIC_EXPONENT, "CKA_PUBLIC_EXPONENT")
     }
 
     public let kind: Kind
@@ -73,54 +75,25 @@ public struct Attribute: Hashable, Sendable {
     public init(_ objectClass: ObjectClass) {
         self.init(.objectClass, number: objectClass.rawValue)
     }
+
+    public init(_ keyType: KeyType) {
+        self.init(.keyType, number: keyType.rawValue)
+    }
 }
 
 /// `CK_OBJECT_CLASS`.
-public struct ObjectClass: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt
-
-    public init(rawValue: UInt) {
-        self.rawValue = rawValue
-    }
-
-    public static let certificate = ObjectClass(rawValue: CKO_CERTIFICATE)
-    public static let publicKey = ObjectClass(rawValue: CKO_PUBLIC_KEY)
-    public static let privateKey = ObjectClass(rawValue: CKO_PRIVATE_KEY)
-    public static let secretKey = ObjectClass(rawValue: CKO_SECRET_KEY)
-
-    /// The standard's name, for messages.
-    public var name: String {
-        switch self {
-        case .certificate: "CKO_CERTIFICATE"
-        case .publicKey: "CKO_PUBLIC_KEY"
-        case .privateKey: "CKO_PRIVATE_KEY"
-        case .secretKey: "CKO_SECRET_KEY"
-        default: "CKO 0x" + String(rawValue, radix: 16)
-        }
-    }
+public enum ObjectClass: UInt, Sendable {
+    case certificate = 1
+    case publicKey = 2
+    case privateKey = 3
+    case secretKey = 4
 }
 
 /// `CK_KEY_TYPE`.
-public struct KeyType: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt
-
-    public init(rawValue: UInt) {
-        self.rawValue = rawValue
-    }
-
-    public static let rsa = KeyType(rawValue: CKK_RSA)
-    public static let ec = KeyType(rawValue: CKK_EC)
-    public static let aes = KeyType(rawValue: CKK_AES)
-
-    /// The standard's name, for messages.
-    public var name: String {
-        switch self {
-        case .rsa: "CKK_RSA"
-        case .ec: "CKK_EC"
-        case .aes: "CKK_AES"
-        default: "CKK 0x" + String(rawValue, radix: 16)
-        }
-    }
+public enum KeyType: UInt, Sendable {
+    case rsa = 0
+    case ec = 3
+    case aes = 0x1F
 }
 
 extension [Attribute] {

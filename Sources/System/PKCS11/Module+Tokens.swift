@@ -110,7 +110,6 @@ public struct TokenInfo: Sendable {
         /// No object can be created or destroyed on the token.
         public static let writeProtected = Flags(rawValue: CKF_WRITE_PROTECTED)
         public static let loginRequired = Flags(rawValue: CKF_LOGIN_REQUIRED)
-        public static let userPINInitialized = Flags(rawValue: CKF_USER_PIN_INITIALIZED)
         /// The PIN is entered on the token itself.
         public static let protectedAuthenticationPath = Flags(rawValue: CKF_PROTECTED_AUTHENTICATION_PATH)
         public static let tokenInitialized = Flags(rawValue: CKF_TOKEN_INITIALIZED)
@@ -132,7 +131,9 @@ public struct TokenInfo: Sendable {
     public let maximumSessions: Int?
     /// Label, serial number, manufacturer and model without padding, by their names in a URI (RFC 7512 §2.3).
     public let uriAttributes: [String: [UInt8]]
+}
 
+extension TokenInfo {
     init(_ info: CK_TOKEN_INFO) {
         uriAttributes = [
             "token": Self.bytes(info.label), "serial": Self.bytes(info.serialNumber),

@@ -166,3 +166,101 @@ final class InitializationArguments: Sendable {
         return body(&arguments)
     }
 }
+
+/// Checks the output of a module before its use. A faulty module may return any number and omit any function.
+enum ModuleOutput {
+    static let slotLimit = 1024
+    static let mechanismLimit = 4096
+    /// The maximum size of an attribute, in bytes. Certificates are the longest that are read.
+    static let attributeLimit = 65_536
+
+    /// - Parameter limit: the size of the caller's buffer, or the maximum that the caller accepts.
+    @inline(__always)
+    static func count(
+        _ number: UInt, atMost limit: Int, from function: CryptokiFunction
+    ) throws(PKCS11Error) -> Int {
+        guard let count = Int(exactly: number), count <= limit else { throw excess(number, limit, function) }
+        return count
+    }
+
+    /// A function of the list, which may be NULL.
+    @inline(__always)
+    static func function<Pointer>(
+        _ function: CryptokiFunction, _ pointer: Pointer?
+    ) throws(PKCS11Error) -> Pointer {
+        guard let pointer else { throw missing(function) }
+        return pointer
+    }
+
+    static func missing(_ function: CryptokiFunction) -> PKCS11Error {
+        PKCS11Error(
+            function, .functionNotSupported,
+            detail: "the module has no \(function.name) (NULL in its function list); another version of it may")
+    }
+
+    private static func excess(_ number: UInt, _ limit: Int, _ function: CryptokiFunction) -> PKCS11Error {
+        PKCS11Error(
+            function, .generalError,
+            detail:
+                "\(function.name) answered CKR_OK with the number \(number), where at most \(limit) are possible")
+    }
+}
+
+@inline(__always)
+func check(_ function: CryptokiFunction, _ answer: CK_RV) throws(PKCS11Error) {
+    guard answer == CKR_OK else { throw PKCS11Error(function, ReturnValue(rawValue: answer)) }
+}
+
+/// Overwrites the bytes with zeros. The optimiser removes ordinary stores that are never read, but not this one.
+func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+    guard let address = bytes.baseAddress else { return }
+    explicit_bzero(address, bytes.count)
+}
+
+/// Allows any number of calls into a module, or one thread that initialises it again. A thread that waits for exclusive
+/// access blocks new calls, but only until its deadline: a hung call would block them forever.
+final class ModuleGate: @unchecked Sendable {
+    // Allocated once; pthread_rwlock_t must not move.
+    private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+
+    init() {
+        lock = .allocate(capacity: 1)
+        var attributes = pthread_rwlockattr_t()
+        pthread_rwlockattr_init(&attributes)
+        // Otherwise a steady stream of calls would never allow exclusive access.
+        pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+        pthread_rwlock_init(lock, &attributes)
+        pthread_rwlockattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_rwlock_destroy(lock)
+        lock.deallocate()
+    }
+
+    /// - Note: Calls must not be nested.
+    @inline(__always)
+    func pass<Result, Failure: Error>(_ call: () throws(Failure) -> Result) throws(Failure) -> Result {
+        pthread_rwlock_rdlock(lock)
+        defer { pthread_rwlock_unlock(lock) }
+        return try call()
+    }
+
+    /// - Returns: nil if calls were still in progress after `milliseconds`; `body` did not run then.
+    func alone<Result, Failure: Error>(
+        within milliseconds: Int, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        var deadline = timespec()
+        // The monotonic clock, because a change of the system time would shorten or prolong the wait.
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        deadline.tv_sec += milliseconds / 1000
+        deadline.tv_nsec += milliseconds % 1000 * 1_000_000
+        if deadline.tv_nsec >= 1_000_000_000 {
+            deadline.tv_sec += 1
+            deadline.tv_nsec -= 1_000_000_000
+        }
+        guard pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, &deadline) == 0 else { return nil }
+        defer { pthread_rwlock_unlock(lock) }
+        return try body()
+    }
+}

@@ -14,40 +14,21 @@ public struct PKCS11Error: Error, Hashable, Sendable {
 
 extension PKCS11Error: CustomStringConvertible {
     public var description: String {
-        detail ?? "\(function.rawValue) answered \(returnValue)"
+        detail ?? "\(function.name) answered \(returnValue)"
     }
 }
 
-/// The functions of Cryptoki and p11-kit in use, by their names in manuals and traces.
+/// The functions of Cryptoki and p11-kit in use.
 public enum CryptokiFunction: String, Sendable {
-    case loadModule = "p11_kit_module_load"
-    case initialize = "C_Initialize"
-    case finalize = "C_Finalize"
-    case getSlotList = "C_GetSlotList"
-    case getTokenInfo = "C_GetTokenInfo"
-    case initToken = "C_InitToken"
-    case initPIN = "C_InitPIN"
-    case getInfo = "C_GetInfo"
-    case getSlotInfo = "C_GetSlotInfo"
-    case getMechanismList = "C_GetMechanismList"
-    case openSession = "C_OpenSession"
-    case closeSession = "C_CloseSession"
-    case getSessionInfo = "C_GetSessionInfo"
-    case login = "C_Login"
-    case logout = "C_Logout"
-    case createObject = "C_CreateObject"
-    case destroyObject = "C_DestroyObject"
-    case getAttributeValue = "C_GetAttributeValue"
-    case findObjectsInit = "C_FindObjectsInit"
-    case findObjects = "C_FindObjects"
-    case findObjectsFinal = "C_FindObjectsFinal"
-    case signInit = "C_SignInit"
-    case sign = "C_Sign"
-    case generateKeyPair = "C_GenerateKeyPair"
-    case generateKey = "C_GenerateKey"
-    case getMechanismInfo = "C_GetMechanismInfo"
-    case encryptInit = "C_EncryptInit"
-    case encrypt = "C_Encrypt"
-    case wrapKey = "C_WrapKey"
-    case unwrapKey = "C_UnwrapKey"
+    case loadModule, initialize, finalize, getInfo
+    case getSlotList, getSlotInfo, getTokenInfo, getMechanismList, getMechanismInfo, initToken
+    case openSession, closeSession, getSessionInfo, initPIN, login, logout
+    case createObject, destroyObject, getAttributeValue, findObjectsInit, findObjects, findObjectsFinal
+    case generateKey, generateKeyPair, wrapKey, unwrapKey
+    case signInit, sign, encryptInit, encrypt
+
+    /// The name in manuals and traces, such as `C_SignInit`.
+    public var name: String {
+        self == .loadModule ? "p11_kit_module_load" : "C_\(rawValue.prefix(1).uppercased())\(rawValue.dropFirst())"
+    }
 }

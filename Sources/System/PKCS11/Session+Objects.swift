@@ -81,10 +81,18 @@ extension Session {
 
     /// `C_CreateObject`.
     public func createObject(_ attributes: [Attribute]) throws(PKCS11Error) -> ObjectHandle {
-        var object: UInt = 0
-        try call(.createObject, \.C_CreateObject) { create in
-            attributes.withTemplate { template, count in create(handle, template, count, &object) }
+        try make(.createObject, \.C_CreateObject) { create, object in
+            attributes.withTemplate { template, count in create(handle, template, count, object) }
         }
+    }
+
+    /// Makes one call that returns the handle of a new object.
+    private func make<Function>(
+        _ name: CryptokiFunction, _ function: KeyPath<CK_FUNCTION_LIST, Function?>,
+        _ body: (Function, UnsafeMutablePointer<UInt>) -> CK_RV
+    ) throws(PKCS11Error) -> ObjectHandle {
+        var object: UInt = 0
+        try call(name, function) { body($0, &object) }
         return ObjectHandle(rawValue: object)
     }
 
@@ -98,15 +106,11 @@ extension Session {
 extension Session {
     /// `C_GenerateKey`.
     public func generateKey(_ mechanism: Mechanism, _ attributes: [Attribute]) throws(PKCS11Error) -> ObjectHandle {
-        var key: UInt = 0
-        try call(.generateKey, \.C_GenerateKey) { generate in
+        try make(.generateKey, \.C_GenerateKey) { generate, key in
             mechanism.with { mechanism in
-                attributes.withTemplate { template, count in
-                    generate(handle, mechanism, template, count, &key)
-                }
+                attributes.withTemplate { template, count in generate(handle, mechanism, template, count, key) }
             }
         }
-        return ObjectHandle(rawValue: key)
     }
 
     /// Encrypts in place, for a mechanism whose output is as long as its input (`C_EncryptInit`, `C_Encrypt`).
@@ -136,15 +140,13 @@ extension Session {
         _ attributes: [Attribute]
     ) throws(PKCS11Error) -> ObjectHandle {
         var wrapped = wrapped
-        var object: UInt = 0
-        try call(.unwrapKey, \.C_UnwrapKey) { unwrap in
+        return try make(.unwrapKey, \.C_UnwrapKey) { unwrap, object in
             mechanism.with(hash) { mechanism in
                 attributes.withTemplate { template, count in
-                    unwrap(handle, mechanism, key.rawValue, &wrapped, UInt(wrapped.count), template, count, &object)
+                    unwrap(handle, mechanism, key.rawValue, &wrapped, UInt(wrapped.count), template, count, object)
                 }
             }
         }
-        return ObjectHandle(rawValue: object)
     }
 
     /// `C_GenerateKeyPair`.

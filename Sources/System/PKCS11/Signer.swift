@@ -30,10 +30,10 @@ public final class Signer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - digest: up to 64 bytes.
-    ///   - contextLogin: the login between the two calls, for a key that requires the PIN for each signature.
+    ///   - login: the login between the two calls, for a key that requires the PIN for each signature.
     /// - Returns: the signature, valid until the next call.
     public func sign(
-        _ digest: UnsafeRawBufferPointer, with key: ObjectHandle, contextLogin: ContextLogin? = nil
+        _ digest: UnsafeRawBufferPointer, with key: ObjectHandle, login: ContextLogin = .none
     ) throws(PKCS11Error) -> UnsafeRawBufferPointer {
         let size = min(digest.count, input.count)
         input.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<size]))
@@ -41,9 +41,8 @@ public final class Signer: @unchecked Sendable {
             let begin = try ModuleOutput.function(.signInit, functions.pointee.C_SignInit)
             let sign = try ModuleOutput.function(.sign, functions.pointee.C_Sign)
             try check(.signInit, begin(session.handle, mechanism, key.rawValue))
-            if let contextLogin {
-                let answer = try Session.login(functions, session.handle, .contextSpecific, contextLogin.pin)
-                try check(.login, answer)
+            if case .pin(let pin) = login {
+                try check(.login, try Session.login(functions, session.handle, .contextSpecific, pin))
             }
             var length = UInt(Self.outputSize)
             let answer = sign(
@@ -56,12 +55,9 @@ public final class Signer: @unchecked Sendable {
     }
 
     /// A login for one signature.
-    public struct ContextLogin {
+    public enum ContextLogin {
+        case none
         /// Nil if the PIN is entered on the token itself.
-        public let pin: UnsafeRawBufferPointer?
-
-        public init(pin: UnsafeRawBufferPointer?) {
-            self.pin = pin
-        }
+        case pin(UnsafeRawBufferPointer?)
     }
 }

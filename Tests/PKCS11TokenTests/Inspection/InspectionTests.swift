@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PKCS11
 import SigningKit
 import SoftHSMTesting
 import Testing
@@ -83,15 +84,15 @@ struct InspectionTests {
     func place() async throws {
         try token.generateKey(label: "KEY", id: [1])
         let seen = try await inspect("object=KEY").token
-        #expect(seen.label == token.label && seen.serial == token.serial)
-        #expect(seen.manufacturer == "SoftHSM project" && seen.model == "SoftHSM v2")
+        #expect(seen.info.label == token.label && seen.info.serial == token.serial)
+        #expect(seen.info.manufacturer == "SoftHSM project" && seen.info.model == "SoftHSM v2")
         #expect(seen.flags.contains("CKF_LOGIN_REQUIRED") && seen.flags.contains("CKF_RNG"))
         #expect(!seen.flags.contains("CKF_USER_PIN_COUNT_LOW"))
         #expect(seen.slotFlags == ["CKF_TOKEN_PRESENT"])
         #expect(seen.mechanisms.contains("CKM_ECDSA"))
-        let file = try Data(contentsOf: URL(filePath: seen.module.path))
-        #expect(seen.module.digest == SHA256.hash(data: file).map { String(format: "%02x", $0) }.joined())
-        #expect(seen.module.cryptoki.hasPrefix("2."))
+        let file = try Data(contentsOf: URL(filePath: seen.path))
+        #expect(seen.digest == SHA256.hash(data: file).map { String(format: "%02x", $0) }.joined())
+        #expect(seen.library.cryptokiVersion.hasPrefix("2."))
     }
 
     @Test("inspect reports an earlier wrong PIN although its own login resets the flag")

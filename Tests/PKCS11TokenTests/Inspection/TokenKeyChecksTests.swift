@@ -1,6 +1,7 @@
 import SigningKit
 import Testing
 
+@testable import PKCS11
 @testable import PKCS11Token
 
 @Suite("Compliance checks of a key on a token")
@@ -103,7 +104,7 @@ struct TokenKeyChecksTests {
         #expect(token.protection.kind == .hardware)
         token.slotFlags = []
         #expect(token.protection.kind == .unknown)
-        (token.manufacturer, token.model) = ("SoftHSM project", "SoftHSM v2")
+        token.info = info("SoftHSM project", "SoftHSM v2")
         token.slotFlags = ["CKF_TOKEN_PRESENT", "CKF_HW_SLOT"]
         #expect(token.protection.kind == .software)
         #expect(token.protection.text.contains("not hardware"))
@@ -147,18 +148,23 @@ struct TokenKeyChecksTests {
             ("CKA_WRAP_WITH_TRUSTED", "FALSE"), ("CKA_ALWAYS_AUTHENTICATE", "FALSE"),
             ("CKA_ALLOWED_MECHANISMS", "CKM_ECDSA"), ("CKA_START_DATE", "none"), ("CKA_END_DATE", "none"),
             ("CKA_ID", "01"), ("CKA_LABEL", "KEY0000001"),
-        ].map { InspectedTokenKey.Attribute($0.0, $0.1) }
+        ].map { InspectedTokenKey.Attribute(name: $0.0, value: $0.1) }
         return InspectedTokenKey(
             token: InspectedTokenKey.Token(
-                label: "a", manufacturer: "A maker of modules", model: "Model 5", serial: "123", firmware: "1.2",
-                hardware: "3.4", flags: ["CKF_RNG", "CKF_LOGIN_REQUIRED"],
+                info: info("A maker of modules", "Model 5"), flags: ["CKF_RNG", "CKF_LOGIN_REQUIRED"],
                 slotFlags: ["CKF_TOKEN_PRESENT", "CKF_HW_SLOT"], mechanisms: ["CKM_ECDSA"],
-                module: InspectedTokenKey.Module(
-                    path: "/usr/lib/a.so", digest: String(repeating: "0", count: 64), manufacturer: "A maker",
-                    description: "A library", version: "1.0", cryptoki: "2.40")),
+                library: ModuleInfo(
+                    manufacturer: "A maker", description: "A library", version: "1.0", cryptokiVersion: "2.40"),
+                path: "/usr/lib/a.so", digest: String(repeating: "0", count: 64)),
             objects: .init(uri: 1, id: 1, label: 1), attributes: attributes,
             probes: NegativeProbes.Answers(
                 value: .refused(answer: "CKR_ATTRIBUTE_SENSITIVE"), wrap: .refused(answer: "CKR_KEY_UNEXTRACTABLE")))
+    }
+
+    private func info(_ manufacturer: String, _ model: String) -> TokenInfo {
+        TokenInfo(
+            label: "a", manufacturer: manufacturer, model: model, serial: "123", firmware: "1.2", hardware: "3.4",
+            flags: [], maximumSessions: nil, uriAttributes: [:])
     }
 }
 

@@ -52,13 +52,13 @@ public struct SoftHSMToken: Sendable {
         try withSession { session in
             let scalar = Attribute(.value, bytes: Array(key.rawRepresentation))
             _ = try session.createObject(
-                [Attribute(.privateKey), Attribute(.keyType, number: KeyType.ec.rawValue), scalar]
+                [Attribute(.privateKey), Attribute(KeyType.ec), scalar]
                     + [Attribute(.ecParameters, bytes: Curve.p256.parameters)]
                     + traits.privateAttributes(label: label, id: id))
             guard traits.hasPublicKey else { return }
             let point = Array(key.publicKey.x963Representation)
             _ = try session.createObject(
-                [Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue)]
+                [Attribute(.publicKey), Attribute(KeyType.ec)]
                     + [Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point)]
                     + [Attribute(.ecParameters, bytes: Curve.p256.parameters)]
                     + traits.publicAttributes(label: label, id: id))

@@ -2,10 +2,10 @@ internal import Crypto
 internal import Encodings
 internal import Foundation
 internal import PKCS11
-internal import SigningKit
+public import SigningKit
 
 /// The visible properties of a key and its token, whether or not the key is fit to sign.
-struct InspectedTokenKey: Equatable {
+struct InspectedTokenKey {
     struct Attribute: Equatable {
         /// The standard's name, such as `CKA_EXTRACTABLE`.
         var name: String
@@ -13,10 +13,6 @@ struct InspectedTokenKey: Equatable {
         var value: String?
         /// The return value that explains a missing value, such as `CKR_ATTRIBUTE_TYPE_INVALID`.
         var answer: String?
-
-        init(_ name: String, _ value: String?, answer: String? = nil) {
-            (self.name, self.value, self.answer) = (name, value, answer)
-        }
     }
 
     /// How many private keys of the token match the names of this key.
@@ -29,33 +25,19 @@ struct InspectedTokenKey: Equatable {
         var label: Int?
     }
 
-    /// A token and its slot, as they describe themselves.
-    struct Token: Equatable {
-        var label: String
-        var manufacturer: String
-        var model: String
-        var serial: String
-        var firmware: String
-        var hardware: String
+    /// A token, its slot and its module, as they describe themselves.
+    struct Token {
+        var info: TokenInfo
         /// Standard names, such as `CKF_USER_PIN_COUNT_LOW`, read before this process logged in: a login clears some.
         var flags: [String]
         var slotFlags: [String]
         /// Standard names, or numbers.
         var mechanisms: [String]
-        var module: Module
-    }
-
-    /// The module of a token (`CK_INFO`).
-    struct Module: Equatable {
+        var library: ModuleInfo
         /// The path of the library, with symbolic links resolved.
         var path: String
-        /// SHA-256 of the file now, in hexadecimal digits; nil if it cannot be read.
+        /// SHA-256 of the library's file now, in hexadecimal digits; nil if it cannot be read.
         var digest: String?
-        var manufacturer: String
-        var description: String
-        var version: String
-        /// The version of the Cryptoki interface, such as `2.40`.
-        var cryptoki: String
     }
 
     var token: Token
@@ -79,26 +61,26 @@ extension InspectedTokenKey {
         _ selector: KeySelector, _ wanted: [PKCS11.Attribute], _ connection: TokenConnection
     ) throws(PKCS11Error) {
         let session = connection.anchor
-        func count(_ kind: PKCS11.Attribute.Kind, _ value: [UInt8]) throws(PKCS11Error) -> Int? {
-            guard !value.isEmpty else { return nil }
-            return try session.objects(with: [PKCS11.Attribute(.privateKey), PKCS11.Attribute(kind, bytes: value)])
-                .count
+        func find(_ attributes: [PKCS11.Attribute]) throws(PKCS11Error) -> [ObjectHandle] {
+            try session.objects(with: [PKCS11.Attribute(.privateKey)] + attributes)
         }
-        let found = try session.objects(with: [PKCS11.Attribute(.privateKey)] + wanted)
+        let found = try find(wanted)
         self.init(token: try Token(connection), objects: Objects(uri: found.count))
         guard let object = found.first, found.count == 1 else { return }
         let key = try FoundKey(object, in: session)
-        objects.id = try count(.id, key.id)
-        objects.label = try count(.label, key.label)
+        if !key.id.isEmpty { objects.id = try find([PKCS11.Attribute(.id, bytes: key.id)]).count }
+        if !key.label.isEmpty { objects.label = try find([PKCS11.Attribute(.label, bytes: key.label)]).count }
         attributes = try KeyAttribute.all.map { attribute throws(PKCS11Error) in
             try attribute.read(object, in: session)
         }
-        probes = try NegativeProbes(session).try(on: object)
+        probes = try NegativeProbes.run(on: object, in: session)
         fingerprint = (try? PublicKeySearch.find(for: key, selector, in: session)).map { PublicKeyFingerprint(of: $0) }
     }
 
     func inspection(_ provenance: KeyProvenance) -> KeyInspection {
-        var evidence = ["tokenLabel": token.label, "tokenSerial": token.serial, "tokenModel": token.model]
+        var evidence = [
+            "tokenLabel": token.info.label, "tokenSerial": token.info.serial, "tokenModel": token.info.model,
+        ]
         for attribute in attributes {
             guard let value = attribute.value else { continue }
             evidence[attribute.name] = ["TRUE", "FALSE"].contains(value) ? value.lowercased() : value
@@ -112,16 +94,11 @@ extension InspectedTokenKey {
 
 extension InspectedTokenKey.Token {
     fileprivate init(_ connection: TokenConnection) throws(PKCS11Error) {
-        let (module, info) = (connection.module, connection.info)
-        let library = try module.info()
+        let (module, slot) = (connection.module, connection.anchor.slot)
         self.init(
-            label: info.label, manufacturer: info.manufacturer, model: info.model, serial: info.serial,
-            firmware: info.firmware, hardware: info.hardware, flags: connection.infoBeforeLogin.flagNames,
-            slotFlags: try module.flags(of: connection.anchor.slot),
-            mechanisms: try module.mechanisms(on: connection.anchor.slot).map(\.name),
-            module: InspectedTokenKey.Module(
-                path: module.path, digest: Self.digest(of: module.path), manufacturer: library.manufacturer,
-                description: library.description, version: library.version, cryptoki: library.cryptokiVersion))
+            info: connection.info, flags: connection.infoBeforeLogin.flagNames, slotFlags: try module.flags(of: slot),
+            mechanisms: try module.mechanisms(on: slot).map(\.name), library: try module.info(), path: module.path,
+            digest: Self.digest(of: module.path))
     }
 
     /// SHA-256 in hexadecimal; nil if the file cannot be read. The process may have loaded an older version.
@@ -133,12 +110,12 @@ extension InspectedTokenKey.Token {
 
     var facts: [KeyInspection.Fact] {
         [
-            .init("Token", label), .init("Serial number", serial),
-            .init("Manufacturer, model", "\(manufacturer), \(model)"),
-            .init("Firmware, hardware", "\(firmware), \(hardware)"),
+            .init("Token", info.label), .init("Serial number", info.serial),
+            .init("Manufacturer, model", "\(info.manufacturer), \(info.model)"),
+            .init("Firmware, hardware", "\(info.firmware), \(info.hardware)"),
             .init("Token flags", flags.joined(separator: " ")), .init("Slot flags", slotFlags.joined(separator: " ")),
-            .init("Library", "\(module.description) \(module.version), by \(module.manufacturer)"),
-            .init("Library's interface", "Cryptoki \(module.cryptoki)"),
+            .init("Library", "\(library.description) \(library.version), by \(library.manufacturer)"),
+            .init("Library's interface", "Cryptoki \(library.cryptokiVersion)"),
             .init("Mechanisms", "\(mechanisms.count): \(mechanisms.joined(separator: " "))"),
         ]
     }
@@ -150,8 +127,10 @@ extension InspectedTokenKey.Token {
     ]
 
     var protection: KeyInspection.Protection {
-        let name = "\(manufacturer), \(model)"
-        if Self.software.contains(where: { manufacturer.hasPrefix($0.manufacturer) && model.hasPrefix($0.model) }) {
+        let name = "\(info.manufacturer), \(info.model)"
+        if Self.software.contains(where: {
+            info.manufacturer.hasPrefix($0.manufacturer) && info.model.hasPrefix($0.model)
+        }) {
             return .init(.software, "software that plays a token (\(name)), not hardware")
         }
         guard slotFlags.contains("CKF_HW_SLOT") else {
@@ -162,5 +141,27 @@ extension InspectedTokenKey.Token {
         return .init(
             .hardware, "a token in hardware (\(name))",
             detail: "This is the module's own statement. Look up its certificate by model and firmware.")
+    }
+}
+
+extension PKCS11TokenBackend: KeyInspecting {
+    /// Runs on the maintenance thread, in parallel with signatures.
+    public func inspect(
+        _ selector: KeySelector, provenance: KeyProvenance
+    ) async throws(KeyError) -> KeyInspection {
+        try await inspectedKey(selector).inspection(provenance)
+    }
+
+    public static func checks(provenance: KeyProvenance, uninspected error: KeyError) -> [ComplianceCheck] {
+        TokenKeyChecks(provenance: provenance, inspected: .failure(error)).all
+    }
+
+    func inspectedKey(_ selector: KeySelector) async throws(KeyError) -> InspectedTokenKey {
+        let wanted = try TokenURI(selector.uri).keyAttributes
+        return try await onMaintenanceThread { [self] () throws(KeyError) in
+            try opening(connection.info.name) { () throws(PKCS11Error) in
+                try InspectedTokenKey(selector, wanted, connection)
+            }
+        }
     }
 }

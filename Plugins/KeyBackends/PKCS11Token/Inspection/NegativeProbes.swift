@@ -1,7 +1,7 @@
 internal import PKCS11
 
 /// Tries both ways to extract a private key. The behaviour of the token counts, not the attributes that it reports.
-struct NegativeProbes {
+enum NegativeProbes {
     /// The result of an attempt to extract the private key.
     enum Answer: Equatable {
         /// The token refused, as it must.
@@ -19,38 +19,24 @@ struct NegativeProbes {
         var wrap: Answer
     }
 
-    private let session: Session
-
-    init(_ session: Session) {
-        self.session = session
-    }
-
     /// - Throws: when the session has become unusable.
-    func `try`(on object: ObjectHandle) throws(PKCS11Error) -> Answers {
-        Answers(value: try value(object), wrap: try wrap(object))
-    }
-
-    private func value(_ object: ObjectHandle) throws(PKCS11Error) -> Answer {
-        do throws(PKCS11Error) {
+    static func run(on object: ObjectHandle, in session: Session) throws(PKCS11Error) -> Answers {
+        let value = try answer(refusals: []) { () throws(PKCS11Error) in
             let (isGiven, refusal) = try session.revealsValue(of: object)
             if let refusal { return .refused(answer: "\(refusal)") }
             return isGiven ? .given : .untried("the token gave an empty value")
-        } catch {
-            return try classify(error, refusals: [])
         }
+        return Answers(value: value, wrap: try wrap(object, in: session))
     }
 
     /// Wraps the key under an AES key that exists only in this session.
-    private func wrap(_ object: ObjectHandle) throws(PKCS11Error) -> Answer {
+    private static func wrap(_ object: ObjectHandle, in session: Session) throws(PKCS11Error) -> Answer {
         let key: ObjectHandle
         do throws(PKCS11Error) {
             key = try session.generateKey(
                 .aesKeyGeneration,
-                [
-                    Attribute(.secretKey), Attribute(.isToken, false), Attribute(.isPrivate, true),
-                    Attribute(.valueLength, number: 32), Attribute(.sensitive, true), Attribute(.extractable, false),
-                    Attribute(.wrap, true),
-                ])
+                [Attribute(.secretKey), Attribute(.valueLength, number: 32)]
+                    + Attribute.flags(true: [.isPrivate, .sensitive, .wrap], false: [.isToken, .extractable]))
         } catch {
             guard error.returnValue.isOfSession else { return .untried("the token makes no AES key: \(error)") }
             throw error
@@ -58,25 +44,23 @@ struct NegativeProbes {
         defer { try? session.destroy(key) }
         var outcome = Answer.untried("the token has no mechanism to wrap with")
         for mechanism in [Mechanism.aesKeyWrapKWP, .aesKeyWrapPadded, .aesKeyWrap] {
-            do throws(PKCS11Error) {
-                outcome =
-                    try session.gives(object, under: key, by: mechanism)
+            outcome = try answer(refusals: [.keyUnextractable, .keyNotWrappable]) { () throws(PKCS11Error) in
+                try session.gives(object, under: key, by: mechanism)
                     ? .given : .untried("the token gave nothing under \(mechanism.name)")
-            } catch {
-                outcome = try classify(error, refusals: [.keyUnextractable, .keyNotWrappable])
             }
-            if case .untried = outcome { continue }
-            break
+            guard case .untried = outcome else { break }
         }
         return outcome
     }
 
-    private func classify(
-        _ error: PKCS11Error, refusals: [ReturnValue]
+    private static func answer(
+        refusals: [ReturnValue], _ probe: () throws(PKCS11Error) -> Answer
     ) throws(PKCS11Error) -> Answer {
-        if refusals.contains(error.returnValue) { return .refused(answer: "\(error.returnValue)") }
-        guard error.returnValue.isOfSession else { return .untried("\(error)") }
-        throw error
+        do throws(PKCS11Error) { return try probe() } catch {
+            if refusals.contains(error.returnValue) { return .refused(answer: "\(error.returnValue)") }
+            guard error.returnValue.isOfSession else { return .untried("\(error)") }
+            throw error
+        }
     }
 }
 

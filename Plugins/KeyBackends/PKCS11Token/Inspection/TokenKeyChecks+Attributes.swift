@@ -1,37 +1,31 @@
+internal import PKCS11
 internal import SigningKit
 
 extension TokenKeyChecks {
     var attributeChecks: [ComplianceCheck] { KeyAttribute.all.map(check) + [signOnly] }
 
-    private func check(_ expected: KeyAttribute) -> ComplianceCheck {
-        seen(
-            "attribute.\(expected.name)", expected.asks, expected.requirements, expected: text(expected.expectation)
+    private func check(_ attribute: KeyAttribute) -> ComplianceCheck {
+        let name = attribute.kind.name
+        return seen(
+            "attribute.\(name)", attribute.asks, attribute.requirements, expected: text(attribute.expectation)
         ) { key in
-            guard let attribute = key.attributes.first(where: { $0.name == expected.name }) else {
+            guard let found = key.attributes.first(where: { $0.name == name }) else {
                 return (nil, .unavailable, "It cannot be read, because not exactly one key has this name.")
             }
-            guard let value = attribute.value else {
-                return (
-                    nil, unread(expected.expectation), "The token does not report: \(attribute.answer ?? "no value")."
-                )
+            if let value = found.value { return judge(value, attribute) }
+            let detail = "The token does not report: \(found.answer ?? "no value")."
+            return switch attribute.expectation {
+            // These need no value.
+            case .reported, .ecdsaMechanisms: (nil, .notApplicable, detail)
+            case .text, .byProvenance, .notEmpty: (nil, .unavailable, detail)
             }
-            return judge(value, expected)
-        }
-    }
-
-    /// The result if the token returns no value. Reported attributes and `CKA_ALLOWED_MECHANISMS` need none.
-    private func unread(_ expectation: KeyAttribute.Expectation) -> ComplianceCheck.Result {
-        switch expectation {
-        case .reported, .ecdsaMechanisms: .notApplicable
-        case .text, .byProvenance, .notEmpty: .unavailable
         }
     }
 
     private func text(_ expectation: KeyAttribute.Expectation) -> String {
         switch expectation {
-        case .text(let text): text
+        case .text(let text), .reported(let text): text
         case .ecdsaMechanisms: "CKM_ECDSA or any"
-        case .reported(let text): text
         case .notEmpty: "not empty"
         case .byProvenance(let generated, let imported):
             switch provenance {
@@ -42,56 +36,40 @@ extension TokenKeyChecks {
         }
     }
 
-    private func judge(
-        _ value: String, _ expected: KeyAttribute
-    ) -> Judgement {
-        switch expected.expectation {
-        case .text(let text): (value, value == text ? .pass : .fail, value == text ? nil : expected.cure)
-        case .ecdsaMechanisms: judge(mechanisms: value, cure: expected.cure)
-        case .reported: (value, .notApplicable, nil)
-        case .notEmpty: (value, value.isEmpty ? .fail : .pass, nil)
-        case .byProvenance(let generated, let imported): judge(value, generated: generated, imported: imported)
-        }
-    }
-
-    private func judge(
-        mechanisms value: String, cure: String?
-    ) -> Judgement {
-        if value == "any" {
+    private func judge(_ value: String, _ attribute: KeyAttribute) -> Judgement {
+        switch attribute.expectation {
+        case .text(let text): return (value, value == text ? .pass : .fail, value == text ? nil : attribute.cure)
+        case .reported: return (value, .notApplicable, nil)
+        case .notEmpty: return (value, value.isEmpty ? .fail : .pass, nil)
+        case .ecdsaMechanisms where value == "any":
             return (value, .notApplicable, "The token does not restrict it; CKA_SIGN and the key's type do.")
-        }
-        let names = value.split { $0 == " " || $0 == "," }
-        let isFit = names.contains("CKM_ECDSA") && names.allSatisfy { $0.hasPrefix("CKM_ECDSA") }
-        return (value, isFit ? .pass : .fail, isFit ? nil : cure)
-    }
-
-    /// PKCS #11 v2.40 §4.9: only a key generated on the token is local, always sensitive and never extractable.
-    private func judge(
-        _ value: String, generated: String, imported: String
-    ) -> Judgement {
-        switch provenance {
-        case .generated:
-            return value == generated
-                ? (value, .pass, nil)
-                : (value, .fail, "The record says that the token made this key; the token says otherwise.")
-        case .imported:
-            return value == imported
-                ? (value, .notApplicable, "It is always \(imported) for an imported key; see ceremony.record.")
-                : (value, .fail, "The record says that this key was imported; the token says otherwise.")
-        case .unknown:
-            return (
-                value, .unavailable,
-                "The origin of this key is not recorded. Set provenance: imported or provenance: generated."
-            )
+        case .ecdsaMechanisms:
+            let names = value.split { $0 == " " || $0 == "," }
+            let isFit = names.contains("CKM_ECDSA") && names.allSatisfy { $0.hasPrefix("CKM_ECDSA") }
+            return (value, isFit ? .pass : .fail, isFit ? nil : attribute.cure)
+        // PKCS #11 v2.40 §4.9: only a key generated on the token is local, always sensitive and never extractable.
+        case .byProvenance(let generated, let imported):
+            let record = provenance == .generated ? "the token made this key" : "this key was imported"
+            let contradiction = "The record says that \(record); the token says otherwise."
+            switch provenance {
+            case .generated: return value == generated ? (value, .pass, nil) : (value, .fail, contradiction)
+            case .imported where value == imported:
+                return (
+                    value, .notApplicable, "It is always \(imported) for an imported key; see ceremony.record."
+                )
+            case .imported: return (value, .fail, contradiction)
+            case .unknown:
+                return (
+                    value, .unavailable,
+                    "The origin of this key is not recorded. Set provenance: imported or provenance: generated."
+                )
+            }
         }
     }
 
     private var signOnly: ComplianceCheck {
         let others = ["CKA_SIGN_RECOVER", "CKA_DECRYPT", "CKA_UNWRAP", "CKA_DERIVE"]
-        return seen(
-            "usage.signOnly", "May it only sign?", [.nist57("5.2")],
-            expected: "sign only"
-        ) { key in
+        return seen("usage.signOnly", "May it only sign?", [.nist57("5.2")], expected: "sign only") { key in
             guard let signs = key.value(of: "CKA_SIGN") else {
                 return (nil, .unavailable, "The token does not report it.")
             }

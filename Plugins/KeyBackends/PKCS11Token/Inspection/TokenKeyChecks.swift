@@ -1,3 +1,4 @@
+internal import PKCS11
 internal import SigningKit
 
 /// The checks of a key on a token for a compliance report.
@@ -31,7 +32,15 @@ struct TokenKeyChecks {
             pin("token.pinToBeChanged", "Was the PIN changed after delivery?", "CKF_USER_PIN_TO_BE_CHANGED"),
             flag("token.login", "Does the token require a login?", "CKF_LOGIN_REQUIRED"),
             flag("token.rng", "Does it have its own random number generator?", "CKF_RNG"),
-            module,
+            // The digest of the library, so that an auditor can compare it with the vendor's.
+            seen(
+                "token.module", "Which library does the token use?", [],
+                expected: "the digest that its vendor publishes"
+            ) { key in
+                let token = key.token
+                guard let digest = token.digest else { return (token.path, .unavailable, "Its file cannot be read.") }
+                return ("sha256:\(digest)", .notApplicable, "\(token.path), version \(token.library.version)")
+            },
         ]
     }
 
@@ -56,38 +65,18 @@ struct TokenKeyChecks {
         }
     }
 
-    /// Reports the digest of the library, so that an auditor can compare it with the vendor's.
-    private var module: ComplianceCheck {
-        seen(
-            "token.module", "Which library does the token use?", [],
-            expected: "the digest that its vendor publishes"
-        ) { key in
-            let module = key.token.module
-            guard let digest = module.digest else {
-                return (module.path, .unavailable, "Its file cannot be read.")
-            }
-            return ("sha256:\(digest)", .notApplicable, "\(module.path), version \(module.version)")
-        }
-    }
-}
-
-extension TokenKeyChecks {
-    private static let storage: [Requirement] = [.pci("3.6.1.2"), .pci("3.7.3")]
-
     /// Attempts to extract the key. The token must refuse them.
     var probeChecks: [ComplianceCheck] {
         [
-            probe("probe.value", "Does the token refuse to return CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE") {
-                $0.value
-            },
-            probe("probe.wrap", "Does the token refuse to wrap it?", "CKR_KEY_UNEXTRACTABLE") { $0.wrap },
+            probe("probe.value", "Does the token refuse to return CKA_VALUE?", "CKR_ATTRIBUTE_SENSITIVE", \.value),
+            probe("probe.wrap", "Does the token refuse to wrap it?", "CKR_KEY_UNEXTRACTABLE", \.wrap),
         ]
     }
 
     private func probe(
         _ id: String, _ asks: String, _ answer: String, _ probe: (NegativeProbes.Answers) -> NegativeProbes.Answer
     ) -> ComplianceCheck {
-        seen(id, asks, Self.storage, expected: "refused with \(answer)") { key in
+        seen(id, asks, [.pci("3.6.1.2"), .pci("3.7.3")], expected: "refused with \(answer)") { key in
             switch key.probes.map(probe) {
             case .refused(let answer): ("refused with \(answer)", .pass, nil)
             case .given:
@@ -104,8 +93,8 @@ extension TokenKeyChecks {
     var uniquenessChecks: [ComplianceCheck] {
         [
             count("unique.uri", "Does its URI name exactly one private key?", { $0.uri }),
-            count("unique.id", "Is its CKA_ID unique?", { $0.id }),
-            count("unique.label", "Is its CKA_LABEL unique?", { $0.label }),
+            count("unique.id", "Is its CKA_ID unique?", \.id),
+            count("unique.label", "Is its CKA_LABEL unique?", \.label),
         ]
     }
 

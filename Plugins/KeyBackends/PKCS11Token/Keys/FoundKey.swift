@@ -80,17 +80,11 @@ extension FoundKey {
 
     /// Refuses a key unless it is on P-256, can sign, and cannot be extracted.
     func checkFitness(in session: Session, allowUnprotected: Bool) throws(KeyError) {
-        let type: UInt?
-        let curve: [UInt8]?
-        let unprotected: [String]
-        let signs: Bool?
-        do throws(PKCS11Error) {
-            type = try session.number(.keyType, of: handle)
-            curve = try session.value(of: .ecParameters, in: handle)
-            unprotected = try faults(session)
-            signs = try session.flag(.sign, of: handle)
-        } catch {
-            throw error.whileOpening(name)
+        let (type, curve, unprotected, signs) = try opening(name) { () throws(PKCS11Error) in
+            (
+                try session.number(.keyType, of: handle), try session.value(of: .ecParameters, in: handle),
+                try faults(session), try session.flag(.sign, of: handle)
+            )
         }
         guard type == KeyType.ec.rawValue else {
             throw .unfit("\(sentence) is not an EC key; App Store keys are on P-256.")

@@ -50,9 +50,18 @@ extension TokenKey {
         let now = Clock.nanoseconds()
         let (isFirst, begins) = failures.failurePause.withLock { failurePause in
             failures.hasFailurePause.store(true, ordering: .relaxed)
-            if failurePause != nil { return (false, failurePause?.extend(error, at: now) ?? false) }
-            failurePause = KeyFailurePause(error, at: now, pause: pause)
-            return (true, true)
+            guard var former = failurePause else {
+                failurePause = KeyFailurePause(error: error, pause: pause, until: now + pause)
+                return (true, true)
+            }
+            former.error = error
+            // Requests that waited when the key began to fail do not extend the pause.
+            if former.isTried {
+                former.pause = min(2 * former.pause, KeyFailurePause.longest)
+                former.until = now + former.pause
+            }
+            failurePause = former
+            return (false, former.isTried)
         }
         if isFirst { pool.backend?.keyFailing(name, because: error.description) }
         return begins
@@ -73,69 +82,43 @@ extension TokenKey {
         // A hung call may never return, so one more trial is necessary; but the other keys need threads too.
         let mayTry = !isHanging || pool.canReplaceThread
         let error = failures.failurePause.withLock { failurePause -> KeyError? in
-            if failurePause == nil || (mayTry && failurePause?.beginTrial(at: Clock.nanoseconds()) == true) {
-                return nil
-            }
-            return failurePause?.error
+            guard let pause = failurePause else { return nil }
+            guard mayTry, !pause.isTried, Clock.nanoseconds() >= pause.until else { return pause.error }
+            failurePause?.isTried = true
+            return nil
         }
         if let error { throw error }
     }
 
     func endTrial() {
-        failures.failurePause.withLock { $0?.endTrial() }
+        failures.failurePause.withLock { $0?.isTried = false }
     }
 
     /// The operator orders a trial: the next request tries the key, however long its pause still is.
     func endFailurePause() {
         guard isFailing else { return }
-        failures.failurePause.withLock { $0?.shorten(at: Clock.nanoseconds()) }
+        let now = Clock.nanoseconds()
+        failures.failurePause.withLock { failurePause in
+            guard let pause = failurePause else { return }
+            failurePause?.until = min(pause.until, now)
+            failurePause?.pause = min(pause.pause, KeyFailurePause.shortest)
+        }
     }
 }
 
 /// The pause of a key that does not sign although its token does, so that it costs the other keys no sessions. After
 /// the pause, one request tries the key again.
 struct KeyFailurePause {
-    private(set) var error: KeyError
+    var error: KeyError
     /// In nanoseconds.
-    private var pause: UInt64
-    private var until: UInt64
-    private var isTried = false
+    var pause: UInt64
+    var until: UInt64
+    /// Whether a request tries the key now. Other requests are refused until its end.
+    var isTried = false
 
     /// 100, 200, 400 ms … 60 s.
     static let shortest: UInt64 = 100_000_000
     /// The first pause after a call that hung: each trial may block a session for as long as that call.
     static let shortestAfterHang: UInt64 = 1_000_000_000
-    private static let longest: UInt64 = 60_000_000_000
-
-    init(_ error: KeyError, at now: UInt64, pause: UInt64) {
-        self.error = error
-        self.pause = pause
-        until = now + pause
-    }
-
-    /// - Returns: whether the pause became longer. Requests that waited when the key began to fail do not extend it.
-    mutating func extend(_ error: KeyError, at now: UInt64) -> Bool {
-        self.error = error
-        guard isTried else { return false }
-        pause = min(2 * pause, Self.longest)
-        until = now + pause
-        return true
-    }
-
-    /// - Returns: whether the caller may try the key. Other requests are refused until `endTrial`.
-    mutating func beginTrial(at now: UInt64) -> Bool {
-        guard now >= until, !isTried else { return false }
-        isTried = true
-        return true
-    }
-
-    mutating func endTrial() {
-        isTried = false
-    }
-
-    /// The operator orders a trial: the next request may try the key.
-    mutating func shorten(at now: UInt64) {
-        until = min(until, now)
-        pause = min(pause, Self.shortest)
-    }
+    static let longest: UInt64 = 60_000_000_000
 }

@@ -7,12 +7,12 @@ internal import Synchronization
 final class TokenKey: SigningKey {
     let publicKey: P256.Signing.PublicKey
     var custody: KeyCustody { .token }
-    var tokenSerial: String? { serial.current }
+    var tokenSerial: String? { connection.serial }
     /// The key's label and ID, for messages.
     let name: String
     let selector: KeySelector
     let pool: WorkerPool
-    private let serial: TokenSerial
+    private let connection: TokenConnection
     /// Found once, and again after the module was initialised again. 0 while the token does not have the key.
     private let handle: Atomic<UInt>
     /// Set if the token requires the PIN for each signature.
@@ -24,12 +24,12 @@ final class TokenKey: SigningKey {
 
     init(
         _ found: FoundKey, publicKey: P256.Signing.PublicKey, selector: KeySelector, pool: WorkerPool,
-        serial: TokenSerial, contextLogin: ContextLogin?
+        connection: TokenConnection, contextLogin: ContextLogin?
     ) {
         self.publicKey = publicKey
         self.selector = selector
         self.pool = pool
-        self.serial = serial
+        self.connection = connection
         self.contextLogin = contextLogin
         name = found.name
         handle = Atomic(found.handle.rawValue)
@@ -66,7 +66,8 @@ final class TokenKey: SigningKey {
     private func lost(_ key: ObjectHandle) {
         // Do nothing if a search has found the key meanwhile.
         guard handle.compareExchange(expected: key.rawValue, desired: 0, ordering: .relaxed).exchanged else { return }
-        pool.keyLost(name)
+        pool.note(name, isMissing: true)
+        pool.backend?.keyLost(name)
     }
 
     private func sign(
@@ -74,7 +75,7 @@ final class TokenKey: SigningKey {
     ) throws(SigningFault) -> UnsafeRawBufferPointer {
         if let contextLogin {
             return try contextLogin.sign(in: signer.session) { login throws(PKCS11Error) in
-                try signer.sign(digest, with: key, contextLogin: login)
+                try signer.sign(digest, with: key, login: login)
             }
         }
         do throws(PKCS11Error) {
@@ -127,17 +128,4 @@ final class TokenKey: SigningKey {
         }
         pool.note(name, isMissing: true)
     }
-}
-
-/// The serial number of the token that is connected now.
-final class TokenSerial: Sendable {
-    private let text: Mutex<String>
-
-    init(_ text: String) {
-        self.text = Mutex(text)
-    }
-
-    var current: String { text.withLock { $0 } }
-
-    func set(_ serial: String) { text.withLock { $0 = serial } }
 }

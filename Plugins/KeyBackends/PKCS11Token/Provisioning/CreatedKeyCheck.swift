@@ -10,49 +10,30 @@ struct CreatedKeyCheck {
     var faults: [String] = []
     var warnings: [String] = []
 
-    init(_ key: ObjectHandle, on token: WritableToken) throws(KeyError) {
-        let session = token.session
-        do throws(PKCS11Error) {
-            let type = try session.number(.keyType, of: key)
-            note("CKA_KEY_TYPE", type == KeyType.ec.rawValue ? "CKK_EC" : "\(type ?? 0)")
-            if type != KeyType.ec.rawValue { faults.append("it is not an EC key") }
-            let curve = try session.value(of: .ecParameters, in: key)
-            note("CKA_EC_PARAMS", NamedCurve.name(curve))
-            if curve != NamedCurve.p256 { faults.append("it is on \(NamedCurve.name(curve)) and not on P-256") }
-            for request in KeyTemplate.requests { try check(request, key, session) }
-            for (kind, name) in Self.provenance { note(name, Self.text(try session.flag(kind, of: key))) }
-        } catch {
-            throw error.whileProvisioning(token.info, "show the attributes of the key")
+    init(_ key: ObjectHandle, in session: Session) throws(PKCS11Error) {
+        let type = try session.number(.keyType, of: key)
+        attributes.append(("CKA_KEY_TYPE", type == KeyType.ec.rawValue ? "CKK_EC" : "\(type ?? 0)"))
+        if type != KeyType.ec.rawValue { faults.append("it is not an EC key") }
+        let curve = NamedCurve.name(try session.value(of: .ecParameters, in: key))
+        attributes.append(("CKA_EC_PARAMS", curve))
+        if curve != "P-256" { faults.append("it is on \(curve) and not on P-256") }
+        for wanted in KeyTemplate.needed + KeyTemplate.desired {
+            let (name, value) = (wanted.kind.name, try session.flag(wanted.kind, of: key))
+            attributes.append((name, Self.text(value)))
+            // If the token does not know a right, the key does not have it. A protection must be reported.
+            let isUnknownRight = value == nil && !wanted.isTrue && wanted.kind != .extractable
+            if value == wanted.isTrue || isUnknownRight { continue }
+            let sentence = "\(name) is \(Self.text(value)) and not \(wanted.isTrue)"
+            if KeyTemplate.needed.contains(wanted) {
+                faults.append(sentence)
+            } else {
+                warnings.append("The token ignored the template: \(sentence).")
+            }
         }
-        let (isGiven, refusal) = try token.attempt("say whether CKA_VALUE can be read") {
-            session throws(PKCS11Error) in
-            try session.revealsValue(of: key)
-        }
+        for kind in KeyTemplate.origin { attributes.append((kind.name, Self.text(try session.flag(kind, of: key)))) }
+        let (isGiven, refusal) = try session.revealsValue(of: key)
         if isGiven { faults.append("CKA_VALUE can be read") }
-        if let refusal { note("CKA_VALUE", "refused: \(refusal)") }
-    }
-
-    private static let provenance: [(Attribute.Kind, String)] = [
-        (.isLocal, "CKA_LOCAL"), (.alwaysSensitive, "CKA_ALWAYS_SENSITIVE"),
-        (.neverExtractable, "CKA_NEVER_EXTRACTABLE"),
-    ]
-
-    private mutating func note(_ name: String, _ value: String) { attributes.append((name, value)) }
-
-    private mutating func check(
-        _ request: KeyTemplate.RequestedAttribute, _ key: ObjectHandle, _ session: Session
-    ) throws(PKCS11Error) {
-        let value = try session.flag(request.kind, of: key)
-        note(request.name, Self.text(value))
-        // If the token does not know a right, the key does not have it. A protection must be reported.
-        let isUnknownRight = value == nil && !request.value && request.kind != .extractable
-        if value == request.value || isUnknownRight { return }
-        let sentence = "\(request.name) is \(Self.text(value)) and not \(request.value)"
-        if request.isNeeded {
-            faults.append(sentence)
-        } else {
-            warnings.append("The token ignored the template: \(sentence).")
-        }
+        if let refusal { attributes.append(("CKA_VALUE", "refused: \(refusal)")) }
     }
 
     private static func text(_ flag: Bool?) -> String { flag.map { $0 ? "true" : "false" } ?? "not there" }
@@ -61,15 +42,10 @@ struct CreatedKeyCheck {
 /// A signature that proves that a private key belongs to a public key.
 enum PossessionProof {
     /// - Returns: false if the signature belongs to another key.
-    static func holds(
-        _ key: ObjectHandle, _ publicKey: P256.Signing.PublicKey, in session: Session
-    ) throws(PKCS11Error) -> Bool {
+    static func holds(_ key: ObjectHandle, _ publicKey: P256.Signing.PublicKey, in session: Session) throws -> Bool {
         let digest = ProofOfPossession().digest
         let signer = Signer(session, .ecdsa)
-        let copy = digest.withUnsafeBytes { Array($0) }
-        let bytes = try copy.withUnsafeBufferPointer { digest throws(PKCS11Error) in
-            Array(try signer.sign(UnsafeRawBufferPointer(digest), with: key))
-        }
+        let bytes = try digest.withUnsafeBytes { Array(try signer.sign($0, with: key)) }
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else { return false }
         return publicKey.isValidSignature(signature, for: digest)
     }

@@ -10,17 +10,11 @@ struct ExistingKeyObjects {
     private(set) var whole: ObjectHandle?
     /// Public keys equal to ours that have no private key.
     private(set) var orphans: [ObjectHandle] = []
-    private var hasLabel = false
-    private var hasID = false
     private var hasPublicKey = false
+    private let hasLabel: Bool
+    private let hasID: Bool
 
-    init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, on token: WritableToken) throws(KeyError) {
-        self = try token.attempt("list its keys") { session throws(PKCS11Error) in
-            try ExistingKeyObjects(name, publicKey, in: session)
-        }
-    }
-
-    private init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, in session: Session) throws(PKCS11Error) {
+    init(_ name: KeyName, _ publicKey: P256.Signing.PublicKey?, in session: Session) throws(PKCS11Error) {
         let label = Attribute(.label, text: name.label), id = Attribute(.id, bytes: name.id)
         let both = try session.objects(with: [Attribute(.privateKey), label, id])
         hasLabel = try !session.objects(with: [Attribute(.privateKey), label]).isEmpty
@@ -37,13 +31,14 @@ struct ExistingKeyObjects {
         if hasCompanion { whole = both[0] } else { leftover = both[0] }
     }
 
-    /// Why the token must not get the new key, or nil.
-    func refusal(_ name: KeyName, _ token: TokenInfo) -> String? {
+    /// - Throws: `unfit` if the token must not get the new key.
+    func requireNone(_ name: KeyName, _ token: TokenInfo) throws(KeyError) {
         let cure = "Choose another label, or destroy that key first with privyseal keys destroy."
-        if hasPublicKey { return "The token \(token.name) already has this key. Nothing was changed." }
-        if hasLabel { return "The token \(token.name) already has a key with the label \"\(name.label)\". \(cure)" }
-        if hasID { return "The token \(token.name) already has a key with this CKA_ID. Choose another id." }
-        return nil
+        if hasPublicKey { throw .unfit("The token \(token.name) already has this key. Nothing was changed.") }
+        if hasLabel {
+            throw .unfit("The token \(token.name) already has a key with the label \"\(name.label)\". \(cure)")
+        }
+        if hasID { throw .unfit("The token \(token.name) already has a key with this CKA_ID. Choose another id.") }
     }
 
     /// Public key objects with this point, in either of the two encodings that tokens use.

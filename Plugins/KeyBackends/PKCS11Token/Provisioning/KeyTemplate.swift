@@ -4,29 +4,18 @@ internal import SigningKit
 
 /// The attributes of new keys. Every attribute is set, because defaults differ between tokens, and is read back.
 enum KeyTemplate {
-    struct RequestedAttribute: Sendable {
-        let kind: Attribute.Kind
-        let name: String
-        let value: Bool
-        /// Whether another value refuses the key; otherwise it causes a warning.
-        let isNeeded: Bool
-    }
-
-    /// The attributes of a private key.
-    static let requests = [
-        RequestedAttribute(kind: .isToken, name: "CKA_TOKEN", value: true, isNeeded: true),
-        RequestedAttribute(kind: .isPrivate, name: "CKA_PRIVATE", value: true, isNeeded: true),
-        RequestedAttribute(kind: .sensitive, name: "CKA_SENSITIVE", value: true, isNeeded: true),
-        RequestedAttribute(kind: .extractable, name: "CKA_EXTRACTABLE", value: false, isNeeded: true),
-        RequestedAttribute(kind: .sign, name: "CKA_SIGN", value: true, isNeeded: true),
-        RequestedAttribute(kind: .signRecover, name: "CKA_SIGN_RECOVER", value: false, isNeeded: true),
-        RequestedAttribute(kind: .decrypt, name: "CKA_DECRYPT", value: false, isNeeded: true),
-        RequestedAttribute(kind: .unwrap, name: "CKA_UNWRAP", value: false, isNeeded: true),
-        RequestedAttribute(kind: .derive, name: "CKA_DERIVE", value: false, isNeeded: true),
-        RequestedAttribute(kind: .isModifiable, name: "CKA_MODIFIABLE", value: false, isNeeded: false),
-        RequestedAttribute(kind: .isCopyable, name: "CKA_COPYABLE", value: false, isNeeded: false),
-        RequestedAttribute(kind: .isDestroyable, name: "CKA_DESTROYABLE", value: true, isNeeded: false),
+    /// The attributes of a private key that must have these values.
+    static let needed = [
+        Attribute(.isToken, true), Attribute(.isPrivate, true), Attribute(.sensitive, true),
+        Attribute(.extractable, false), Attribute(.sign, true), Attribute(.signRecover, false),
+        Attribute(.decrypt, false), Attribute(.unwrap, false), Attribute(.derive, false),
     ]
+    /// The attributes of a private key for which another value causes a warning.
+    static let desired = [
+        Attribute(.isModifiable, false), Attribute(.isCopyable, false), Attribute(.isDestroyable, true),
+    ]
+    /// All are true for a key that the token generated, and only for such a key.
+    static let origin: [Attribute.Kind] = [.isLocal, .alwaysSensitive, .neverExtractable]
 
     /// Attributes that some tokens refuse in a template. Each group is left out together with the groups before it.
     private static let omittable: [[Attribute.Kind]] = [[.isCopyable, .isDestroyable], [.isModifiable]]
@@ -35,10 +24,8 @@ enum KeyTemplate {
 
     /// The most complete template first.
     static func privateKey(_ name: KeyName) -> [[Attribute]] {
-        let base = [Attribute(.privateKey), Attribute(.keyType, number: KeyType.ec.rawValue)] + name.attributes
-        return omissions.map { omitted in
-            base + requests.filter { !omitted.contains($0.kind) }.map { Attribute($0.kind, $0.value) }
-        }
+        let base = [Attribute(.privateKey), Attribute(KeyType.ec)] + name.attributes
+        return omissions.map { omitted in base + (needed + desired).filter { !omitted.contains($0.kind) } }
     }
 
     private static let omissions: [[Attribute.Kind]] = {
@@ -54,18 +41,15 @@ enum KeyTemplate {
 
     /// Warnings about a key made with `template`. `CreatedKeyCheck` reports the attributes that are not needed.
     static func warnings(_ template: [Attribute]) -> [String] {
-        let omitted = requests.filter { request in request.isNeeded && !template.contains { $0.kind == request.kind } }
+        let omitted = needed.map(\.kind).filter { kind in !template.contains { $0.kind == kind } }
         guard !omitted.isEmpty else { return [] }
         let names = omitted.map(\.name).joined(separator: ", ")
         return ["The token does not accept \(names) in a template, so the key was made without them."]
     }
 
     static func publicKey(_ name: KeyName) -> [Attribute] {
-        [
-            Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue), Attribute(.isToken, true),
-            Attribute(.isPrivate, false), Attribute(.verify, true), Attribute(.encrypt, false),
-            Attribute(.wrap, false), Attribute(.ecParameters, bytes: NamedCurve.p256),
-        ] + name.attributes
+        [Attribute(.publicKey), Attribute(KeyType.ec), Attribute(.ecParameters, bytes: NamedCurve.p256)]
+            + Attribute.flags(true: [.isToken, .verify], false: [.isPrivate, .encrypt, .wrap]) + name.attributes
     }
 
     /// The most complete template first.
@@ -81,16 +65,12 @@ enum KeyTemplate {
     /// Templates of a secret key for one import, the most complete one first.
     static func transportKey(isGenerated: Bool) -> [[Attribute]] {
         let base =
-            [
-                Attribute(.secretKey), Attribute(.keyType, number: KeyType.aes.rawValue), Attribute(.isToken, false),
-                Attribute(.sensitive, true), Attribute(.extractable, false), Attribute(.unwrap, true),
-            ]
+            [Attribute(.secretKey), Attribute(KeyType.aes)]
+            + Attribute.flags(true: [.sensitive, .unwrap], false: [.isToken, .extractable])
             + (isGenerated ? [Attribute(.encrypt, true), Attribute(.valueLength, number: 32)] : [])
         let more =
-            [
-                Attribute(.isPrivate, true), Attribute(.decrypt, false), Attribute(.wrap, false),
-                Attribute(.sign, false), Attribute(.verify, false), Attribute(.derive, false),
-            ] + (isGenerated ? [] : [Attribute(.encrypt, false)])
+            Attribute.flags(true: [.isPrivate], false: [.decrypt, .wrap, .sign, .verify, .derive])
+            + (isGenerated ? [] : [Attribute(.encrypt, false)])
         return [base + more, base]
     }
 
@@ -103,11 +83,13 @@ enum KeyTemplate {
     }
 
     static func firstAccepted<Value>(
-        _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value
-    ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
+        _ templates: [[Attribute]], _ make: ([Attribute]) throws -> Value
+    ) throws -> (made: Value, template: [Attribute]) {
         for template in templates.dropLast() {
-            do throws(PKCS11Error) { return (try make(template), template) } catch {
-                guard isRefusal(error.returnValue) else { throw error }
+            do {
+                return (try make(template), template)
+            } catch let error as PKCS11Error where isRefusal(error.returnValue) {
+                continue
             }
         }
         let last = templates.last ?? []
@@ -120,14 +102,12 @@ enum KeyTemplate {
     ///
     /// - Parameter discard: destroys the trial object if the token can; otherwise the object ends with the session.
     static func mostCompleteAccepted<Value>(
-        _ templates: [[Attribute]], _ make: ([Attribute]) throws(PKCS11Error) -> Value,
-        discard: (Value) -> Void
-    ) throws(PKCS11Error) -> (made: Value, template: [Attribute]) {
+        _ templates: [[Attribute]], _ make: ([Attribute]) throws -> Value, discard: (Value) -> Void
+    ) throws -> (made: Value, template: [Attribute]) {
         for template in templates {
-            do throws(PKCS11Error) {
+            do {
                 discard(try make(trial(template)))
-            } catch {
-                guard isRefusal(error.returnValue) else { throw error }
+            } catch let error as PKCS11Error where isRefusal(error.returnValue) {
                 continue
             }
             return (try make(template), template)
@@ -144,6 +124,15 @@ enum KeyTemplate {
             default: attribute
             }
         }
+    }
+}
+
+extension Attribute {
+    /// For a flag.
+    var isTrue: Bool { value == [1] }
+
+    static func flags(true granted: [Kind] = [], false denied: [Kind] = []) -> [Attribute] {
+        granted.map { Attribute($0, true) } + denied.map { Attribute($0, false) }
     }
 }
 

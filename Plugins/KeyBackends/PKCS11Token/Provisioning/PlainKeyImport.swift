@@ -9,7 +9,7 @@ struct PlainKeyImport {
     let name: KeyName
     let tell: (String) -> Void
 
-    func run(allowsClear: Bool) throws(KeyError) -> NewPrivateKey {
+    func run(allowsClear: Bool) throws -> NewPrivateKey {
         let lackForAES = try mechanismMissingForAES()
         if lackForAES == nil, let newKey = try unwrapUnderAESKey() { return newKey }
         let lackForRSA = try mechanismMissingForRSA()
@@ -17,7 +17,7 @@ struct PlainKeyImport {
         let denied = "working mechanisms for C_UnwrapKey (it denies those that it lists)"
         let lacks = "it lacks \(lackForAES ?? denied), and for an RSA pair \(lackForRSA ?? denied)"
         guard allowsClear else {
-            throw .unfit(
+            throw KeyError.unfit(
                 "The token \(token.info.name) cannot import the key in wrapped form: \(lacks). Nothing was sent to "
                     + "it. To send the key in the clear through the module and all software between, by "
                     + "C_CreateObject, give --allow-clear-import.")
@@ -33,13 +33,13 @@ struct PlainKeyImport {
 
     // MARK: Under an AES key
 
-    private func mechanismMissingForAES() throws(KeyError) -> String? {
+    private func mechanismMissingForAES() throws -> String? {
         if try !token.has(.aesKeyGeneration, for: .generate) { return "CKM_AES_KEY_GEN" }
         if try !token.has(.aesECB, for: .encrypt) { return "CKM_AES_ECB for C_Encrypt" }
         return try missingPaddedWrap()
     }
 
-    private func missingPaddedWrap() throws(KeyError) -> String? {
+    private func missingPaddedWrap() throws -> String? {
         try token.paddedWraps().isEmpty ? "CKM_AES_KEY_WRAP_KWP or CKM_AES_KEY_WRAP_PAD for C_UnwrapKey" : nil
     }
 
@@ -49,35 +49,27 @@ struct PlainKeyImport {
     /// wrapping, over single blocks that the token encrypts (`CKM_AES_ECB`): docs/adr/0034.
     ///
     /// - Returns: nil if the token lists the necessary mechanisms but denies them.
-    private func unwrapUnderAESKey() throws(KeyError) -> NewPrivateKey? {
-        let aes = try token.attempt("make an AES key") { session throws(PKCS11Error) in
-            try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: true)) {
-                template throws(PKCS11Error) in
-                try session.generateKey(.aesKeyGeneration, template)
-            }.made
-        }
+    private func unwrapUnderAESKey() throws -> NewPrivateKey? {
+        let session = token.session
+        let aes = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: true)) { template in
+            try session.generateKey(.aesKeyGeneration, template)
+        }.made
         // A session object: it would also end with the session.
-        defer { try? token.session.destroy(aes) }
+        defer { try? session.destroy(aes) }
         tell("The token generated an AES-256 key for this import.")
-        let wrapped = try token.attempt("encrypt under that AES key") { session throws(PKCS11Error) in
-            try material.pkcs8.withBytes { plain throws(PKCS11Error) in
-                try PaddedKeyWrap.wrap(plain) { block throws(PKCS11Error) in
-                    try session.encrypt(block, with: aes, .aesECB)
-                }
-            }
+        let wrapped = try material.pkcs8.withBytes { plain in
+            try PaddedKeyWrap.wrap(plain) { block in try session.encrypt(block, with: aes, .aesECB) }
         }
-        guard let wrapped else { throw .unfit("The size of the key is not that of a P-256 key.") }
-        let mechanisms = try token.paddedWraps()
-        let newKey = try token.attempt("unwrap the key") { _ throws(PKCS11Error) in
-            try token.unwrap(wrapped, with: aes, by: mechanisms, KeyTemplate.privateKey(name))
-        }
+        guard let wrapped else { throw KeyError.unfit("The size of the key is not that of a P-256 key.") }
+        let newKey = try token.unwrap(
+            wrapped, with: aes, by: token.paddedWraps(), KeyTemplate.privateKey(name), as: .unwrapped)
         if newKey != nil { tell("The token unwrapped the key with it (C_UnwrapKey).") }
         return newKey
     }
 
     // MARK: Under an RSA pair
 
-    private func mechanismMissingForRSA() throws(KeyError) -> String? {
+    private func mechanismMissingForRSA() throws -> String? {
         if try !token.has(.rsaKeyPairGeneration, for: .generateKeyPair) { return "CKM_RSA_PKCS_KEY_PAIR_GEN" }
         if try token.has(.rsaAESKeyWrap, for: .unwrap) { return nil }
         if try !token.has(.rsaOAEP, for: .unwrap) { return "CKM_RSA_AES_KEY_WRAP or CKM_RSA_PKCS_OAEP for C_UnwrapKey" }
@@ -87,39 +79,38 @@ struct PlainKeyImport {
     /// For a token that encrypts no block: imports the key as a package for a temporary RSA pair of the token.
     ///
     /// - Returns: nil if the token lists the necessary mechanisms but denies them.
-    private func unwrapUnderRSAPair() throws(KeyError) -> NewPrivateKey? {
-        let pair = try WrappingKeyPair.generate(.transient, isLasting: false, on: token)
-        defer { pair.destroy(on: token) }
+    private func unwrapUnderRSAPair() throws -> NewPrivateKey? {
+        let pair = try WrappingKeyPair(.transient, isLasting: false, on: token)
+        defer { token.session.discard(pair.handles) }
         tell("The token generated an RSA key pair for this import.")
-        let package: WrappedKey
-        do throws(KeyTransportError) { package = try pair.publicHalf.wrap(material, pair.hash(on: token)) } catch {
-            throw .unfit("\(error)")
-        }
+        let package = try pair.publicHalf.wrap(material, pair.hash(on: token))
         let unwrapping = PackageUnwrapping(
             token: token, package: package, templates: KeyTemplate.privateKey(name), tell: tell)
-        guard case .unwrapped(var newKey) = try unwrapping.open(with: pair.privateKey) else { return nil }
-        newKey.method = .unwrapped
-        return newKey
+        do {
+            var newKey = try unwrapping.open(with: pair.handles.privateKey)
+            newKey.method = .unwrapped
+            return newKey
+        } catch is PackageUnwrapping.Denial {
+            return nil
+        }
     }
 
     // MARK: In the clear
 
-    private func createObject() throws(KeyError) -> NewPrivateKey {
+    private func createObject() throws -> NewPrivateKey {
         var scalar = material.pkcs8.withBytes(Self.scalar(of:))
         defer { scalar.withUnsafeMutableBytes { Secret.wipe($0) } }
-        guard scalar.count == 32 else { throw .unfit("The form of the key is not that of a P-256 key.") }
+        guard scalar.count == 32 else { throw KeyError.unfit("The form of the key is not that of a P-256 key.") }
         return try createObject(scalar)
     }
 
     /// A separate scope: after it, no other reference to the bytes exists, and the caller wipes them in place.
-    private func createObject(_ scalar: [UInt8]) throws(KeyError) -> NewPrivateKey {
+    private func createObject(_ scalar: [UInt8]) throws -> NewPrivateKey {
         let more = [Attribute(.value, bytes: scalar), Attribute(.ecParameters, bytes: NamedCurve.p256)]
-        let (object, template) = try token.attempt("store the key") { session throws(PKCS11Error) in
-            try KeyTemplate.mostCompleteAccepted(KeyTemplate.privateKey(name)) { template throws(PKCS11Error) in
-                try session.createObject(template + more)
-            } discard: { object in
-                try? session.destroy(object)
-            }
+        let (object, template) = try KeyTemplate.mostCompleteAccepted(KeyTemplate.privateKey(name)) { template in
+            try token.session.createObject(template + more)
+        } discard: { object in
+            try? token.session.destroy(object)
         }
         return NewPrivateKey(object: object, method: .created, warnings: KeyTemplate.warnings(template))
     }

@@ -34,20 +34,9 @@ final class TokenProvisioningSession: ProvisioningSession {
     static func open(
         _ locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> TokenProvisioningSession {
-        let (worker, watch) = (Worker(), Worker())
-        guard worker.start("privyseal-prov"), watch.start("privyseal-watch") else {
-            worker.end()
-            throw .unavailable("The system has no thread left for a token.")
-        }
-        do throws(KeyError) {
-            let token = try await worker.perform(
-                within: timeout, watchedBy: watch, late: late, onAbandoned: { $0.close() },
-                { () throws(KeyError) in try WritableToken(locator, in: environment) })
-            return TokenProvisioningSession(token, worker, watch)
-        } catch {
-            worker.end()
-            watch.end()
-            throw error
+        try await Worker.performOnNewThread("privyseal-prov", within: timeout, onAbandoned: { $0.token.close() }) {
+            worker, watch throws(KeyError) in
+            TokenProvisioningSession(try WritableToken(locator, in: environment), worker, watch)
         }
     }
 
@@ -65,7 +54,7 @@ final class TokenProvisioningSession: ProvisioningSession {
         _ key: IncomingKey, as selector: KeySelector, isResumed: Bool, allowsClear: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey {
-        try await perform { token throws(KeyError) in
+        try await perform { token in
             let name = try KeyName(selector, publicKey: key.publicKey)
             return try KeyImport(token: token, key: key, name: name, allowsClear: allowsClear, tell: tell)
                 .run(isResumed: isResumed)
@@ -75,13 +64,13 @@ final class TokenProvisioningSession: ProvisioningSession {
     func generate(
         as selector: KeySelector, isResumed: Bool, tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> ProvisionedKey {
-        try await perform { token throws(KeyError) in
+        try await perform { token in
             try KeyGeneration(token: token, selector: selector, tell: tell).run(isResumed: isResumed)
         }
     }
 
     func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> GeneratedWrappingKey {
-        try await perform { token throws(KeyError) in
+        try await perform { token in
             try WrappingKeyPair.make(KeyName(selector, publicKey: nil), on: token)
         }
     }
@@ -90,7 +79,7 @@ final class TokenProvisioningSession: ProvisioningSession {
         _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?, isResumed: Bool,
         tell: @escaping @Sendable (String) -> Void
     ) async throws(KeyError) -> DestroyedKey {
-        try await perform { token throws(KeyError) in
+        try await perform { token in
             try KeyDestruction(
                 token: token, selector: selector, fingerprint: fingerprint, isResumed: isResumed, tell: tell
             ).run()
@@ -99,26 +88,24 @@ final class TokenProvisioningSession: ProvisioningSession {
 
     func close() async {
         // After a call that hangs, the process does not wait for as long again.
-        _ = try? await perform(within: 10_000) { token throws(KeyError) in token.close() }
+        _ = try? await perform(within: 10_000) { token in token.close() }
         worker.end()
         watch.end()
     }
 
     private func perform<Value: Sendable>(
-        within milliseconds: Int = timeout, _ body: @escaping @Sendable (WritableToken) throws(KeyError) -> Value
+        within milliseconds: Int = timeout, _ body: @escaping @Sendable (WritableToken) throws -> Value
     ) async throws(KeyError) -> Value {
-        try await worker.perform(within: milliseconds, watchedBy: watch, late: Self.late) {
-            [token] () throws(KeyError) in try body(token)
+        try await worker.perform(within: milliseconds, watchedBy: watch) { [token] () throws(KeyError) in
+            do { return try body(token) } catch { throw token.keyError(error) }
         }
     }
-
-    private static var late: KeyError { .unavailable("The token did not answer within \(timeout / 1000) s.") }
 }
 
 extension ProvisionedKey {
     init(
         _ publicKey: P256.Signing.PublicKey, _ method: Method, label: String, id: [UInt8],
-        attributes: [(name: String, value: String)], warnings: [String], lacksPublicKey: Bool = false
+        _ readback: CreatedKeyCheck, lacksPublicKey: Bool = false
     ) {
         let summary =
             switch method {
@@ -130,8 +117,8 @@ extension ProvisionedKey {
             case .found: "It was there from an interrupted run."
             }
         self.init(
-            publicKey: publicKey, method: method, summary: summary, attributes: attributes,
-            evidence: ["CKA_LABEL": label, "CKA_ID": Hexadecimal.encode(id)], warnings: warnings,
+            publicKey: publicKey, method: method, summary: summary, attributes: readback.attributes,
+            evidence: ["CKA_LABEL": label, "CKA_ID": Hexadecimal.encode(id)], warnings: readback.warnings,
             lacksPublicKey: lacksPublicKey)
     }
 }

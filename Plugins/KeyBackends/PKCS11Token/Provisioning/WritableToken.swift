@@ -2,7 +2,8 @@ internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
-/// A token with one read-write session, for one thread.
+/// A token with one read-write session, for one thread. The code that uses it throws `PKCS11Error` and `KeyError`;
+/// `keyError` makes the sentence for the operator.
 struct WritableToken: Sendable {
     let info: TokenInfo
     let session: Session
@@ -13,7 +14,7 @@ struct WritableToken: Sendable {
         let opened = try OpenedToken(locator, as: user, in: environment) { slot, module, info throws(KeyError) in
             guard !info.flags.contains(.writeProtected) else { throw info.readOnly("CKF_WRITE_PROTECTED") }
             do throws(PKCS11Error) { return try Session(on: slot, of: module, writable: true) } catch {
-                throw error.whileProvisioning(info, "open a read-write session")
+                throw error.whileProvisioning(info)
             }
         }
         (info, session) = (opened.info, opened.session)
@@ -25,45 +26,40 @@ struct WritableToken: Sendable {
         session.module.close()
     }
 
-    /// Runs `body`; the error names the step.
-    func attempt<Value>(
-        _ step: String, _ body: (Session) throws(PKCS11Error) -> Value
-    ) throws(KeyError) -> Value {
-        do throws(PKCS11Error) { return try body(session) } catch { throw error.whileProvisioning(info, step) }
+    func destroy(_ objects: [ObjectHandle]) throws(PKCS11Error) {
+        for object in objects { try session.destroy(object) }
     }
 
-    func objects(with attributes: [Attribute]) throws(KeyError) -> [ObjectHandle] {
-        try attempt("list its keys") { session throws(PKCS11Error) in try session.objects(with: attributes) }
-    }
-
-    func destroy(_ objects: [ObjectHandle], _ step: String) throws(KeyError) {
-        try attempt(step) { session throws(PKCS11Error) in for object in objects { try session.destroy(object) } }
+    func keyError(_ error: any Error) -> KeyError {
+        switch error {
+        case let error as KeyError: error
+        case let error as PKCS11Error: error.whileProvisioning(info)
+        default: .unfit("\(error)")
+        }
     }
 
     // MARK: Mechanisms
 
     /// Whether the token has the mechanism for this use. Without `C_GetMechanismInfo`, its mechanism list decides.
-    func has(_ mechanism: Mechanism, for use: MechanismUse) throws(KeyError) -> Bool {
-        try attempt("list its mechanisms") { session throws(PKCS11Error) in
-            do throws(PKCS11Error) {
-                return try session.module.uses(of: mechanism, on: session.slot).contains(use)
-            } catch {
-                guard error.returnValue == .functionNotSupported else { throw error }
-                return try session.module.mechanisms(on: session.slot).contains(mechanism)
-            }
+    func has(_ mechanism: Mechanism, for use: MechanismUse) throws(PKCS11Error) -> Bool {
+        do throws(PKCS11Error) {
+            return try session.module.uses(of: mechanism, on: session.slot).contains(use)
+        } catch {
+            guard error.returnValue == .functionNotSupported else { throw error }
+            return try session.module.mechanisms(on: session.slot).contains(mechanism)
         }
     }
 
     /// - Throws: `unfit` for a token with which no key can sign, before anything is sent to it.
-    func requireSigning() throws(KeyError) {
+    func requireSigning() throws {
         guard try !has(.ecdsa, for: .sign) else { return }
-        throw .unfit(
+        throw KeyError.unfit(
             "The token \(info.name) does not list CKM_ECDSA for signing, so a key on it would be of no use. Nothing was sent "
                 + "to it. Use another token, or a firmware that has the mechanism.")
     }
 
     /// The mechanisms of RFC 5649 that the token lists, with the name of PKCS #11 v3.0 first.
-    func paddedWraps() throws(KeyError) -> [Mechanism] {
+    func paddedWraps() throws(PKCS11Error) -> [Mechanism] {
         var found: [Mechanism] = []
         for mechanism in [Mechanism.aesKeyWrapKWP, .aesKeyWrapPadded] where try has(mechanism, for: .unwrap) {
             found.append(mechanism)
@@ -74,19 +70,18 @@ struct WritableToken: Sendable {
     /// Unwraps a P-256 key by the first of these mechanisms that the token does not deny; nil if it denies all.
     func unwrap(
         _ wrapped: [UInt8], with key: ObjectHandle, by mechanisms: [Mechanism], hash: WrappingHash = .sha1,
-        _ templates: [[Attribute]]
-    ) throws(PKCS11Error) -> NewPrivateKey? {
+        _ templates: [[Attribute]], as method: ProvisionedKey.Method
+    ) throws -> NewPrivateKey? {
         for mechanism in mechanisms {
-            do throws(PKCS11Error) {
-                let (object, template) = try KeyTemplate.mostCompleteAccepted(templates) {
-                    template throws(PKCS11Error) in
-                    try session.unwrapKey(wrapped, with: key, mechanism, hash: OAEPHash(hash), template)
+            do {
+                let (object, template) = try KeyTemplate.mostCompleteAccepted(templates) { template in
+                    try session.unwrapKey(wrapped, with: key, mechanism, hash: hash.oaep, template)
                 } discard: { object in
                     try? session.destroy(object)
                 }
-                return NewPrivateKey(object: object, method: .unwrapped, warnings: KeyTemplate.warnings(template))
-            } catch {
-                guard error.returnValue.deniesMechanism else { throw error }
+                return NewPrivateKey(object: object, method: method, warnings: KeyTemplate.warnings(template))
+            } catch let error as PKCS11Error where error.returnValue.deniesMechanism {
+                continue
             }
         }
         return nil
@@ -107,19 +102,17 @@ extension ReturnValue {
     }
 }
 
-extension OAEPHash {
-    init(_ hash: WrappingHash) {
-        self =
-            switch hash {
-            case .sha1: .sha1
-            case .sha256: .sha256
-            }
+extension WrappingHash {
+    var oaep: OAEPHash {
+        switch self {
+        case .sha1: .sha1
+        case .sha256: .sha256
+        }
     }
 }
 
 extension PKCS11Error {
-    /// - Parameter step: continues the sentence "The token could not".
-    func whileProvisioning(_ token: TokenInfo, _ step: String) -> KeyError {
+    func whileProvisioning(_ token: TokenInfo) -> KeyError {
         switch returnValue {
         case .deviceMemory:
             return .unfit(
@@ -127,8 +120,27 @@ extension PKCS11Error {
         case .tokenWriteProtected, .sessionReadOnly:
             return token.readOnly("\(self)")
         default:
-            let sentence = "The token \(token.name) could not \(step): \(self)."
+            let sentence = "The token \(token.name) could not \(function.step): \(self)."
             return endsSession ? .unavailable(sentence) : .failed(sentence)
+        }
+    }
+}
+
+extension CryptokiFunction {
+    /// What provisioning does with the function. It continues the sentence "The token could not".
+    fileprivate var step: String {
+        switch self {
+        case .openSession: "open a read-write session"
+        case .findObjectsInit, .findObjects: "list its keys"
+        case .getAttributeValue: "show the attributes of a key"
+        case .getMechanismInfo, .getMechanismList: "list its mechanisms"
+        case .generateKeyPair: "generate a key pair"
+        case .generateKey: "generate an AES key"
+        case .encryptInit, .encrypt: "encrypt under its AES key"
+        case .unwrapKey: "unwrap the key"
+        case .createObject: "store the key"
+        case .destroyObject: "destroy a key"
+        default: "sign a proof of possession"
         }
     }
 }

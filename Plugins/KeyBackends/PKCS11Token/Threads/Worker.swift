@@ -74,32 +74,25 @@ final class Worker: Sendable {
         return jobs
     }
 
-    private enum Turn {
-        case job(Job)
-        /// Sleep until this time.
-        case sleep(due: UInt64?)
-        case end
-    }
-
     private func next() -> Job? {
         while true {
             let now = Clock.nanoseconds()
-            let turn = state.withLock { state -> Turn in
+            var due: UInt64?
+            var isEnding = false
+            let job = state.withLock { state -> Job? in
                 state.begun = 0
-                if state.isEnding { return .end }
+                isEnding = state.isEnding
                 guard let first = state.jobs.indices.min(by: { state.jobs[$0].due < state.jobs[$1].due }) else {
-                    return .sleep(due: nil)
+                    return nil
                 }
-                guard state.jobs[first].due <= now else { return .sleep(due: state.jobs[first].due) }
+                due = state.jobs[first].due
+                guard !isEnding, state.jobs[first].due <= now else { return nil }
                 state.begun = now
-                return .job(state.jobs.remove(at: first).job)
+                return state.jobs.remove(at: first).job
             }
-            switch turn {
-            case .job(let job): return job
-            case .end: return nil
-            case .sleep(nil): signal.wait()
-            case .sleep(let due?): signal.wait(atMost: .nanoseconds(Int64(clamping: due - now)))
-            }
+            if let job { return job }
+            if isEnding { return nil }
+            if let due { signal.wait(atMost: .nanoseconds(Int64(clamping: due - now))) } else { signal.wait() }
         }
     }
 }
@@ -108,15 +101,16 @@ extension Worker {
     /// Runs `body` on this thread while the caller waits for its result.
     ///
     /// - Parameters:
-    ///   - milliseconds: after which the caller gets `late`. The call into the token cannot be stopped and continues.
+    ///   - milliseconds: after which the caller gets an error. The call into the token cannot be stopped and continues.
     ///   - watch: the thread that measures the time, because this one may hang.
-    ///   - late: also the result if this thread ends before it runs `body`.
     ///   - onAbandoned: receives the value of `body` if the caller no longer waits for it.
     func perform<Value: Sendable>(
-        within milliseconds: Int, watchedBy watch: Worker, late: KeyError,
+        within milliseconds: Int, watchedBy watch: Worker,
         onAbandoned: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
+        // Also the result if this thread ends before it runs `body`.
+        let late = KeyError.unavailable("The token did not answer within \(milliseconds / 1000) s.")
         let result: Result<Value, KeyError> = await withCheckedContinuation { continuation in
             let answer = Once(continuation, orElse: .failure(late))
             run {
@@ -127,6 +121,26 @@ extension Worker {
             watch.run(after: milliseconds) { _ = answer.give(.failure(late)) }
         }
         return try result.get()
+    }
+
+    /// Starts a thread and its watchdog thread, and runs `body` on the first one. After an error, both threads end.
+    static func performOnNewThread<Value: Sendable>(
+        _ name: StaticString, within milliseconds: Int, onAbandoned: @escaping @Sendable (Value) -> Void,
+        _ body: @escaping @Sendable (_ worker: Worker, _ watch: Worker) throws(KeyError) -> Value
+    ) async throws(KeyError) -> Value {
+        let (worker, watch) = (Worker(), Worker())
+        do throws(KeyError) {
+            guard worker.start(name), watch.start("privyseal-watch") else {
+                throw .unavailable("The system has no thread left for a token.")
+            }
+            return try await worker.perform(within: milliseconds, watchedBy: watch, onAbandoned: onAbandoned) {
+                () throws(KeyError) in try body(worker, watch)
+            }
+        } catch {
+            worker.end()
+            watch.end()
+            throw error
+        }
     }
 }
 

@@ -61,37 +61,36 @@ enum Login {
         }
         let isWrong = error.returnValue.refusesPIN
         // A PIN from the token's keypad is never `wrong`: the operator may order another attempt and type it again.
-        if isWrong, pin != nil {
-            RefusedPINs.insert(pin, .wrong, for: token)
-            return .loginRefused(
-                "The token \(token.name) refused the PIN (\(error.returnValue)). The gateway does not try it again: "
-                    + "correct the PIN and reload. If this PIN is correct now because the token was changed, restart "
-                    + "the gateway.")
-        }
-        RefusedPINs.insert(pin, .unclear, for: token)
+        let verdict = isWrong && pin != nil ? RefusedPINs.Verdict.wrong : .unclear
+        RefusedPINs.insert(pin, verdict, for: token)
+        if verdict == .wrong { return keyError(.wrong, token, "refused the PIN (\(error.returnValue))") }
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
-        return .loginBlocked(
-            "The token \(token.name) did not accept \(what): \(error). That may have counted as a failed attempt, so "
-                + "the gateway does not try again. Check the token, then reload or restart the gateway for one more "
-                + "attempt.")
+        return keyError(
+            .unclear, token, "did not accept \(what): \(error). That may have counted as a failed attempt")
     }
 
     /// Nil if the PIN may be sent.
     static func refusedBefore(_ credentials: Credentials, _ token: TokenInfo) -> KeyError? {
         switch RefusedPINs.verdict(credentials, for: token) {
-        case .unchecked:
-            .unavailable(
-                "The token \(token.name) did not accept a login, and did not check the PIN. The gateway tries again "
-                    + "after a pause.")
+        case .unchecked: keyError(.unchecked, token, "did not accept a login, and did not check the PIN")
+        case .wrong: keyError(.wrong, token, "refused this PIN before")
+        case .unclear: keyError(.unclear, token, "did not accept an earlier login")
+        case nil: nil
+        }
+    }
+
+    /// - Parameter cause: continues the sentence "The token NAME".
+    private static func keyError(_ verdict: RefusedPINs.Verdict, _ token: TokenInfo, _ cause: String) -> KeyError {
+        switch verdict {
+        case .unchecked: .unavailable("The token \(token.name) \(cause). The gateway tries again after a pause.")
         case .wrong:
             .loginRefused(
-                "The token \(token.name) refused this PIN before, so the gateway does not try it again: correct the "
-                    + "PIN and reload. If this PIN is correct now because the token was changed, restart the gateway.")
+                "The token \(token.name) \(cause). The gateway does not try it again: correct the PIN and reload. If "
+                    + "this PIN is correct now because the token was changed, restart the gateway.")
         case .unclear:
             .loginBlocked(
-                "The token \(token.name) did not accept an earlier login, so the gateway does not try again. Check the "
-                    + "token, then reload or restart the gateway for one more attempt.")
-        case nil: nil
+                "The token \(token.name) \(cause), so the gateway does not try again. Check the token, then reload or "
+                    + "restart the gateway for one more attempt.")
         }
     }
 }
@@ -223,5 +222,42 @@ enum RefusedPINs {
     private static func entry(_ pin: Secret?, _ token: TokenInfo) -> Entry {
         let hash = pin?.withBytes { Array(HMAC<SHA256>.authenticationCode(for: $0, using: salt)) }
         return Entry(token: token.identity, hash: hash ?? [])
+    }
+}
+
+/// A login before each signature, for a key with `CKA_ALWAYS_AUTHENTICATE`. All threads log in one after the other for
+/// each token, so that no thread sends a PIN that was refused to another.
+struct ContextLogin: Sendable {
+    let token: TokenInfo
+    let credentials: Credentials
+
+    /// A refusal that is known without a call into the token.
+    var refusal: KeyError? { Login.refusedBefore(credentials, token) }
+
+    /// - Throws: `refused` without sending the PIN, if it was refused before or the token now warns of a locked PIN.
+    func sign<Value>(
+        in session: Session, _ body: (Signer.ContextLogin) throws(PKCS11Error) -> Value
+    ) throws(SigningFault) -> Value {
+        try LoginQueue.alone(with: token) { () throws(SigningFault) in
+            try check(session)
+            do throws(PKCS11Error) {
+                let value = try credentials.withPIN { pin throws(PKCS11Error) in
+                    try body(.pin(pin))
+                }
+                RefusedPINs.remove(credentials.pin, for: token)
+                return value
+            } catch {
+                guard error.function == .login,
+                    let refusal = Login.refusal(error, credentials.pin, token, session, isForSignature: true)
+                else { throw .token(error) }
+                throw .refused(refusal, by: error)
+            }
+        }
+    }
+
+    private func check(_ session: Session) throws(SigningFault) {
+        let now: TokenInfo
+        do throws(PKCS11Error) { now = try session.module.tokenInfo(of: session.slot) } catch { throw .token(error) }
+        do throws(KeyError) { try Login.check(credentials, now) } catch { throw .refused(error, by: nil) }
     }
 }

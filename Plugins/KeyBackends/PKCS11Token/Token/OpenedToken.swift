@@ -1,5 +1,6 @@
 internal import PKCS11
 internal import SigningKit
+internal import Synchronization
 
 /// A token that was found by its URI, and the first session with it, which is logged in.
 struct OpenedToken {
@@ -81,5 +82,32 @@ struct OpenedToken {
             "(token=\(token.label), serial=\(token.serial), manufacturer=\(token.manufacturer), model=\(token.model))"
         }.joined(separator: ", ")
         return tokens.count > listLimit ? "\(shown) and \(tokens.count - listLimit) more" : shown
+    }
+}
+
+/// A token that is being opened. The attempt ends when its last reference is released. A hung call keeps its reference;
+/// it blocks its thread, and each further attempt would block another one.
+final class OpenAttempt: Sendable {
+    /// The times are in nanoseconds.
+    private static let underWay = Mutex<[ObjectIdentifier: (locator: KeyLocator, begun: UInt64)]>([:])
+
+    /// - Parameter timeout: in milliseconds; an attempt that takes longer counts as hung.
+    /// - Throws: `unavailable` while a hung attempt for the same locator continues.
+    init(_ locator: KeyLocator, timeout: Int) throws(KeyError) {
+        let now = Clock.nanoseconds()
+        let limit = UInt64(timeout) * 1_000_000
+        let id = ObjectIdentifier(self)
+        try Self.underWay.withLock { underWay throws(KeyError) in
+            guard !underWay.values.contains(where: { $0.locator == locator && now >= $0.begun + limit }) else {
+                throw .unavailable(
+                    "A call that opens \(locator.uri) still hangs. The next attempt waits for its return.")
+            }
+            underWay[id] = (locator, now)
+        }
+    }
+
+    deinit {
+        let id = ObjectIdentifier(self)
+        Self.underWay.withLock { $0[id] = nil }
     }
 }

@@ -9,11 +9,7 @@ extension PKCS11TokenBackend {
         if hadSigned { recovery.withLock { $0.noteLossOfGoodSession() } }
         log.warning("A session of the token \(connection.name) is lost: \(reason)")
         if pool.readyWorkers == 0 {
-            let isFirst = recovery.withLock { recovery in
-                defer { recovery.isLost = true }
-                return !recovery.isLost
-            }
-            if isFirst { record(.lost, because: reason) }
+            if recovery.withLock({ $0.isLost.set() }) { record(.lost, because: reason) }
             ModuleUsers.note(self, isHealthy: false, in: connection.module.path)
         }
         schedule()
@@ -47,8 +43,7 @@ extension PKCS11TokenBackend {
 
     func schedule() {
         let delay = recovery.withLock { recovery -> Int? in
-            if recovery.isScheduled || recovery.isOver { return nil }
-            recovery.isScheduled = true
+            guard !recovery.isOver, recovery.isScheduled.set() else { return nil }
             return recovery.delay(now: Clock.nanoseconds())
         }
         guard let delay else { return }
@@ -69,7 +64,7 @@ extension PKCS11TokenBackend {
         }
         if recovery.withLock({ $0.isOver }) { return }
         closeDiscarded()
-        guard mustRecover else { return }
+        guard pool.missingWorkers > 0 || connection.needsSearch else { return }
         do throws(KeyError) {
             do throws(KeyError) {
                 try recover()
@@ -84,27 +79,16 @@ extension PKCS11TokenBackend {
             pool.report(outage(error))
             log.debug("The token \(connection.name) is not back yet: \(error)")
         }
-        if lacksWorkers || connection.hasNoKey {
+        if pool.missingWorkers > 0 || connection.hasNoKey {
             schedule()
         } else if connection.needsSearch {
             searchLater()
         }
     }
 
-    private var mustRecover: Bool { lacksWorkers || connection.needsSearch }
-
-    private var lacksWorkers: Bool {
-        let workers = recovery.withLock { $0.workers }
-        return pool.canGrow(to: workers) || !pool.lostWorkers.isEmpty
-    }
-
     /// For a missing key while other keys sign. Its delay is separate, so that a lost session does not wait for it.
     private func searchLater() {
-        let isFirst = recovery.withLock { recovery in
-            defer { recovery.isSearching = true }
-            return !recovery.isSearching
-        }
-        guard isFirst else { return }
+        guard recovery.withLock({ $0.isSearching.set() }) else { return }
         keep(after: TokenRecovery.searchPause) { [self] in
             recovery.withLock { $0.isSearching = false }
             schedule()
@@ -112,7 +96,6 @@ extension PKCS11TokenBackend {
     }
 
     private func recover() throws(KeyError) {
-        pool.fill(to: recovery.withLock { $0.workers })
         try connection.attach()
         if connection.needsSearch { try connection.findKeysAgain() }
         let count: Int
@@ -176,18 +159,23 @@ extension PKCS11TokenBackend {
         // If a call hangs, nothing is closed now. The sessions are closed after that call returns, or with the module.
         guard connection.module.closeAbandoned(within: 50) == true else { return }
         // The token may now have sessions for the missing signing workers.
-        recovery.withLock { $0.workers = $0.wantedWorkers }
+        pool.allowAll()
+    }
+}
+
+extension Bool {
+    /// - Returns: whether it was false before.
+    mutating func set() -> Bool {
+        defer { self = true }
+        return !self
     }
 }
 
 struct TokenRecovery {
-    private(set) var wantedWorkers = 0
-    /// Signing workers for which the token has sessions, as far as is known.
-    var workers = 0
     /// Consecutive times that the token had too few sessions.
-    private var shortages = 0
+    var shortages = 0
     /// Whether a request for more sessions is scheduled.
-    private var isGrowing = false
+    var isGrowing = false
     var isScheduled = false
     /// Whether a search for a missing key is scheduled.
     var isSearching = false
@@ -215,28 +203,56 @@ struct TokenRecovery {
         attempts = min(attempts, 1)
     }
 
-    mutating func want(_ count: Int) {
-        (wantedWorkers, workers) = (count, count)
-    }
-
     /// Records that the token has too few sessions now.
     ///
     /// - Returns: milliseconds until the next request for more: 1,000, 2,000, 4,000 … 60,000; nil if one is scheduled.
-    mutating func settle(for count: Int) -> Int? {
-        workers = count
-        guard !isGrowing else { return nil }
-        isGrowing = true
+    mutating func noteShortage() -> Int? {
+        guard isGrowing.set() else { return nil }
         defer { shortages += 1 }
         return min(1000 << min(shortages, 10), 60_000)
     }
+}
 
-    mutating func grow() {
-        isGrowing = false
-        workers = wantedWorkers
+/// The backends that sign with each module. They limit how often the recovery of another token re-initialises it.
+enum ModuleUsers {
+    private struct Module {
+        var healthy: Set<ObjectIdentifier> = []
+        /// Time of the last re-initialisation, in nanoseconds; 0 for never.
+        var reinitialized: UInt64 = 0
+        var pause = shortest
     }
 
-    /// Call this when every signing worker has a session.
-    mutating func noteComplete() {
-        if workers == wantedWorkers { shortages = 0 }
+    private static let modules = Mutex<[String: Module]>([:])
+    /// The pause between two re-initialisations while another backend signs: 30 s to 1 h, in nanoseconds.
+    private static let shortest: UInt64 = 30_000_000_000
+    private static let longest: UInt64 = 3_600_000_000_000
+
+    static func note(_ backend: AnyObject, isHealthy: Bool, in module: String) {
+        let backend = ObjectIdentifier(backend)
+        modules.withLock { modules in
+            if isHealthy {
+                modules[module, default: Module()].healthy.insert(backend)
+            } else {
+                modules[module]?.healthy.remove(backend)
+            }
+        }
+    }
+
+    /// Whether `backend` may re-initialise the module now. If so, this also records the re-initialisation.
+    static func mayReinitialize(
+        _ module: String, for backend: AnyObject, now: UInt64 = Clock.nanoseconds()
+    ) -> Bool {
+        modules.withLock { modules in
+            var state = modules[module, default: Module()]
+            let others = state.healthy.subtracting([ObjectIdentifier(backend)])
+            guard others.isEmpty || state.reinitialized == 0 || now >= state.reinitialized + state.pause else {
+                return false
+            }
+            // Doubles after each re-initialisation that disturbs another backend.
+            state.pause = !others.isEmpty && state.reinitialized != 0 ? min(2 * state.pause, longest) : shortest
+            state.reinitialized = now
+            modules[module] = state
+            return true
+        }
     }
 }

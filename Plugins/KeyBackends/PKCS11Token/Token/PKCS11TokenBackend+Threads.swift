@@ -1,4 +1,5 @@
 internal import Logging
+internal import PKCS11
 internal import SigningKit
 internal import Synchronization
 
@@ -26,11 +27,7 @@ extension PKCS11TokenBackend {
 
     /// Call this first in a job on the maintenance thread. The watchdog thread then checks whether the job hangs.
     func watchMaintenanceThread() {
-        let isFirst = threads.withLock { threads in
-            defer { threads.isWatched = true }
-            return !threads.isWatched
-        }
-        if isFirst { look() }
+        if threads.withLock({ $0.isWatched.set() }) { look() }
     }
 
     private func look() {
@@ -63,5 +60,77 @@ extension PKCS11TokenBackend {
         maintenanceThread.atEnd { [self] in threads.withLock { $0.replaced -= 1 } }
         maintenanceThread.handOver(to: successor)
         schedule()
+    }
+}
+
+/// Opens the sessions of the signing workers and supervises their calls.
+extension PKCS11TokenBackend {
+    /// Runs once, on the maintenance thread.
+    func openWorkers() throws(KeyError) {
+        do throws(KeyError) {
+            pool.want(try connection.sessionLimit(settings.sessions))
+            try openSessions()
+        } catch {
+            closeAll(pool.end())
+            throw error
+        }
+        ModuleUsers.note(self, isHealthy: true, in: connection.module.path)
+    }
+
+    /// Opens a session for each missing signing worker, one by one: some tokens fail if several are opened at once.
+    ///
+    /// - Returns: the number of new signing workers.
+    @discardableResult
+    func openSessions() throws(KeyError) -> Int {
+        var count = 0
+        for _ in 0..<pool.missingWorkers {
+            maintenanceThread.noteProgress()
+            do throws(PKCS11Error) {
+                let signer = try openSigner()
+                if pool.add(signer) { count += 1 } else { discard(signer.session) }
+            } catch {
+                // Other programs may hold sessions too; fewer sessions than configured are enough.
+                guard error.returnValue == .sessionCount, pool.readyWorkers > 0 else {
+                    throw error.whileOpening(connection.info.name)
+                }
+                settle(forWorkers: pool.readyWorkers)
+                return count
+            }
+        }
+        if pool.hasAllWorkers { recovery.withLock { $0.shortages = 0 } }
+        return count
+    }
+
+    /// A new session that passed `TokenConnection.prove`.
+    private func openSigner() throws(PKCS11Error) -> Signer {
+        let signer = Signer(try connection.openSession(), .ecdsa)
+        do throws(PKCS11Error) {
+            guard try connection.prove(signer) else { throw PKCS11Error(.sign, .keyHandleInvalid) }
+            return signer
+        } catch {
+            discard(signer.session)
+            throw error
+        }
+    }
+
+    /// Continues with fewer sessions and asks for more later, because other programs may close theirs.
+    private func settle(forWorkers count: Int) {
+        pool.dropMissingWorkers(because: "The token has no more sessions now.")
+        guard let pause = recovery.withLock({ $0.noteShortage() }) else { return }
+        log.warning("The token \(connection.info.name) has only \(count) sessions to sign; more are requested later")
+        keep(after: pause) { [self] in
+            recovery.withLock { $0.isGrowing = false }
+            pool.allowAll()
+            schedule()
+        }
+    }
+
+    /// Looks for calls that hang, repeatedly while the pool has jobs.
+    func watchCalls() {
+        watch.run(after: min(max(settings.timeout / 8, 50), 1000)) { [self] in
+            let reason = "A call into the token took longer than \(settings.timeout / 1000) s."
+            let limit = UInt64(settings.timeout) * 1_000_000
+            if pool.removeHung(over: limit, because: reason) { watchCalls() }
+        }
     }
 }

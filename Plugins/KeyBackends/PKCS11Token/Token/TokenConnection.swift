@@ -15,8 +15,6 @@ final class TokenConnection: Sendable {
     private let uri: TokenURI
     private let place: String
     private let allowUnprotected: Bool
-    /// Changes if another token with the same keys replaces this one.
-    private let serial: TokenSerial
     private let state: Mutex<State>
 
     private struct State {
@@ -35,7 +33,8 @@ final class TokenConnection: Sendable {
     var info: TokenInfo { state.withLock { $0.info } }
     /// Before the first login of this process: a login resets some flags.
     let infoBeforeLogin: TokenInfo
-    var slot: SlotID { state.withLock { $0.slot } }
+    /// Changes if another token with the same keys replaces this one.
+    var serial: String { state.withLock { $0.info.serial } }
     var anchor: Session { state.withLock { $0.anchor } }
     private var keys: [KeySelector: TokenKey] { state.withLock { $0.keys } }
     private var keysGeneration: Int { state.withLock { $0.keysGeneration } }
@@ -47,7 +46,7 @@ final class TokenConnection: Sendable {
         var needsWritable = false
         let opened = try OpenedToken(locator, as: settings.user, in: environment) {
             slot, module, info throws(KeyError) in
-            try Self.session(on: slot, module, info, &needsWritable)
+            try opening(info.name) { () throws(PKCS11Error) in try Self.open(on: slot, module, &needsWritable) }
         }
         module = opened.session.module
         state = Mutex(
@@ -55,20 +54,21 @@ final class TokenConnection: Sendable {
                 slot: opened.session.slot, info: opened.info, anchor: opened.session,
                 keysGeneration: module.generation, needsWritableSessions: needsWritable))
         (uri, credentials, place) = (opened.uri, opened.credentials, opened.place)
-        (name, infoBeforeLogin, serial) = (opened.info.name, opened.info, TokenSerial(opened.info.serial))
+        (name, infoBeforeLogin) = (opened.info.name, opened.info)
     }
 
     /// Ensures that the anchor session is logged in. Replaces it if it is dead or the token is in another slot now.
     func attach() throws(KeyError) {
         let (slot, info) = try OpenedToken.find(uri, place, in: module)
         state.withLock { ($0.slot, $0.info) = (slot, info) }
-        serial.set(info.serial)
         var anchor = anchor
         let isFailing = state.withLock { $0.isAnchorFailing }
         if isFailing || (try? anchor.isLoggedIn()) == nil || anchor.slot != slot {
             var needsWritable = state.withLock { $0.needsWritableSessions }
             let former = anchor
-            anchor = try Self.session(on: slot, module, info, &needsWritable)
+            anchor = try opening(info.name) { () throws(PKCS11Error) in
+                try Self.open(on: slot, module, &needsWritable)
+            }
             state.withLock { [anchor] state in
                 (state.anchor, state.needsWritableSessions, state.isAnchorFailing) = (anchor, needsWritable, false)
             }
@@ -110,9 +110,12 @@ final class TokenConnection: Sendable {
             if !known.isAt(found.handle) { known.moved(to: found.handle) }
             return known
         }
+        let asksForPIN = try opening(info.name) { () throws(PKCS11Error) in
+            try anchor.flag(.alwaysAuthenticate, of: found.handle) == true
+        }
         let key = TokenKey(
-            found, publicKey: publicKey, selector: selector, pool: pool, serial: serial,
-            contextLogin: try contextLogin(for: found))
+            found, publicKey: publicKey, selector: selector, pool: pool, connection: self,
+            contextLogin: asksForPIN ? ContextLogin(token: info, credentials: credentials) : nil)
         state.withLock { $0.keys[selector] = key }
         return key
     }
@@ -140,13 +143,6 @@ final class TokenConnection: Sendable {
             throw .unfit("\(found.sentence) is not the same key as before. Restart the gateway if that is intended.")
         }
         return found.handle
-    }
-
-    private func contextLogin(for key: FoundKey) throws(KeyError) -> ContextLogin? {
-        let asksForPIN = try opening(info.name) { () throws(PKCS11Error) in
-            try anchor.flag(.alwaysAuthenticate, of: key.handle) == true
-        }
-        return asksForPIN ? ContextLogin(token: info, credentials: credentials) : nil
     }
 
     /// Whether the module was initialised again since the keys were found, or keys are missing.
@@ -205,8 +201,9 @@ final class TokenConnection: Sendable {
         var isWrong = false
         let provers = provers()
         // A key that failed before is no evidence against the session.
-        let mayLeaveOut = hasOthersThatAskForPIN || provers.contains { !$0.isHanging }
-        for key in provers where !(mayLeaveOut && key.isHanging) && !(hasOthersThatAskForPIN && key.isFailing) {
+        let othersAskForPIN = hasKeyThatAsksForPIN()
+        let mayLeaveOut = othersAskForPIN || provers.contains { !$0.isHanging }
+        for key in provers where !(mayLeaveOut && key.isHanging) && !(othersAskForPIN && key.isFailing) {
             do throws(SigningFault) {
                 if try Self.prove(signer, key) { return true }
                 isWrong = true
@@ -217,7 +214,7 @@ final class TokenConnection: Sendable {
             }
         }
         if let failure = failures.first(where: { !$0.error.losesKey })?.error ?? failures.first?.error {
-            guard hasOthersThatAskForPIN else { throw failure }
+            guard hasKeyThatAsksForPIN() else { throw failure }
             // The proof of the next session leaves these keys out.
             for (key, error) in failures where !error.namesSession {
                 key.beganToFail(error.whileSigning(with: key.name))
@@ -242,13 +239,12 @@ final class TokenConnection: Sendable {
             }
         }
         if let failure { return .failed(failure) }
-        let othersAsk = keys.values.contains { $0 !== key && $0.isUsable && $0.requiresContextLogin && !$0.isFailing }
-        return othersAsk ? .othersAskForPIN : .noOtherKey
+        return hasKeyThatAsksForPIN(except: key) ? .othersAskForPIN : .noOtherKey
     }
 
     /// Whether the token has usable keys that require a PIN for each signature; no session is proved with them.
-    private var hasOthersThatAskForPIN: Bool {
-        keys.values.contains { $0.isUsable && $0.requiresContextLogin && !$0.isFailing }
+    private func hasKeyThatAsksForPIN(except key: TokenKey? = nil) -> Bool {
+        keys.values.contains { $0 !== key && $0.isUsable && $0.requiresContextLogin && !$0.isFailing }
     }
 
     /// Keys that can prove a session. Keys without a recent failure come first. Failing keys come last: one may leave
@@ -276,19 +272,11 @@ final class TokenConnection: Sendable {
         for session in sessions + [anchor] { session.abandon() }
         _ = module.closeAbandoned(within: 1000)
         module.close()
+        // The keys refer to the connection.
+        state.withLock { $0.keys = [:] }
     }
 
     // MARK: Sessions
-
-    private static func session(
-        on slot: SlotID, _ module: Module, _ info: TokenInfo, _ needsWritable: inout Bool
-    ) throws(KeyError) -> Session {
-        do throws(PKCS11Error) {
-            return try open(on: slot, module, &needsWritable)
-        } catch {
-            throw error.whileOpening(info.name)
-        }
-    }
 
     /// Opens a read-only session, or a read-write one if the token refuses that (AWS CloudHSM: `CKR_FUNCTION_FAILED`).
     ///

@@ -57,8 +57,7 @@ struct TokenURI: Sendable {
         let parsed = try TokenURI(uri)
         try parsed.checkNames()
         try parsed.checkValues()
-        try parsed.checkModule()
-        try parsed.checkPINSource()
+        try parsed.checkQuery()
         // Sorted by name and escaped in one way, so that equal locations have equal text.
         let place = canonical(parsed.path.filter { !keyNames.contains($0.name) }, ";")
         let key = canonical(parsed.path.filter { keyNames.contains($0.name) && $0.name != "type" }, ";")
@@ -123,29 +122,21 @@ struct TokenURI: Sendable {
         }
     }
 
-    private func checkModule() throws(KeyError) {
-        switch (modulePath, moduleName) {
-        case (nil, nil):
-            throw .invalidURI("it must name the token's library with module-path=/… or module-name=…")
-        case (.some, .some):
-            throw .invalidURI("it names the token's library twice: give module-path or module-name")
-        case (let path?, nil):
-            guard path.hasPrefix("/") else { throw .invalidURI("its module-path must be absolute") }
-        case (nil, let name?):
-            guard !name.isEmpty, !name.contains("/") else {
-                throw .invalidURI("its module-name must be a name; a path goes into module-path")
-            }
-        }
-    }
-
-    private func checkPINSource() throws(KeyError) {
-        guard let source = pinSource else { return }
-        if source.hasPrefix("|") {
-            throw .invalidURI("a pin-source that runs a command is not supported; use file:/… or credential:NAME")
-        }
-        guard source.hasPrefix("file:/") || source.hasPrefix("credential:") else {
-            throw .invalidURI("its pin-source must be file:/absolute/path or credential:NAME")
-        }
+    private func checkQuery() throws(KeyError) {
+        let faults = [
+            (modulePath == nil && moduleName == nil)
+                ? "it must name the token's library with module-path=/… or module-name=…" : nil,
+            (modulePath != nil && moduleName != nil)
+                ? "it names the token's library twice: give module-path or module-name" : nil,
+            modulePath?.hasPrefix("/") == false ? "its module-path must be absolute" : nil,
+            moduleName.map { $0.isEmpty || $0.contains("/") } == true
+                ? "its module-name must be a name; a path goes into module-path" : nil,
+            pinSource?.hasPrefix("|") == true
+                ? "a pin-source that runs a command is not supported; use file:/… or credential:NAME" : nil,
+            pinSource.map { !$0.hasPrefix("file:/") && !$0.hasPrefix("credential:") } == true
+                ? "its pin-source must be file:/absolute/path or credential:NAME" : nil,
+        ]
+        if let fault = faults.compactMap(\.self).first { throw .invalidURI(fault) }
     }
 
     // MARK: Text

@@ -3,10 +3,7 @@ internal import SigningKit
 
 /// Signs a job on the thread of a signing worker.
 enum SigningCall {
-    /// - Parameter probe: signs with another key in the same session.
-    static func sign(
-        _ job: Job, with signer: Signer, probe: (Signer, TokenKey) -> SessionProbe
-    ) -> WorkerPool.Outcome {
+    static func sign(_ job: Job, with signer: Signer) -> WorkerPool.Outcome {
         // The key began to fail while the job waited.
         if !job.isTrial, let error = job.key.failurePauseError {
             return WorkerPool.Outcome(job: job, answer: .failure(error))
@@ -27,7 +24,9 @@ enum SigningCall {
                 outcome.sessionFault = failure.description
                 return outcome
             }
-            classify(&outcome, fault, failure, probe(signer, job.key), signer.session)
+            let connection = job.key.pool.backend?.connection
+            let probe = connection?.probe(signer, except: job.key) ?? .noOtherKey
+            classify(&outcome, fault, failure, probe, signer.session)
             return outcome
         }
     }

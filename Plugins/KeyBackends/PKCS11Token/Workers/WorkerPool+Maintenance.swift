@@ -4,68 +4,33 @@ internal import SigningKit
 internal import Synchronization
 
 extension WorkerPool {
-    /// Adds signing workers without sessions, until `count` of them do not hang.
-    func fill(to count: Int) {
-        let fresh = state.withLock { state -> [SigningWorker] in
-            guard !state.isClosing, state.hungCalls <= stuckLimit else { return [] }
-            let fresh = (0..<max(0, count - state.workers.count)).map { _ in SigningWorker() }
-            state.workers += fresh
-            return fresh
-        }
-        for worker in fresh where !start(worker) {
-            state.withLock { state in state.workers.removeAll { $0 === worker } }
-        }
-    }
-
-    func canGrow(to count: Int) -> Bool {
-        state.withLock { !$0.isClosing && $0.hungCalls <= stuckLimit && $0.workers.count < count }
-    }
-
     /// Whether the pool would replace a thread whose call hangs.
     var canReplaceThread: Bool { state.withLock { $0.hungCalls < stuckLimit } }
 
     func want(_ count: Int) {
-        state.withLock { $0.wanted = count }
+        state.withLock { ($0.wanted, $0.allowed) = (count, count) }
     }
 
-    /// Removes the signing workers that have no session.
-    func dropLostWorkers(because reason: String) {
-        let dropped = state.withLock { state in
-            state.failures = reason
-            let dropped = state.workers.filter { $0.state == .lost }
-            for worker in dropped { worker.state = .ended }
-            state.workers.removeAll { $0.state == .ended }
-            return dropped
-        }
-        for worker in dropped { worker.signal.signal() }
+    /// The token may have sessions for all signing workers again.
+    func allowAll() {
+        state.withLock { $0.allowed = $0.wanted }
     }
 
-    var lostWorkers: [SigningWorker] {
-        state.withLock { state in state.workers.filter { $0.state == .lost } }
+    /// The token has no session for the missing signing workers now.
+    func dropMissingWorkers(because reason: String) {
+        state.withLock { ($0.failures, $0.allowed) = (reason, $0.workers.count) }
     }
 
-    var readyWorkers: Int { state.withLock { $0.readyWorkers } }
+    var hasAllWorkers: Bool { state.withLock { $0.workers.count >= $0.wanted } }
 
-    /// - Returns: false if the worker needs no session any more.
-    func attachSession(_ worker: SigningWorker, with signer: Signer) -> Bool {
-        let isWanted = state.withLock { state in
-            guard worker.state == .lost, !state.isClosing else { return false }
-            worker.signer = signer
-            worker.hasSigned = false
-            worker.state = .ready
-            state.outage = nil
-            if state.readyWorkers >= state.wanted { state.failures = nil }
-            return true
-        }
-        if isWanted { worker.signal.signal() }
-        return isWanted
+    /// Signing workers that the maintenance thread must add; 0 while too many calls hang.
+    var missingWorkers: Int { state.withLock { missing($0) } }
+
+    func missing(_ state: borrowing State) -> Int {
+        state.isClosing || state.hungCalls > stuckLimit ? 0 : max(state.allowed - state.workers.count, 0)
     }
 
-    /// Any thread may call this when a signature shows that the token lost the key.
-    func keyLost(_ name: String) {
-        note(name, isMissing: true)
-        backend?.keyLost(name)
-    }
+    var readyWorkers: Int { state.withLock { $0.workers.count } }
 
     func note(_ key: String, isMissing: Bool) {
         state.withLock { state in
@@ -76,24 +41,24 @@ extension WorkerPool {
     /// Discards the sessions that are not in a call, for a token that has no key left to sign with.
     func closeIdleWorkers() {
         let left = state.withLock { state in
-            var left: [Session] = []
-            for worker in state.workers where worker.state == .ready && worker.job == nil {
-                if let signer = worker.signer.take() { left.append(signer.session) }
-                worker.state = .lost
-                worker.isIdle = false
-            }
-            state.idle.removeAll { $0.state != .ready }
+            let left = state.workers.filter { $0.job == nil }
+            for worker in left { worker.isEnding = true }
+            state.workers.removeAll { $0.isEnding }
+            state.idle.removeAll { $0.isEnding }
             return left
         }
-        for session in left { backend?.discard(session) }
+        for worker in left {
+            worker.signal.signal()
+            backend?.discard(worker.signer.session)
+        }
     }
 
     /// Sets the reason why the pool cannot sign and fails the queued jobs, if no signing worker is ready.
     func report(_ outage: KeyError) {
         let flushed = state.withLock { state in
-            guard state.readyWorkers == 0 else { return [Job]() }
+            guard state.workers.isEmpty else { return [Job]() }
             state.outage = outage
-            return Self.flushIfDown(&state, outage)
+            return state.flushIfDown(outage)
         }
         for job in flushed { job.answer(.failure(outage)) }
     }
@@ -107,15 +72,17 @@ extension WorkerPool {
         var hung: [Job] = []
         var flushed: [Job] = []
         let again = state.withLock { state in
-            for worker in state.workers where worker.state == .ready && worker.job != nil && now > worker.begun + limit
-            {
-                if let job = worker.job.take() { hung.append(job) }
-                worker.state = .hung
-                state.hungCalls += 1
-                state.failures = reason
+            for worker in state.workers where now > worker.begun + limit {
+                guard let job = worker.job.take() else { continue }
+                hung.append(job)
+                worker.isHung = true
             }
-            state.workers.removeAll { $0.state == .hung }
-            if !hung.isEmpty { flushed = Self.flushIfDown(&state, .unavailable(reason)) }
+            if !hung.isEmpty {
+                state.workers.removeAll { $0.isHung }
+                state.hungCalls += hung.count
+                state.failures = reason
+                flushed = state.flushIfDown(.unavailable(reason))
+            }
             noteDrained(state)
             state.isWatched = state.isBusy
             return state.isWatched
@@ -131,9 +98,7 @@ extension WorkerPool {
     func drain() async {
         let flushed = state.withLock { state in
             state.isClosing = true
-            guard state.readyWorkers == 0 else { return [Job]() }
-            defer { state.queue.removeAll() }
-            return Array(state.queue)
+            return state.flushIfDown(.closed)
         }
         for job in flushed { job.answer(.failure(.closed)) }
         state.withLock { noteDrained($0) }
@@ -143,19 +108,19 @@ extension WorkerPool {
     /// Ends the threads of the signing workers, and returns the workers' sessions.
     func end() -> [Session] {
         let workers = state.withLock { state in
-            for worker in state.workers { worker.state = .ended }
+            for worker in state.workers { worker.isEnding = true }
             return state.workers
         }
         for worker in workers { worker.signal.signal() }
-        return workers.compactMap { $0.signer?.session }
+        return workers.map(\.signer.session)
     }
 
     /// Health and figures of the same moment.
     var report: (health: KeyBackendHealth, figures: KeyBackendReport.Pool) {
         state.withLock { state in
             let figures = KeyBackendReport.Pool(
-                wanted: state.wanted, ready: state.readyWorkers,
-                busy: state.workers.count { $0.state == .ready && $0.job != nil }, hungCalls: state.hungCalls,
+                wanted: state.wanted, ready: state.workers.count,
+                busy: state.workers.count { $0.job != nil }, hungCalls: state.hungCalls,
                 queueDepth: state.queue.count, queueLimit: queueLimit, reconnects: metrics.reconnects)
             return (Self.health(state), figures)
         }
@@ -164,7 +129,7 @@ extension WorkerPool {
     private static func health(_ state: borrowing State) -> KeyBackendHealth {
         if state.isClosing { return .unavailable(KeyError.closed.description) }
         if let outage = state.outage { return .unavailable(outage.description) }
-        let ready = state.readyWorkers
+        let ready = state.workers.count
         if state.hungCalls > 0 {
             return .degraded("\(state.hungCalls) calls into the token hang. \(state.failures ?? "")")
         }

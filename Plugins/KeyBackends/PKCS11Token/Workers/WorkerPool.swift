@@ -1,5 +1,6 @@
 internal import Crypto
 internal import DequeModule
+internal import Metrics
 internal import PKCS11
 internal import SigningKit
 internal import Synchronization
@@ -8,14 +9,17 @@ internal import Synchronization
 final class WorkerPool: Sendable {
     struct State {
         var queue: Deque<Job> = []
+        /// The signing workers with a usable session.
         var workers: [SigningWorker] = []
         /// How many signing workers there should be.
         var wanted = 0
+        /// For how many of them the token has sessions, as far as is known.
+        var allowed = 0
         /// Sleeping workers. The last one to sleep is woken first, so that few threads are in use.
         var idle: [SigningWorker] = []
         /// Why the pool cannot sign; nil if it can.
         var outage: KeyError? = .unavailable("The token is being opened.")
-        /// The latest fault of a signing worker that has no new session yet.
+        /// The latest fault of a signing worker that is not replaced yet.
         var failures: String?
         var missingKeys: Set<String> = []
         var isClosing = false
@@ -24,8 +28,22 @@ final class WorkerPool: Sendable {
         /// Calls that hang, and whose workers were removed from `workers`.
         var hungCalls = 0
 
-        var readyWorkers: Int { workers.count { $0.state == .ready } }
         var isBusy: Bool { !queue.isEmpty || workers.contains { $0.job != nil } }
+
+        /// The caller must signal the worker, without the lock.
+        mutating func takeIdleWorker() -> SigningWorker? {
+            let worker = idle.popLast()
+            worker?.isIdle = false
+            return worker
+        }
+
+        /// Without a worker, removes the jobs from the queue, so that their callers do not wait.
+        mutating func flushIfDown(_ reason: KeyError) -> [Job] {
+            guard workers.isEmpty else { return [] }
+            if outage == nil { outage = reason }
+            defer { queue.removeAll(keepingCapacity: true) }
+            return Array(queue)
+        }
     }
 
     let state: Mutex<State>
@@ -82,8 +100,7 @@ final class WorkerPool: Sendable {
                 refusal = .busy
             } else {
                 state.queue.append(job)
-                idleWorker = state.idle.popLast()
-                idleWorker?.isIdle = false
+                idleWorker = state.takeIdleWorker()
                 mustWatch = !state.isWatched
                 state.isWatched = true
             }
@@ -108,4 +125,65 @@ final class WorkerPool: Sendable {
     func noteDrained(_ state: borrowing State) {
         if state.isClosing, !state.isBusy { drained.happen() }
     }
+}
+
+/// One digest that waits for its signature.
+struct Job: Sendable {
+    typealias Answer = Result<P256Signature, KeyError>
+
+    let ticket: UInt64
+    let digest: SHA256Digest
+    let key: TokenKey
+    /// Resumed exactly once, by the thread that takes the job. A checked continuation would allocate on the hot path.
+    let caller: UnsafeContinuation<Answer, Never>
+    /// Time of submission, in nanoseconds.
+    let submitted: UInt64
+    /// Whether a first attempt failed because of its session or its key.
+    var isRetry = false
+    /// Whether the job tries a failing key; other jobs are not signed with such a key.
+    var isTrial = false
+
+    func answer(_ answer: Answer) {
+        caller.resume(returning: answer)
+    }
+}
+
+/// The metrics of a token's signing workers. Each metric is created once per pool, so that an update takes no lock.
+final class TokenMetrics: Sendable {
+    private let queue: Timer
+    private let call: Timer
+    private let reconnections: Counter
+    private let count = Atomic<Int>(0)
+
+    init(token: String, in factory: any MetricsFactory) {
+        let dimensions = [("token", token)]
+        queue = Timer(label: "privyseal_token_queue_seconds", dimensions: dimensions, factory: factory)
+        call = Timer(label: "privyseal_token_call_seconds", dimensions: dimensions, factory: factory)
+        reconnections = Counter(label: "privyseal_token_reconnects_total", dimensions: dimensions, factory: factory)
+        // Exports the counter before the first reconnection.
+        reconnections.increment(by: 0)
+    }
+
+    /// Since the pool was created.
+    var reconnects: Int { count.load(ordering: .relaxed) }
+
+    func noteReconnect() {
+        count.add(1, ordering: .relaxed)
+        reconnections.increment()
+    }
+
+    /// Times are in nanoseconds. The queue time is 0 if the worker read the clock before the job came.
+    func noteWait(from submitted: UInt64, to begun: UInt64) {
+        queue.recordNanoseconds(begun > submitted ? Int64(clamping: begun - submitted) : 0)
+    }
+
+    /// Records the duration of a call, with or without a signature.
+    func noteCall(from begun: UInt64, to end: UInt64) {
+        call.recordNanoseconds(end > begun ? Int64(clamping: end - begun) : 0)
+    }
+}
+
+extension TokenInfo {
+    /// For reports and metrics: the label, or the serial number if the label is empty.
+    var shortName: String { label.isEmpty ? serial : label }
 }

@@ -109,7 +109,7 @@ struct TemporaryTokens: Sendable {
                 try session.destroy(object)
                 let point = Array(key.x963Representation)
                 _ = try session.createObject([
-                    Attribute(.publicKey), Attribute(.keyType, number: KeyType.ec.rawValue),
+                    Attribute(.publicKey), Attribute(KeyType.ec),
                     // An OCTET STRING around 04 ‖ x ‖ y.
                     Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point),
                     Attribute(.ecParameters, bytes: Self.curve), Attribute(.isToken, true),

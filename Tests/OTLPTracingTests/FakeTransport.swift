@@ -9,7 +9,6 @@ final class FakeTransport: OTLPTransport {
     let calls: AsyncStream<String>
     private let called: AsyncStream<String>.Continuation
     private let answers: Mutex<[DeliveryProblem?]>
-    private let closings = Atomic<Int>(0)
 
     /// - Parameter answers: the problems in order; nil is a success, and later deliveries succeed.
     init(_ answers: [DeliveryProblem?] = []) {
@@ -17,17 +16,9 @@ final class FakeTransport: OTLPTransport {
         (calls, called) = AsyncStream.makeStream()
     }
 
-    var timesClosed: Int { closings.load(ordering: .acquiring) }
-
     func post(_ body: [UInt8]) async throws(DeliveryProblem) {
         called.yield(String(decoding: body, as: UTF8.self))
         if let problem = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw problem }
-    }
-
-    /// Ends `calls`, so that a test that waits for another call continues.
-    func close() async {
-        closings.add(1, ordering: .acquiringAndReleasing)
-        called.finish()
     }
 }
 

@@ -33,7 +33,7 @@ struct OTLPDocument: Sendable {
         return writer.bytes
     }
 
-    /// A span within `SpanLimits`, which also bound the bytes of the queue.
+    /// A span within the limits of `SpanRecord`, which also bound the bytes of the queue.
     static func span(_ span: SpanRecord) -> [UInt8] {
         var writer = JSONWriter(capacity: 768)
         writer.object { $0.members(of: span) }
@@ -61,20 +61,10 @@ public struct TraceResource: Sendable {
     }
 }
 
-/// The limits of the JSON of one span; that of its events is in `SpanRecord`.
-private enum SpanLimits {
-    /// For the span, and for each event.
-    static let attributes = 64
-    /// For an array.
-    static let elements = 32
-    /// Unicode scalars in a name or text. The rest is cut off.
-    static let scalars = 1024
-}
-
 extension String {
     fileprivate var bounded: String {
-        guard utf8.count > SpanLimits.scalars else { return self }
-        return String(unicodeScalars.prefix(SpanLimits.scalars))
+        guard utf8.count > SpanRecord.textLimit else { return self }
+        return String(unicodeScalars.prefix(SpanRecord.textLimit))
     }
 }
 
@@ -89,40 +79,26 @@ extension JSONWriter {
         member("kind", span.kind.number)
         member("startTimeUnixNano", "\(span.start)")
         member("endTimeUnixNano", "\(span.end)")
-        attributes(span.attributes)
-        list("events", span.events) { writer, event in
-            writer.member("timeUnixNano", "\(event.nanosecondsSinceEpoch)")
-            writer.member("name", event.name.bounded)
-            writer.attributes(event.attributes)
-        }
-        if span.droppedEvents > 0 { member("droppedEventsCount", span.droppedEvents) }
+        // Sorted by name. Those beyond the limit are counted.
+        var attributes: [(name: String, value: SpanAttribute)] = []
+        span.attributes.forEach { attributes.append(($0, $1)) }
+        attributes.sort { $0.name < $1.name }
+        let kept = attributes.prefix(SpanRecord.attributeLimit)
+        list("attributes", kept) { $0.keyValue($1.name.bounded, $1.value) }
+        if kept.count < attributes.count { member("droppedAttributesCount", attributes.count - kept.count) }
         guard let status = span.status else { return }
         name("status")
         object { writer in
-            writer.member("code", status.code.number)
+            // `StatusCode` of trace.proto; 0 means a span without a status.
+            writer.member("code", status.code == .error ? 2 : 1)
             if let message = status.message { writer.member("message", message.bounded) }
         }
     }
 
-    /// Attributes sorted by name. Those beyond the limit are counted.
-    private mutating func attributes(_ attributes: SpanAttributes) {
-        var all: [(name: String, value: SpanAttribute)] = []
-        attributes.forEach { all.append(($0, $1)) }
-        all.sort { $0.name < $1.name }
-        let kept = all.prefix(SpanLimits.attributes)
-        list("attributes", kept) { $0.keyValue($1.name.bounded, $1.value) }
-        if kept.count < all.count { member("droppedAttributesCount", all.count - kept.count) }
-    }
-
-    /// `KeyValue` of common.proto.
+    /// `KeyValue` of common.proto, with an `AnyValue`. An array is written without a value: the gateway sets none.
     fileprivate mutating func keyValue(_ name: String, _ value: SpanAttribute) {
         member("key", name)
         self.name("value")
-        self.value(value)
-    }
-
-    /// `AnyValue` of common.proto.
-    private mutating func value(_ value: SpanAttribute) {
         object { writer in
             switch value {
             case .string(let text): writer.member("stringValue", text.bounded)
@@ -130,34 +106,13 @@ extension JSONWriter {
             case .int32(let number): writer.member("intValue", "\(number)")
             case .int64(let number): writer.member("intValue", "\(number)")
             case .bool(let isTrue): writer.member("boolValue", isTrue)
-            case .double(let number): writer.member("doubleValue", double: number)
-            case .stringArray(let texts): writer.values(texts.map { .string($0) })
-            case .stringConvertibleArray(let values): writer.values(values.map { .stringConvertible($0) })
-            case .int32Array(let numbers): writer.values(numbers.map { .int32($0) })
-            case .int64Array(let numbers): writer.values(numbers.map { .int64($0) })
-            case .doubleArray(let numbers): writer.values(numbers.map { .double($0) })
-            case .boolArray(let values): writer.values(values.map { .bool($0) })
-            // The name of the enum's last case forbids an exhaustive switch.
+            // JSON has no infinities and no NaN.
+            case .double(let number) where !number.isFinite: writer.member("stringValue", "\(number)")
+            case .double(let number):
+                writer.name("doubleValue")
+                writer.raw("\(number)".utf8)
             default: break
             }
-        }
-    }
-
-    private mutating func values(_ values: [SpanAttribute]) {
-        name("arrayValue")
-        object { writer in
-            writer.name("values")
-            writer.array { list in for value in values.prefix(SpanLimits.elements) { list.value(value) } }
-        }
-    }
-
-    /// JSON has no infinities and no NaN; Protobuf's JSON mapping writes their names.
-    private mutating func member(_ name: StaticString, double number: Double) {
-        self.name(name)
-        if number.isFinite {
-            raw("\(number)".utf8)
-        } else {
-            string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
         }
     }
 
@@ -182,16 +137,6 @@ extension SpanKind {
         case .client: 3
         case .producer: 4
         case .consumer: 5
-        }
-    }
-}
-
-extension SpanStatus.Code {
-    /// `StatusCode` of trace.proto; 0 means a span without a status.
-    fileprivate var number: Int {
-        switch self {
-        case .ok: 1
-        case .error: 2
         }
     }
 }

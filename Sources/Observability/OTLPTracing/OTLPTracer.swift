@@ -1,3 +1,4 @@
+import Synchronization
 public import TraceContext
 public import Tracing
 
@@ -93,7 +94,6 @@ public struct Sampler: Sendable {
 
 private enum TraceContextKey: InstrumentationContextKey {
     typealias Value = TraceContext
-    static var nameOverride: String? { "w3c-trace-context" }
 }
 
 extension InstrumentationContext {
@@ -102,4 +102,73 @@ extension InstrumentationContext {
         get { self[TraceContextKey.self] }
         set { self[TraceContextKey.self] = newValue }
     }
+}
+
+// MARK: Spans
+
+/// A span. If its trace is not sampled, it only propagates its context and records nothing.
+public final class OTLPSpan: Span {
+    public let context: InstrumentationContext
+    /// The span's own position in the trace, which is also in `context`.
+    public let trace: TraceContext
+    private let initialName: String
+    private let onEnd: (@Sendable (SpanRecord) -> Void)?
+    /// Nil if the span is not recorded, and after its end.
+    private let record: Mutex<SpanRecord?>
+
+    init(
+        _ context: InstrumentationContext, _ trace: TraceContext, named name: String, record: SpanRecord?,
+        onEnd: (@Sendable (SpanRecord) -> Void)?
+    ) {
+        self.context = context
+        self.trace = trace
+        initialName = name
+        self.onEnd = onEnd
+        self.record = Mutex(record)
+    }
+
+    public var isRecording: Bool { record.withLock { $0 != nil } }
+
+    public var operationName: String {
+        get { record.withLock { $0?.name } ?? initialName }
+        set { record.withLock { $0?.name = newValue } }
+    }
+
+    public var attributes: SpanAttributes {
+        get { record.withLock { $0?.attributes } ?? [:] }
+        set { record.withLock { $0?.attributes = newValue } }
+    }
+
+    public func setStatus(_ status: SpanStatus) { record.withLock { $0?.status = status } }
+
+    /// Does nothing, like the next two functions: no code of the gateway adds events or links to its spans.
+    public func addEvent(_ event: SpanEvent) {}
+    public func addLink(_ link: SpanLink) {}
+    public func recordError<Instant: TracerInstant>(
+        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+    ) {}
+
+    /// Only the first call has an effect.
+    public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+        guard var ended = record.withLock({ $0.take() }) else { return }
+        ended.end = instant().nanosecondsSinceEpoch
+        onEnd?(ended)
+    }
+}
+
+/// The data of a span. `OTLPDocument` limits its attributes and texts when it writes the span.
+struct SpanRecord: Sendable {
+    static let attributeLimit = 64
+    /// Unicode scalars in a name or text. The rest is cut off.
+    static let textLimit = 1024
+
+    var name: String
+    let kind: SpanKind
+    let trace: TraceContext
+    let parent: SpanID?
+    /// Nanoseconds since 1970 in UTC, like `end`.
+    let start: UInt64
+    var end: UInt64 = 0
+    var attributes = SpanAttributes()
+    var status: SpanStatus?
 }

@@ -70,26 +70,20 @@ struct LabelSet: Hashable, Comparable, Sendable {
 enum MetricName {
     /// - Parameter suffix: appended unless the name already ends with it.
     static func sanitized(_ label: String, suffix: String = "") -> String {
-        let name = clean(label, allowingColon: true)
+        let name = clean(label, others: "_:")
         return name.hasSuffix(suffix) ? name : name + suffix
     }
 
     /// `le` is reserved for histograms.
-    static func sanitizedLabel(_ name: String) -> String {
-        name == "le" ? "le_" : clean(name, allowingColon: false)
-    }
+    static func sanitizedLabel(_ name: String) -> String { name == "le" ? "le_" : clean(name, others: "_") }
 
-    private static func clean(_ text: String, allowingColon: Bool) -> String {
-        var name = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "a"..."z", "A"..."Z", "_": name.unicodeScalars.append(scalar)
-            case "0"..."9": name += name.isEmpty ? "_\(scalar)" : "\(scalar)"
-            case ":" where allowingColon: name += ":"
-            default: name += "_"
-            }
+    private static func clean(_ text: String, others: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+            let isAllowed = scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            return isAllowed || others.unicodeScalars.contains(scalar) ? scalar : "_"
         }
-        return name.isEmpty ? "_" : name
+        let name = String(String.UnicodeScalarView(scalars))
+        return name.first?.isNumber != false ? "_" + name : name
     }
 }
 

@@ -1,8 +1,7 @@
 /// All metrics of PrivySeal. A test compares them with `docs/operations/metrics.md`, which says how to react.
 public enum MetricCatalogue {
-    public static let all = requests + tokens + callers + audit + service + process
-
-    private static let requests = [
+    public static let all: [MetricDescription] = [
+        // Requests for signatures
         MetricDescription(
             "privyseal_requests_total", .counter, by: ["feature", "client", "outcome"],
             "Requests for signatures: signed, refused as invalid, denied by policy, limited, or failed because no key "
@@ -14,9 +13,8 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_verification_failures_total", .counter, by: ["key_id"],
             "Signatures that did not verify with the key's public key and were discarded."),
-    ]
 
-    private static let tokens = [
+        // Tokens and keys
         MetricDescription(
             "privyseal_token_queue_seconds", .histogram, by: ["token"],
             "Time from the request for a signature to the start of the call into the token."),
@@ -45,9 +43,8 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_key_reversals_total", .counter,
             "Times that a newly activated key failed and the previous key was activated again."),
-    ]
 
-    private static let callers = [
+        // Callers and connections
         MetricDescription(
             "privyseal_rate_limited_total", .counter, by: ["client", "limit"],
             "Requests over a client's rate or daily quota."),
@@ -61,9 +58,8 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_http_responses_total", .counter, by: ["listener", "route", "status"],
             "Responses by route template and HTTP status."),
-    ]
 
-    private static let audit = [
+        // The audit log
         MetricDescription(
             "privyseal_audit_up", .gauge, "1 if the audit log is writable; 0 if not, and nothing is signed."),
         MetricDescription("privyseal_audit_size", .gauge, "Entries of the audit log."),
@@ -83,9 +79,8 @@ public enum MetricCatalogue {
         MetricDescription("privyseal_audit_free_bytes", .gauge, "Free space on the file system of the audit log."),
         MetricDescription(
             "privyseal_audit_short_of_space", .gauge, "1 if this space is less than the configured reserve."),
-    ]
 
-    private static let service = [
+        // The service
         MetricDescription("privyseal_build_info", .gauge, by: ["version"], "Always 1; the label is the version."),
         MetricDescription(
             "privyseal_reloads_total", .counter, by: ["outcome"],
@@ -106,9 +101,8 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_metrics_dropped_series_total", .counter,
             "Times that a series was not kept, because its metric has too many series or is of another kind."),
-    ]
 
-    private static let process = [
+        // The process
         MetricDescription(
             "process_start_time_seconds", .gauge, "When the process began, in seconds since 1970."),
         MetricDescription("process_resident_memory_bytes", .gauge, "Memory of the process that is in RAM."),

@@ -15,18 +15,12 @@ public final class PrometheusRegistry: Sendable {
         public var seriesLimit = 2000
         /// Upper bounds of timers' buckets, in seconds, ascending.
         public var durationBuckets = Settings.durations
-        /// Upper bounds of aggregating recorders' buckets, ascending.
-        public var valueBuckets = Settings.values
 
         public init() {}
 
         /// From 50 µs, for a key in memory, to 10 s, the longest call into a token.
         public static let durations: [Double] = [
             0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-        ]
-        /// For counts and sizes.
-        public static let values: [Double] = [
-            1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000,
         ]
     }
 
@@ -114,8 +108,7 @@ public final class PrometheusRegistry: Sendable {
 /// | swift-metrics | Prometheus |
 /// |---|---|
 /// | `Counter`, `FloatingPointCounter` | counter; its name gets `_total` unless it has it |
-/// | `Meter`, `Recorder(aggregate: false)`, `Gauge` | gauge |
-/// | `Recorder` | histogram |
+/// | `Meter`, `Gauge`, `Recorder` | gauge |
 /// | `Timer` | histogram in seconds; its name gets `_seconds` unless it has it |
 extension PrometheusRegistry: MetricsFactory {
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -135,10 +128,7 @@ extension PrometheusRegistry: MetricsFactory {
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
-        guard aggregate else { return gauge(label, dimensions) }
-        return series(.histogram, MetricName.sanitized(label), label, dimensions) {
-            PrometheusRecorder(bounds: settings.valueBuckets)
-        }
+        gauge(label, dimensions)
     }
 
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
@@ -147,11 +137,12 @@ extension PrometheusRegistry: MetricsFactory {
         }
     }
 
-    public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
-    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
-    public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
-    public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
-    public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
+    // The program keeps its metrics until it ends, so a metric that is destroyed stays in the exposition.
+    public func destroyCounter(_ handler: any CounterHandler) {}
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+    public func destroyMeter(_ handler: any MeterHandler) {}
+    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    public func destroyTimer(_ handler: any TimerHandler) {}
 
     private func counter(_ label: String, _ dimensions: [(String, String)]) -> PrometheusCounter {
         series(.counter, MetricName.sanitized(label, suffix: "_total"), label, dimensions) { PrometheusCounter() }
@@ -191,15 +182,75 @@ extension PrometheusRegistry {
         dropped.increment(by: 1.0)
         return labels.overflowLabels
     }
+}
 
-    /// Removes a series. Its holder can continue to use it, but it is no longer exposed.
-    private func forget(_ handler: AnyObject) {
+/// One series: the line of a counter or gauge, or the lines of a histogram.
+protocol MetricSeries: AnyObject, Sendable {
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter)
+}
+
+/// A number that only increases. It ignores amounts that are zero, negative or not finite. Counts are exact up to 2⁵³.
+final class PrometheusCounter: MetricSeries, CounterHandler, FloatingPointCounterHandler {
+    private let total = Mutex(0.0)
+
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+
+    func increment(by amount: Double) {
+        guard amount > 0, amount.isFinite else { return }
+        total.withLock { $0 += amount }
+    }
+
+    func reset() { total.withLock { $0 = 0 } }
+
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+        writer.sample(name, labels, total.withLock { $0 })
+    }
+}
+
+final class PrometheusGauge: MetricSeries, MeterHandler, RecorderHandler {
+    private let value = Mutex(0.0)
+
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { self.value.withLock { $0 = value } }
+    func increment(by amount: Double) { value.withLock { $0 += amount } }
+    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+    func record(_ value: Int64) { set(value) }
+    func record(_ value: Double) { set(value) }
+
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+        writer.sample(name, labels, value.withLock { $0 })
+    }
+}
+
+/// A histogram of durations. It receives nanoseconds and reports seconds.
+final class PrometheusTimer: MetricSeries, TimerHandler {
+    private let bounds: [Double]
+    private let state: Mutex<State>
+
+    private struct State {
+        /// For each bucket, and last for the values above all bounds.
+        var counts: [Int64]
+        var sum = 0.0
+    }
+
+    /// - Parameter bounds: upper bounds of the buckets in seconds, ascending.
+    init(bounds: [Double]) {
+        self.bounds = bounds.map { ($0 * 1e9).rounded() }
+        state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+    }
+
+    /// - Parameter duration: a negative one, as after a clock step, counts as zero.
+    func recordNanoseconds(_ duration: Int64) {
+        let value = Double(max(duration, 0))
+        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in
-            for (name, family) in state.families {
-                guard let labels = family.series.first(where: { $0.value === handler })?.key else { continue }
-                state.families[name]?.series[labels] = nil
-                return
-            }
+            state.counts[bucket] += 1
+            state.sum += value
         }
+    }
+
+    func write(_ name: String, _ labels: LabelSet, to writer: inout ExpositionWriter) {
+        let state = state.withLock { $0 }
+        writer.histogram(name, labels, bounds: bounds.map { $0 / 1e9 }, counts: state.counts, sum: state.sum / 1e9)
     }
 }

@@ -85,7 +85,7 @@ public struct AdvancedCommerce: SigningFeature {
         let signingInput = AppStoreJWS.signingInput(Self.descriptor.id, for: grant) { claims in
             claims.member("request", unescaped: request)
         }
-        return Draft(signingInput: signingInput) { AdvancedCommerceAnswer(JWSAnswer(signingInput, $0, grant)) }
+        return Draft(signingInput: signingInput) { AdvancedCommerceAnswer(signed: JWSAnswer(signingInput, $0, grant)) }
     }
 
     private func check(_ request: JSONValue) throws(JSONReadError) {
@@ -100,10 +100,6 @@ public struct AdvancedCommerce: SigningFeature {
 /// `advancedCommerceData`, once decoded, for the purchase option of that name.
 public struct AdvancedCommerceAnswer: JSONWritable, Sendable {
     public let signed: JWSAnswer
-
-    init(_ signed: JWSAnswer) {
-        self.signed = signed
-    }
 
     /// Padded Base64 of `{"signatureInfo":{"token":"<jws>"}}`, as ASCII.
     public var advancedCommerceData: [UInt8] {

@@ -1,37 +1,27 @@
 import SigningKit
 import StrictJSON
 
-/// The four operations that an app may send; Apple's others go from server to server with a bearer token.
-enum Operation: String, CaseIterable {
-    case createOneTimeCharge = "CREATE_ONE_TIME_CHARGE"
-    case createSubscription = "CREATE_SUBSCRIPTION"
-    case modifySubscription = "MODIFY_SUBSCRIPTION"
-    case reactivateSubscription = "REACTIVATE_SUBSCRIPTION"
-
-    private var shape: Shape {
-        switch self {
-        case .createOneTimeCharge: .createOneTimeCharge
-        case .createSubscription: .createSubscription
-        case .modifySubscription: .modifySubscription
-        case .reactivateSubscription: .reactivateSubscription
-        }
-    }
+/// The requests of the four operations that an app may send; Apple's others go from server to server with a bearer token.
+enum Operation {
+    private static let shapes: KeyValuePairs<String, Shape> = [
+        "CREATE_ONE_TIME_CHARGE": .createOneTimeCharge,
+        "CREATE_SUBSCRIPTION": .createSubscription,
+        "MODIFY_SUBSCRIPTION": .modifySubscription,
+        "REACTIVATE_SUBSCRIPTION": .reactivateSubscription,
+    ]
 
     static func check(_ request: JSONValue) throws(JSONReadError) {
         let object = try request.anyObject()
-        let operation = try object.required("operation") { value throws(JSONReadError) in try Operation(from: value) }
-        let currency = try object.optionalUnlessNull("currency") { value throws(JSONReadError) in
-            try Currency(from: value)
+        let shape = try object.required("operation") { value throws(JSONReadError) in
+            let name = try value.string()
+            guard let shape = shapes.first(where: { $0.key.hasSameBytes(as: name) })?.value else {
+                let known = shapes.map { $0.key }.joined(separator: ", ")
+                throw JSONReadError(.invalid("must be one of \(known)"))
+            }
+            return shape
         }
-        try operation.shape.check(request, currency)
-    }
-
-    private init(from value: JSONValue) throws(JSONReadError) {
-        guard let operation = Operation(exactly: try value.string()) else {
-            let known = Self.allCases.map(\.rawValue).joined(separator: ", ")
-            throw JSONReadError(.invalid("must be one of \(known)"))
-        }
-        self = operation
+        let currency = try object.optionalUnlessNull("currency", Currency.init(from:))
+        try shape.check(request, currency)
     }
 }
 
@@ -100,7 +90,7 @@ extension Shape {
     ) -> Shape {
         let shared: [Member] = [
             // `Operation.check` has read this member already, to choose the shape.
-            .required("operation", .oneOf(Operation.allCases.map(\.rawValue))),
+            .required("operation", .identifier()),
             .required("version", .oneOf(["1"])),
             .required("requestInfo", .object(.requestInfo)),
         ]

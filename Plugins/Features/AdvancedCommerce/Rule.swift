@@ -6,10 +6,6 @@ import StrictJSON
 struct Rule: Sendable {
     /// The currency of the request, if the request names one. Amounts need it.
     let check: @Sendable (_ value: JSONValue, _ currency: Currency?) throws(JSONReadError) -> Void
-
-    init(_ check: @escaping @Sendable (JSONValue, Currency?) throws(JSONReadError) -> Void) {
-        self.check = check
-    }
 }
 
 // MARK: Nested values

@@ -88,9 +88,9 @@ struct ContractTests {
 
     @Test(
         "Every kind of problem has a page with its type, title and status",
-        arguments: ProblemKind.allCases)
+        arguments: ProblemKind.all)
     func page(_ kind: ProblemKind) throws {
-        let text = try String(contentsOf: Self.pages.appending(path: "\(kind.rawValue).md"), encoding: .utf8)
+        let text = try String(contentsOf: Self.pages.appending(path: "\(kind.name).md"), encoding: .utf8)
         #expect(text.contains("\"type\": \"\(kind.type)\""))
         #expect(text.contains("\"title\": \"\(kind.title)\""))
         #expect(text.contains("\"status\": \(kind.status.code)"))
@@ -100,7 +100,7 @@ struct ContractTests {
     func pages() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.pages.path)
         let pages = names.filter { $0.hasSuffix(".md") && $0 != "README.md" }.map { String($0.dropLast(3)) }
-        #expect(Set(pages).isSubset(of: ProblemKind.allCases.map(\.rawValue)))
+        #expect(Set(pages).isSubset(of: ProblemKind.all.map(\.name)))
     }
 
     private static let pages = root.appending(path: "docs/problems")

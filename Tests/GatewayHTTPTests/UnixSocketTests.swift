@@ -47,8 +47,7 @@ struct UnixSocketTests {
             unlink(target)
         }
         let permissions = SocketPermissions(mode: 0o666, uid: geteuid())
-        let settings = ListenerSettings(.public, address: .unixSocket(path: path), socket: permissions)
-        #expect(throws: ListenerError.self) { try settings.setSocketPermissions() }
+        #expect(throws: ListenerError.self) { try UnixSocket.setPermissions(permissions, at: path) }
         #expect(try mode(of: target) == 0o600)
     }
 
@@ -60,7 +59,7 @@ struct UnixSocketTests {
             unlink(path)
         }
         let permissions = SocketPermissions(mode: 0o640, uid: geteuid(), gid: getegid())
-        try ListenerSettings(.public, address: .unixSocket(path: path), socket: permissions).setSocketPermissions()
+        try UnixSocket.setPermissions(permissions, at: path)
         #expect(try mode(of: path) == 0o640)
     }
 

@@ -27,15 +27,13 @@ public struct GatewayRouter: Sendable {
     /// For apps' servers.
     public var `public`: Routes {
         let signing = SigningRoutes(gateway: gateway, registry: registry)
-        let contract = ContractRoutes(features: gateway.current.dispatcher.features)
         var routes = Routes(self)
         routes.post(SigningRoutes.single, signing.single)
         routes.post(SigningRoutes.batch, signing.batch)
         routes.get(SigningRoutes.compatibility, signing.compatibility)
         routes.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
         addHealth(to: &routes)
-        routes.resource("/openapi.yaml", contract.yaml)
-        routes.resource("/openapi.json", contract.json)
+        ContractRoutes(features: gateway.current.dispatcher.features).add(to: &routes)
         return routes
     }
 
@@ -50,7 +48,7 @@ public struct GatewayRouter: Sendable {
         keys: KeyLifecycleService? = nil
     ) -> Routes {
         var routes = Routes(self)
-        routes.authorization = AdminAuthorization(gateway: gateway)
+        routes.isForAdministrators = true
         AdminRoutes(administration: administration, router: self, listeners: listeners).add(to: &routes)
         if let keys { KeyRoutes(lifecycle: keys).add(to: &routes) } else { KeyRoutes.addRefusals(to: &routes) }
         if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &routes) }

@@ -100,7 +100,7 @@ extension KeyRing {
             let key = try await backend.key(selector)
             let digest = ProofOfPossession().digest
             let signature = try await key.sign(digest)
-            guard SignatureVerifier(key.publicKey, mode: .always).isValid(signature, for: digest) else {
+            guard key.publicKey.verifies(signature, of: digest) else {
                 return .unfit("Its signature does not verify.")
             }
             if let serial = key.tokenSerial { facts["tokenSerial"] = serial }

@@ -40,3 +40,10 @@ enum Callers {
         CertificateFacts(fingerprint: fingerprint, dnsNames: dns, uris: uris)
     }
 }
+
+/// The credentials of a connection and a request.
+struct CallerCredentials {
+    var bearerToken: String?
+    var certificate: CertificateFacts?
+    var uid: UInt32?
+}

@@ -10,7 +10,7 @@ struct PolicyTests {
         var key: String?
         var product: String?
         var offer: String?
-        let expected: PolicyDecision
+        let expected: Result<String, Denial>
 
         var testDescription: String { "\(app) \(feature) \(key ?? "-") \(product ?? "-") \(offer ?? "-")" }
     }
@@ -30,16 +30,16 @@ struct PolicyTests {
     @Test(
         "The first rule that allows the whole request decides, and a denial names the item",
         arguments: [
-            Request(expected: .allowed(by: "rule 0")),
-            Request(product: "com.example.a", expected: .allowed(by: "rule 0")),
-            Request(product: "com.example.a", offer: "spring1", expected: .allowed(by: "rule 0")),
-            Request(product: "special", expected: .allowed(by: "rule 1")),
-            Request(product: "special", offer: "autumn", expected: .allowed(by: "rule 1")),
-            Request(key: "K1", product: "special", expected: .allowed(by: "rule 1")),
-            Request(key: "K21", expected: .allowed(by: "rule 1")),
-            Request(feature: "legacy-promotional-offer", expected: .allowed(by: "rule 1")),
-            Request(app: "com.example.old", expected: .allowed(by: "rule 1")),
-            Request(app: "org.a", feature: "anything", expected: .allowed(by: "rule 2")),
+            Request(expected: .success("rule 0")),
+            Request(product: "com.example.a", expected: .success("rule 0")),
+            Request(product: "com.example.a", offer: "spring1", expected: .success("rule 0")),
+            Request(product: "special", expected: .success("rule 1")),
+            Request(product: "special", offer: "autumn", expected: .success("rule 1")),
+            Request(key: "K1", product: "special", expected: .success("rule 1")),
+            Request(key: "K21", expected: .success("rule 1")),
+            Request(feature: "legacy-promotional-offer", expected: .success("rule 1")),
+            Request(app: "com.example.old", expected: .success("rule 1")),
+            Request(app: "org.a", feature: "anything", expected: .success("rule 2")),
             // The permissions of two rules do not combine.
             Request(product: "com.example.a", offer: "autumn", expected: denied(.offer("autumn"), "rule 0")),
             Request(key: "K1", product: "com.example.a", expected: denied(.product("com.example.a"), "rule 1")),
@@ -59,7 +59,7 @@ struct PolicyTests {
             Request(feature: "x", key: "x", product: "x", offer: "x", expected: denied(.feature("x"), "rule 0")),
             Request(key: "x", product: "x", offer: "x", expected: denied(.key("x"), "rule 0")),
             Request(product: "x", offer: "x", expected: denied(.product("x"), "rule 0")),
-            Request(product: "special", offer: "", expected: .allowed(by: "rule 1")),
+            Request(product: "special", offer: "", expected: .success("rule 1")),
             Request(app: "COM.EXAMPLE.APP", expected: denied(.app("COM.EXAMPLE.APP"), "clients[0]")),
             Request(app: "com.example.app ", expected: denied(.app("com.example.app "), "clients[0]")),
             Request(app: "", expected: denied(.app(""), "clients[0]")),
@@ -79,12 +79,12 @@ struct PolicyTests {
             let client = ClientSettings(name: "shop", rules: [rule], origin: "clients[0]")
             for product in allowed {
                 let decision = try await decision(
-                    on: Request(product: product, expected: .allowed(by: "")), for: client)
-                #expect(decision == .allowed(by: "rule 0"))
+                    on: Request(product: product, expected: .success("")), for: client)
+                #expect(decision == .success("rule 0"))
             }
             for product in other {
                 let decision = try await decision(
-                    on: Request(product: product, expected: .allowed(by: "")), for: client)
+                    on: Request(product: product, expected: .success("")), for: client)
                 #expect(decision == Self.denied(.product(product), "rule 0"))
             }
         }
@@ -97,7 +97,7 @@ struct PolicyTests {
         let gateway = try await LimitedGateway()
         let everything = gateway.dispatcher.explain(
             client: .operator, app: "", feature: "x", keyID: "k", product: "p", offer: "o")
-        #expect(everything == .allowed(by: "the command line"))
+        #expect(everything == .success("the command line"))
     }
 
     @Test("Names that only look alike are different")
@@ -107,8 +107,8 @@ struct PolicyTests {
             rules: [RuleSettings(apps: ["*"], features: ["*"], products: ["caf\u{E9}", "\u{212A}"], origin: "rule")])
         for (product, isAllowed) in [("caf\u{E9}", true), ("cafe\u{301}", false), ("\u{212A}", true), ("K", false)] {
             let decision = try await decision(
-                on: Request(product: product, expected: .allowed(by: "rule")), for: client)
-            #expect((decision == .allowed(by: "rule")) == isAllowed)
+                on: Request(product: product, expected: .success("rule")), for: client)
+            #expect((decision == .success("rule")) == isAllowed)
         }
     }
 
@@ -118,7 +118,7 @@ struct PolicyTests {
         let rule = RuleSettings(
             apps: ["*"], features: ["*"], products: names.map { Pattern($0) } + ["x*"], origin: "rule")
         let client = ClientSettings(name: "shop", rules: [rule])
-        let allowed = PolicyDecision.allowed(by: "rule")
+        let allowed = Result<String, Denial>.success("rule")
         for product in names + ["x", "xy"] {
             #expect(try await decision(on: Request(product: product, expected: allowed), for: client) == allowed)
         }
@@ -135,11 +135,11 @@ struct PolicyTests {
         }
     }
 
-    private static func denied(_ thing: DeniedThing, _ origin: String) -> PolicyDecision {
-        .denied(Denial(of: thing, client: "shop", origin: origin))
+    private static func denied(_ thing: DeniedThing, _ origin: String) -> Result<String, Denial> {
+        .failure(Denial(of: thing, client: "shop", origin: origin))
     }
 
-    private func decision(on request: Request, for client: ClientSettings) async throws -> PolicyDecision {
+    private func decision(on request: Request, for client: ClientSettings) async throws -> Result<String, Denial> {
         let gateway = try await LimitedGateway()
         let directory = ClientDirectory(GatewaySettings(accounts: [], clients: [client]))
         return gateway.dispatcher.explain(

@@ -51,8 +51,7 @@ extension KeyBackendConformance {
     }
 
     static func isValid(_ signature: P256Signature, _ digest: SHA256Digest, _ key: any SigningKey) -> Bool {
-        guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
-        return key.publicKey.isValidSignature(parsed, for: digest)
+        key.publicKey.verifies(signature, of: digest)
     }
 }
 

@@ -42,14 +42,9 @@ public struct Requirement: Hashable, Sendable {
     public let standard: String
     public let section: String
 
-    private init(_ standard: String, _ section: String) {
-        self.standard = standard
-        self.section = section
-    }
-
     /// Recommendation for Key Management, part 1, revision 5.
-    public static func nist57(_ section: String) -> Requirement { Requirement("NIST SP 800-57 pt 1 r5", section) }
-    public static func pci(_ section: String) -> Requirement { Requirement("PCI DSS 4.0.1", section) }
+    public static func nist57(_ section: String) -> Self { Self(standard: "NIST SP 800-57 pt 1 r5", section: section) }
+    public static func pci(_ section: String) -> Requirement { Self(standard: "PCI DSS 4.0.1", section: section) }
 }
 
 extension Requirement: CustomStringConvertible {

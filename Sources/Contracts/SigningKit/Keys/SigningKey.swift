@@ -69,3 +69,11 @@ public struct ProofOfPossession {
         digest = hash.finalize()
     }
 }
+
+extension P256.Signing.PublicKey {
+    /// Verifies with swift-crypto. No key signs with this implementation, so one defect cannot be in both.
+    public func verifies(_ signature: P256Signature, of digest: SHA256Digest) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
+        return isValidSignature(signature, for: digest)
+    }
+}

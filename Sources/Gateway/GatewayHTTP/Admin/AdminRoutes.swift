@@ -6,8 +6,15 @@ import StrictJSON
 
 /// The operations on a running gateway.
 public protocol Administration: Sendable {
-    /// The facts about the process for `GET /v1/status`.
-    func process() -> ProcessStatus
+    var version: String { get }
+    /// When the process began.
+    var begun: ContinuousClock.Instant { get }
+    /// The path of the configuration file.
+    var configuration: String { get }
+    /// The result of the last reload; nil if there was none.
+    var lastReload: ProcessEvent? { get }
+    /// The last warnings and errors, oldest first.
+    var events: [ProcessEvent] { get }
 
     /// Reads the configuration again and applies it. An unusable configuration changes nothing.
     ///
@@ -26,27 +33,19 @@ public enum ReloadOutcome: Sendable {
     case refused(String)
 }
 
-/// Admits administrators to the admin listener, and on a Unix socket root and the gateway's own user, which can read
-/// its memory and configuration anyway. If an administrator has such a uid, the request counts as that person's.
-struct AdminAuthorization {
-    let gateway: SnapshotHolder
-
-    func authorizing(_ handler: @escaping Routes.Handler) -> Routes.Handler {
-        { request, scope in
-            if let uid = scope.connection.knownPeer.uid, uid == 0 || uid == geteuid(),
-                request.headers[.authorization] == nil
-            {
-                let person = gateway.current.clients.administrator(uid: uid) ?? .operator(uid: geteuid())
-                scope.note { ($0.client, $0.administrator) = (person.name, person) }
-                return try await handler(request, scope)
-            }
-            let client = try scope.identify(request, in: gateway.current)
-            guard client.isAdministrator else {
-                throw Problem(.forbidden, "The client \(client.name) is not an administrator.")
-            }
-            scope.note { $0.administrator = client.administrator }
-            return try await handler(request, scope)
+extension RequestScope {
+    /// Admits administrators to the admin listener, and on a Unix socket root and the gateway's own user, which can read
+    /// its memory and configuration anyway. If an administrator has such a uid, the request counts as that person's.
+    func requireAdministrator(_ request: Request, in snapshot: ConfigurationSnapshot) throws(Problem) {
+        if let uid = connection.knownPeer.uid, uid == 0 || uid == geteuid(), request.headers[.authorization] == nil {
+            let person = snapshot.clients.administrator(uid: uid) ?? .operator(uid: geteuid())
+            return note { ($0.client, $0.administrator) = (person.name, person) }
         }
+        let client = try identify(request, in: snapshot)
+        guard client.isAdministrator else {
+            throw Problem(.forbidden, "The client \(client.name) is not an administrator.")
+        }
+        note { $0.administrator = client.administrator }
     }
 }
 
@@ -62,19 +61,15 @@ struct AdminRoutes {
 
     /// `GET /v1/status`: JSON, or plain text with `Accept: text/plain`.
     @Sendable private func status(_ request: Request, _ scope: RequestScope) async throws -> Response {
-        let status = await GatewayStatus(administration.process(), router, listeners)
+        let status = await GatewayStatus(administration, router, listeners)
         return request.headers[.accept]?.hasPrefix("text/plain") == true ? .text(status.text) : .json(status)
     }
 
     /// `POST /v1/reload`. With `?dryRun=true` it only reports the changes.
     @Sendable private func reload(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let query = try QueryString(request.uri.query, allowing: ["dryRun"])
-        let isTrial: Bool
-        switch query["dryRun"] {
-        case nil, "false": isTrial = false
-        case "true": isTrial = true
-        default: throw Problem(.invalidParameter, "The parameter \"dryRun\" must be true or false.", field: "dryRun")
-        }
+        let isTrial =
+            try query.optional("dryRun", "true or false") { ["true": true, "false": false][$0] } ?? false
         let (outcome, changes): (String, [String])
         switch await administration.reload(isTrial: isTrial, by: scope.known.client ?? "") {
         case .applied(let all): (outcome, changes) = ("applied", all)

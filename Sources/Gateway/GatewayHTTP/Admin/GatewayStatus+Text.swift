@@ -10,7 +10,8 @@ extension GatewayStatus {
         parts += [tokenTable, clientTable].filter { !$0.rows.isEmpty }.map(\.text)
         let complaints = keys.compactMap { key in key.state.reason.map { "\(key.settings.keyID): \($0)" } }
         if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
-        parts.append(process.events.isEmpty ? "No warnings." : "LAST WARNINGS\n" + eventLines)
+        let events = process.events.map { "\n\($0.time) \($0.level): \($0.message)" }
+        parts.append(events.isEmpty ? "No warnings." : "LAST WARNINGS" + events.joined())
         return parts.joined(separator: "\n\n") + "\n"
     }
 
@@ -20,9 +21,22 @@ extension GatewayStatus {
             "Last minute, a second: \(Decimals.text(rates.answered)) answered, \(Decimals.text(rates.refused)) refused, "
                 + "\(Decimals.text(rates.failed)) failed",
         ]
-        if let audit { lines.append("Audit log: \(audit.text)") }
+        if let audit { lines.append("Audit log: \(Self.text(of: audit))") }
         if let lastReload = process.lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
         return lines.joined(separator: "\n")
+    }
+
+    /// One line, one more for the reason, and one for each failing checkpoint destination.
+    private static func text(of log: AuditLog) -> String {
+        let (state, publication) = (log.state, log.publication)
+        var parts = ["\(state.name), \(log.entryCount) entries"]
+        if let size = publication?.size { parts.append("checkpoint over \(size)") }
+        if log.isShortOfSpace, let freeBytes = log.freeBytes { parts.append("only \(freeBytes >> 20) MiB free") }
+        let complaints = (publication?.destinations ?? []).compactMap { place in
+            place.complaint.map { "checkpoints to \(place.name): \($0)" }
+        }
+        return ([parts.joined(separator: ", "), state.reason].compactMap(\.self) + complaints)
+            .joined(separator: "\n")
     }
 
     private var age: String {
@@ -75,24 +89,15 @@ extension GatewayStatus {
             header: ["CLIENT", "ROLE", "BURST LEFT", "DAY LEFT"],
             rows: clients.map { client in
                 let standing = client.standing(at: .now())
-                return [
-                    client.name, client.isAdministrator ? "administrator" : "client", left(standing.rate),
-                    left(standing.quota),
-                ]
+                let left = [standing.rate, standing.quota].map { limit in
+                    limit.map { "\($0.remaining) of \($0.limit)" } ?? "no limit"
+                }
+                return [client.name, client.isAdministrator ? "administrator" : "client"] + left
             })
     }
 
-    private var eventLines: String {
-        process.events.map { "\($0.time) \($0.level): \($0.message)" }.joined(separator: "\n")
-    }
-
-    private func left(_ status: RateLimitStatus?) -> String {
-        status.map { "\($0.remaining) of \($0.limit)" } ?? "no limit"
-    }
-
     private static func end(of expiry: Int) -> String {
-        expiry <= now ? "HAS ENDED" : "ends in \((expiry - now) / 86_400) days"
+        let rest = expiry - Int(ClockMonitor.systemTime().milliseconds / 1000)
+        return rest <= 0 ? "HAS ENDED" : "ends in \(rest / 86_400) days"
     }
-
-    private static var now: Int { Int(ClockMonitor.systemTime().milliseconds / 1000) }
 }

@@ -4,41 +4,17 @@ import Signing
 import SigningKit
 import StrictJSON
 
-/// The facts about the process in `GET /v1/status`.
-public struct ProcessStatus: Sendable {
-    /// A warning, an error, or the result of a reload.
-    public struct Event: Encodable, Sendable {
-        /// RFC 3339.
-        public let time: String
-        public let level: String
-        public let message: String
+/// A warning, an error, or the result of a reload.
+public struct ProcessEvent: Encodable, Sendable {
+    /// RFC 3339.
+    public let time: String
+    public let level: String
+    public let message: String
 
-        public init(time: String, level: String, message: String) {
-            self.time = time
-            self.level = level
-            self.message = message
-        }
-    }
-
-    let version: String
-    let begun: ContinuousClock.Instant
-    let configuration: String
-    let lastReload: Event?
-    let events: [Event]
-
-    /// - Parameters:
-    ///   - begun: when the process began.
-    ///   - configuration: the path of the file.
-    ///   - lastReload: the result of the last reload; nil if there was none.
-    ///   - events: the last warnings and errors, oldest first.
-    public init(
-        version: String, begun: ContinuousClock.Instant, configuration: String, lastReload: Event?, events: [Event]
-    ) {
-        self.version = version
-        self.begun = begun
-        self.configuration = configuration
-        self.lastReload = lastReload
-        self.events = events
+    public init(time: String, level: String, message: String) {
+        self.time = time
+        self.level = level
+        self.message = message
     }
 }
 
@@ -52,18 +28,18 @@ struct GatewayStatus {
         let certificateExpiry: Int?
     }
 
-    let process: ProcessStatus
+    let process: any Administration
     let uptime: Duration
     let isReady: Bool
     /// Nil if the gateway keeps no audit log.
-    let audit: AuditSummary?
+    let audit: AuditLog?
     let listeners: [ListenerState]
     let rates: AnswerReports.Rates
     let keys: [KeyHandle]
     let places: [KeyBackendReport]
     let clients: [Client]
 
-    init(_ process: ProcessStatus, _ router: GatewayRouter, _ listeners: [ListenerSettings]) async {
+    init(_ process: any Administration, _ router: GatewayRouter, _ listeners: [ListenerSettings]) async {
         let gateway = router.gateway
         self.process = process
         keys = await router.monitor.report()
@@ -72,7 +48,7 @@ struct GatewayStatus {
         clients = snapshot.clients.clients
         uptime = .now - process.begun
         isReady = keys.allSatisfy { !$0.isActive || $0.state.canSign } && gateway.audit?.state.isWritable != false
-        audit = gateway.audit.map(AuditSummary.init)
+        audit = gateway.audit
         rates = router.reports.rates
         let connections = router.registry.counts()
         self.listeners = listeners.map { settings in
@@ -90,7 +66,7 @@ extension GatewayStatus: Encodable {
             "uptimeSeconds": uptime.components.seconds,
             "configuration": process.configuration,
             "ready": isReady,
-            "audit": audit,
+            "audit": audit.map(Self.members),
             "lastReload": process.lastReload,
             "listeners": listeners,
             "requestsPerSecond": [
@@ -103,6 +79,17 @@ extension GatewayStatus: Encodable {
             "events": process.events,
         ]
         try members.encode(to: encoder)
+    }
+
+    private static func members(of log: AuditLog) -> JSONMembers {
+        let (state, publication) = (log.state, log.publication)
+        return [
+            "state": state.name, "reason": state.reason, "entries": log.entryCount, "freeBytes": log.freeBytes,
+            "shortOfSpace": log.isShortOfSpace, "checkpointSize": publication?.size,
+            "destinations": publication?.destinations.map { place -> JSONMembers in
+                ["name": place.name, "lastSuccess": place.lastSuccess, "complaint": place.complaint]
+            },
+        ]
     }
 
     private static func members(of key: KeyHandle) -> JSONMembers {

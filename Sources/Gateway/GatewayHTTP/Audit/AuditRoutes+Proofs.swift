@@ -77,11 +77,8 @@ extension AuditRoutes {
     private func sizes(_ request: Request, _ names: [String]) throws -> [String: Int] {
         let parameters = try QueryString(request.uri.query, allowing: names)
         var sizes: [String: Int] = [:]
-        for name in parameters.names {
-            guard let size = Int(try parameters.required(name)), size >= 0 else {
-                throw Problem(.invalidParameter, "The parameter \"\(name)\" must be a checkpoint size.", field: name)
-            }
-            sizes[name] = size
+        for name in names {
+            sizes[name] = try parameters.optional(name, "a checkpoint size") { Int($0).flatMap { $0 >= 0 ? $0 : nil } }
         }
         return sizes
     }

@@ -34,12 +34,25 @@ public struct Listener: Service {
         var logger = Logger(label: "privyseal.http.\(settings.name.rawValue)")
         logger.logLevel = max(logger.logLevel, .notice)
         let failure = Mutex<ListenerError?>(nil)
+        let address: BindAddress =
+            switch settings.address {
+            case .tcp(let host, let port): .hostname(host, port: port)
+            case .unixSocket(let path): .unixDomainSocket(path: path)
+            }
         let server = channel.server(
-            configuration: ServerConfiguration(address: settings.address.bindAddress, backlog: 1024),
+            configuration: ServerConfiguration(address: address, backlog: 1024),
             onServerRunning: { [settings, onRunning] channel in
                 do throws(ListenerError) {
-                    try settings.setSocketPermissions()
-                    onRunning(settings.address.bound(to: channel.localAddress?.port))
+                    // Until then, the process' umask lets only its owner connect.
+                    if case .unixSocket(let path) = settings.address {
+                        try UnixSocket.setPermissions(settings.socket, at: path)
+                    }
+                    // The port that the system chose, if the configured one is 0.
+                    if case .tcp(let host, _) = settings.address, let port = channel.localAddress?.port {
+                        onRunning(.tcp(host: host, port: port))
+                    } else {
+                        onRunning(settings.address)
+                    }
                 } catch {
                     failure.withLock { $0 = error }
                     channel.close(promise: nil)
@@ -94,12 +107,6 @@ public struct ListenerSettings: Sendable {
         self.tls = tls
         self.socket = socket
     }
-
-    /// Sets the owner and mode of a Unix socket. Until then, the process' umask lets only its owner connect.
-    func setSocketPermissions() throws(ListenerError) {
-        guard case .unixSocket(let path) = address else { return }
-        try UnixSocket.setPermissions(socket, at: path)
-    }
 }
 
 /// The owner and mode of a Unix socket. A process may connect if it may write to the socket (unix(7)).
@@ -116,16 +123,69 @@ public struct SocketPermissions: Sendable {
     }
 }
 
-extension GatewayConfiguration.ListenAddress {
-    fileprivate var bindAddress: BindAddress {
-        switch self {
-        case .tcp(let host, let port): .hostname(host, port: port)
-        case .unixSocket(let path): .unixDomainSocket(path: path)
+/// Checks and permissions of a Unix socket. Binding replaces the socket of an ended process, but not one in use.
+enum UnixSocket {
+    /// - Throws: `ListenerError` if another process listens there, or if the path is not a socket.
+    static func requireFree(_ path: String) throws(ListenerError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .occupied("\(path) exists, and is not a socket") }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else {
+            throw .occupied("\(path) is too long for a Unix socket")
+        }
+        let result = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
+        if result == 0 { throw .occupied("another process listens on \(path)") }
+    }
+
+    /// Sets a socket's owner and mode. The path is resolved once, and a symbolic link in its last component is refused.
+    /// So another user with write access to the directory cannot redirect the change to another file.
+    static func setPermissions(_ permissions: SocketPermissions, at path: String) throws(ListenerError) {
+        let descriptor = open(path, openPath | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unusable("\(path) cannot be opened: \(reason())") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+            throw .unusable("\(path) is not the socket that the gateway created; check who may write to its directory")
+        }
+        if permissions.uid != nil || permissions.gid != nil {
+            // -1 leaves the ID unchanged (chown(2)).
+            let (uid, gid) = (permissions.uid ?? uid_t.max, permissions.gid ?? gid_t.max)
+            guard fchownat(descriptor, "", uid, gid, emptyPath) == 0 else {
+                throw .unusable("the owner of \(path) cannot be set: \(reason())")
+            }
+        }
+        // fchmod(2) refuses an O_PATH descriptor; its path in /proc leads to the same inode (proc_pid_fd(5)).
+        guard chmod("/proc/self/fd/\(descriptor)", permissions.mode) == 0 else {
+            throw .unusable("the mode of \(path) cannot be set: \(reason())")
         }
     }
 
-    fileprivate func bound(to port: Int?) -> Self {
-        guard case .tcp(let host, _) = self, let port else { return self }
-        return .tcp(host: host, port: port)
+    /// `O_PATH` and `AT_EMPTY_PATH` (open(2)), which glibc declares only with _GNU_SOURCE.
+    private static let openPath: Int32 = 0o10000000
+    private static let emptyPath: Int32 = 0x1000
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}
+
+/// The first step of a shutdown: `/readyz` answers 503 and everything else continues, so load balancers can notice.
+public final class Drain: Service {
+    private let delay: Duration
+    private let begun = Atomic<Bool>(false)
+
+    /// - Parameter delay: the time between the first 503 and the end of the listeners.
+    public init(delay: Duration) {
+        self.delay = delay
+    }
+
+    public var hasBegun: Bool { begun.load(ordering: .acquiring) }
+
+    public func run() async throws {
+        try await gracefulShutdown()
+        begun.store(true, ordering: .releasing)
+        Logger(label: "privyseal.services").info("Stopping", metadata: ["drainDelay": "\(delay)"])
+        try await Task.sleep(for: delay)
     }
 }

@@ -146,32 +146,22 @@ private enum HeadCheck {
     ///
     /// - Parameter value: without surrounding white space. Empty if the request-target has no authority.
     private static func isHost(_ value: Substring.UTF8View) -> Bool {
-        guard value.first == UInt8(ascii: "[") else {
-            let name = value.prefix { $0 != UInt8(ascii: ":") }
-            return isName(name) && isPort(value[name.endIndex...])
+        let (colon, percent) = (UInt8(ascii: ":"), UInt8(ascii: "%"))
+        let isAddress = value.first == UInt8(ascii: "[")
+        let host = value.prefix { $0 != (isAddress ? UInt8(ascii: "]") : colon) }
+        var port = value[host.endIndex...]
+        if isAddress, port.popFirst() == nil { return false }
+        guard port.isEmpty || port.first == colon && port.dropFirst().allSatisfy(isDigit) else { return false }
+        if isAddress {
+            // The characters of an IPv6 address. `IPvFuture` is not accepted.
+            return host.contains(colon)
+                && host.dropFirst().allSatisfy {
+                    Hexadecimal.value($0) != nil || $0 == colon || $0 == UInt8(ascii: ".")
+                }
         }
-        let address = value.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-        guard address.endIndex < value.endIndex else { return false }
-        return isAddress(address) && isPort(value[address.endIndex...].dropFirst())
-    }
-
-    /// `[ ":" *DIGIT ]`
-    private static func isPort(_ rest: Substring.UTF8View) -> Bool {
-        guard let colon = rest.first else { return true }
-        return colon == UInt8(ascii: ":") && rest.dropFirst().allSatisfy(isDigit)
-    }
-
-    /// The characters of an IPv6 address. `IPvFuture` is not accepted.
-    private static func isAddress(_ address: Substring.UTF8View) -> Bool {
-        address.contains(UInt8(ascii: ":"))
-            && address.allSatisfy { Hexadecimal.value($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
-    }
-
-    /// An IPv4 address or `reg-name`: unreserved, sub-delims, and `%` with two hexadecimal digits.
-    private static func isName(_ name: Substring.UTF8View) -> Bool {
-        let percent = UInt8(ascii: "%")
-        guard name.allSatisfy({ isNameByte($0) || $0 == percent }) else { return false }
-        return !name.contains(percent) || PercentEncoding.decodeBytes(name) != nil
+        // An IPv4 address or `reg-name`: unreserved, sub-delims, and `%` with two hexadecimal digits.
+        return host.allSatisfy { isNameByte($0) || $0 == percent }
+            && (!host.contains(percent) || PercentEncoding.decodeBytes(host) != nil)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -1,14 +1,18 @@
+import AuditKit
+import AuditLog
 import HTTPTypes
 import HummingbirdCore
+import KeyLifecycle
 import NIOCore
 import NIOHTTP1
+public import Signing
+import SigningKit
 import StrictJSON
 
 /// A problem document (RFC 9457), the answer to a request that fails.
 struct Problem: Error, Equatable {
     static let mediaType = "application/problem+json"
 
-    /// Stable: programs may depend on it.
     let kind: ProblemKind
     /// The cause of this problem, and its remedy.
     let detail: String
@@ -56,92 +60,68 @@ extension Problem: JSONWritable {
 
 // MARK: Kinds
 
-enum ProblemKind: String, CaseIterable {
-    case malformedRequest = "malformed-request"
-    case malformedBody = "malformed-body"
-    case missingParameter = "missing-parameter"
-    case invalidParameter = "invalid-parameter"
-    case invalidRequest = "invalid-request"
-    case unauthenticated
-    case forbidden
-    case notFound = "not-found"
-    case unknownApp = "unknown-app"
-    case unknownFeature = "unknown-feature"
-    case unknownKey = "unknown-key"
-    case methodNotAllowed = "method-not-allowed"
-    case requestTimeout = "request-timeout"
-    case bodyTooLarge = "body-too-large"
-    case uriTooLong = "uri-too-long"
-    case unsupportedMediaType = "unsupported-media-type"
-    case rateLimited = "rate-limited"
-    case quotaExceeded = "quota-exceeded"
-    case headerFieldsTooLarge = "header-fields-too-large"
-    case keyNotInUse = "key-not-in-use"
-    case noKeyInUse = "no-key-in-use"
-    case changeRefused = "change-refused"
-    case reloadRefused = "reload-refused"
-    case signingFailed = "signing-failed"
-    case internalError = "internal-error"
-    case notImplemented = "not-implemented"
-    case busy
-    case keyUnavailable = "key-unavailable"
-    case auditUnavailable = "audit-unavailable"
-    case tooManyConnections = "too-many-connections"
-    case tooManyBytes = "too-many-bytes"
-    case deadlineExceeded = "deadline-exceeded"
+struct ProblemKind: Equatable {
+    /// Stable: programs may depend on it.
+    let name: String
+    let status: HTTPResponse.Status
+    /// The same for every problem of the kind (RFC 9457 §3.1.3).
+    let title: String
 
-    /// Whether the audit log only counts this kind: refusals by authentication, authorization and rate limits.
-    var isCounted: Bool {
-        switch self {
-        case .unauthenticated, .forbidden, .rateLimited, .quotaExceeded: true
-        default: false
-        }
+    private init(_ name: String, _ status: HTTPResponse.Status, _ title: String) {
+        self.name = name
+        self.status = status
+        self.title = title
     }
 
     /// The `type` of the problem document (RFC 9457 §3.1.1).
-    var type: String { "urn:privyseal:problem:\(rawValue)" }
+    var type: String { "urn:privyseal:problem:\(name)" }
 
-    var status: HTTPResponse.Status { statusAndTitle.0 }
+    /// Whether the audit log only counts this kind: refusals by authentication, authorization and rate limits.
+    var isCounted: Bool { [.unauthenticated, .forbidden, .rateLimited, .quotaExceeded].contains(self) }
 
-    /// The same for every problem of the kind (RFC 9457 §3.1.3).
-    var title: String { statusAndTitle.1 }
+    static let malformedRequest = Self("malformed-request", .badRequest, "The request is not HTTP")
+    static let malformedBody = Self("malformed-body", .badRequest, "The body is not acceptable JSON")
+    static let missingParameter = Self("missing-parameter", .badRequest, "A parameter is missing")
+    static let invalidParameter = Self("invalid-parameter", .badRequest, "A parameter is not allowed here")
+    static let invalidRequest = Self(
+        "invalid-request", .unprocessableContent, "A member of the request is not acceptable")
+    static let unauthenticated = Self("unauthenticated", .unauthorized, "The caller is not authenticated")
+    static let forbidden = Self("forbidden", .forbidden, "The client may not do this")
+    static let notFound = Self("not-found", .notFound, "There is nothing at this path")
+    static let unknownApp = Self("unknown-app", .notFound, "The app is not served here")
+    static let unknownFeature = Self("unknown-feature", .notFound, "The feature is not served for this app")
+    static let unknownKey = Self("unknown-key", .notFound, "The key is not one of the app's account")
+    static let methodNotAllowed = Self("method-not-allowed", .methodNotAllowed, "The path does not support this method")
+    static let requestTimeout = Self("request-timeout", .requestTimeout, "The request took too long to arrive")
+    static let bodyTooLarge = Self("body-too-large", .contentTooLarge, "The body is too large")
+    static let uriTooLong = Self("uri-too-long", .uriTooLong, "The path and query are too long")
+    static let unsupportedMediaType = Self("unsupported-media-type", .unsupportedMediaType, "The body must be JSON")
+    static let rateLimited = Self("rate-limited", .tooManyRequests, "The client exceeds its rate limit")
+    static let quotaExceeded = Self("quota-exceeded", .tooManyRequests, "The client has used up its daily quota")
+    static let headerFieldsTooLarge = Self(
+        "header-fields-too-large", .requestHeaderFieldsTooLarge, "The header fields are too large")
+    static let keyNotInUse = Self("key-not-in-use", .conflict, "The key is not in use")
+    static let noKeyInUse = Self("no-key-in-use", .serviceUnavailable, "No key is in use")
+    static let changeRefused = Self("change-refused", .conflict, "The key was not changed")
+    static let reloadRefused = Self("reload-refused", .conflict, "The configuration was not changed")
+    static let signingFailed = Self("signing-failed", .internalServerError, "The signature could not be made")
+    static let internalError = Self("internal-error", .internalServerError, "Something went wrong inside the gateway")
+    static let notImplemented = Self(
+        "not-implemented", .notImplemented, "The gateway does not implement this part of HTTP")
+    static let busy = Self("busy", .serviceUnavailable, "The key is busy")
+    static let keyUnavailable = Self("key-unavailable", .serviceUnavailable, "The key does not answer")
+    static let auditUnavailable = Self("audit-unavailable", .serviceUnavailable, "The audit log cannot be written")
+    static let tooManyConnections = Self("too-many-connections", .serviceUnavailable, "Too many connections are open")
+    static let tooManyBytes = Self("too-many-bytes", .serviceUnavailable, "Too many bytes of bodies are in flight")
+    static let deadlineExceeded = Self("deadline-exceeded", .gatewayTimeout, "The answer took too long")
 
-    private var statusAndTitle: (HTTPResponse.Status, String) {
-        switch self {
-        case .malformedRequest: (.badRequest, "The request is not HTTP")
-        case .malformedBody: (.badRequest, "The body is not acceptable JSON")
-        case .missingParameter: (.badRequest, "A parameter is missing")
-        case .invalidParameter: (.badRequest, "A parameter is not allowed here")
-        case .invalidRequest: (.unprocessableContent, "A member of the request is not acceptable")
-        case .unauthenticated: (.unauthorized, "The caller is not authenticated")
-        case .forbidden: (.forbidden, "The client may not do this")
-        case .notFound: (.notFound, "There is nothing at this path")
-        case .unknownApp: (.notFound, "The app is not served here")
-        case .unknownFeature: (.notFound, "The feature is not served for this app")
-        case .unknownKey: (.notFound, "The key is not one of the app's account")
-        case .methodNotAllowed: (.methodNotAllowed, "The path does not support this method")
-        case .requestTimeout: (.requestTimeout, "The request took too long to arrive")
-        case .bodyTooLarge: (.contentTooLarge, "The body is too large")
-        case .uriTooLong: (.uriTooLong, "The path and query are too long")
-        case .unsupportedMediaType: (.unsupportedMediaType, "The body must be JSON")
-        case .rateLimited: (.tooManyRequests, "The client exceeds its rate limit")
-        case .quotaExceeded: (.tooManyRequests, "The client has used up its daily quota")
-        case .headerFieldsTooLarge: (.requestHeaderFieldsTooLarge, "The header fields are too large")
-        case .keyNotInUse: (.conflict, "The key is not in use")
-        case .noKeyInUse: (.serviceUnavailable, "No key is in use")
-        case .changeRefused: (.conflict, "The key was not changed")
-        case .reloadRefused: (.conflict, "The configuration was not changed")
-        case .signingFailed: (.internalServerError, "The signature could not be made")
-        case .internalError: (.internalServerError, "Something went wrong inside the gateway")
-        case .notImplemented: (.notImplemented, "The gateway does not implement this part of HTTP")
-        case .busy: (.serviceUnavailable, "The key is busy")
-        case .keyUnavailable: (.serviceUnavailable, "The key does not answer")
-        case .auditUnavailable: (.serviceUnavailable, "The audit log cannot be written")
-        case .tooManyConnections: (.serviceUnavailable, "Too many connections are open")
-        case .tooManyBytes: (.serviceUnavailable, "Too many bytes of bodies are in flight")
-        case .deadlineExceeded: (.gatewayTimeout, "The answer took too long")
-        }
-    }
+    static let all: [ProblemKind] = [
+        .malformedRequest, .malformedBody, .missingParameter, .invalidParameter, .invalidRequest, .unauthenticated,
+        .forbidden, .notFound, .unknownApp, .unknownFeature, .unknownKey, .methodNotAllowed, .requestTimeout,
+        .bodyTooLarge, .uriTooLong, .unsupportedMediaType, .rateLimited, .quotaExceeded, .headerFieldsTooLarge,
+        .keyNotInUse, .noKeyInUse, .changeRefused, .reloadRefused, .signingFailed, .internalError, .notImplemented,
+        .busy, .keyUnavailable, .auditUnavailable, .tooManyConnections, .tooManyBytes, .deadlineExceeded,
+    ]
 }
 
 // MARK: Problems of a connection and of a path
@@ -182,5 +162,79 @@ extension Problem {
         return Problem(
             .tooManyBytes, "\(whose) as many bytes of request bodies in flight as allowed; try again in a moment.",
             retryAfter: 1)
+    }
+}
+
+// MARK: Errors of the gateway
+
+/// Maps the gateway's errors to answers. Errors that the caller can correct are detailed. Details of key and token
+/// errors are only in the operator's log.
+extension Problem {
+    init(_ error: GatewayError) {
+        switch error {
+        case .unknownApp: self.init(.unknownApp, error.description)
+        case .unknownFeature: self.init(.unknownFeature, error.description)
+        case .unknownKey: self.init(.unknownKey, error.description, field: "keyIdentifier")
+        case .forbidden(let denial): self.init(.forbidden, denial.description)
+        case .limited(let refusal):
+            self.init(
+                refusal.kind == .rate ? .rateLimited : .quotaExceeded, refusal.description,
+                retryAfter: refusal.retryAfter)
+            headers.set(refusal.status)
+        case .request(.body(let error)): self.init(.malformedBody, error.description, field: error.member)
+        case .request(.request(let error)): self.init(error)
+        case .key(let error, let keyID): self.init(error, keyID: keyID)
+        case .keyNotInUse: self.init(.keyNotInUse, error.description, field: "keyIdentifier")
+        case .noKeyInUse: self.init(.noKeyInUse, error.description, retryAfter: 60)
+        case .unrecorded: self = .auditUnavailable
+        }
+    }
+
+    init(_ error: JSONReadError) {
+        self.init(.invalidRequest, error.description, field: error.path.isEmpty ? nil : error.path)
+    }
+
+    init(_ refusal: KeyLifecycleRefusal) {
+        switch refusal.kind {
+        case .transition: self.init(.changeRefused, refusal.description)
+        case .unknown: self.init(.notFound, refusal.description)
+        case .unrecorded: self.init(.auditUnavailable, refusal.description, retryAfter: 2)
+        }
+    }
+
+    /// Details of the failure are for the operator, not for callers.
+    static let auditUnavailable = Problem(
+        .auditUnavailable, "The gateway signs only what it can record, and cannot write the audit log now.",
+        retryAfter: 2)
+
+    private init(_ error: KeyError, keyID: String) {
+        switch error {
+        case .busy: self.init(.busy, "The queue of the key \(keyID) is full; try again in a moment.", retryAfter: 1)
+        case .unavailable, .notFound, .cancelled, .closed:
+            self.init(.keyUnavailable, "The key \(keyID) does not answer now; try again in a moment.", retryAfter: 2)
+        case .loginRefused, .loginBlocked, .secretUnavailable, .ambiguous, .unfit, .invalidURI, .invalidSetting:
+            // The operator has to change the configuration or the token first.
+            self.init(.keyUnavailable, "The key \(keyID) cannot be used as it is configured.", retryAfter: 60)
+        case .failed:
+            self.init(.signingFailed, "The key \(keyID) returned no valid signature; none was released.")
+        }
+    }
+}
+
+extension JSONSyntaxError {
+    /// The name of a duplicate member; nil for other errors.
+    fileprivate var member: String? {
+        if case .duplicateMember(let name) = reason { name } else { nil }
+    }
+}
+
+// MARK: The audit log
+
+extension RefusalReason {
+    /// The reason in the audit log is the one of the HTTP answer, also for a signature without HTTP.
+    public init(_ error: GatewayError) { self.init(Problem(error)) }
+
+    init(_ problem: Problem) {
+        self.init(type: problem.kind.name, status: problem.status.code, isCounted: problem.kind.isCounted)
     }
 }

@@ -90,21 +90,14 @@ final class AnswerReports: Sendable {
 
     // MARK: Connections
 
-    /// The connection limit is reached.
-    func noteRefused(_ listener: ListenerName) { refused(listener, "limit") }
-
     /// The connection exceeded the timeout of this phase.
     func noteOverdue(_ phase: RequestTimeouts.Phase, _ listener: ListenerName) {
-        switch phase {
-        case .handshake: refused(listener, "handshake")
-        case .arriving, .answering: refused(listener, "timeout")
         // Silence between two requests is normal.
-        case .idle: break
-        }
+        if phase != .idle { noteRefused(listener, phase == .handshake ? "handshake" : "timeout") }
     }
 
     func noteFailedHandshake(_ error: any Error, _ listener: ListenerName) {
-        refused(listener, "handshake")
+        noteRefused(listener, "handshake")
         Self.logger.debug("A TLS handshake failed: \(error)", metadata: ["listener": "\(listener.rawValue)"])
     }
 
@@ -114,10 +107,11 @@ final class AnswerReports: Sendable {
             AccessRecord(
                 requestID: problem.requestID ?? "-", traceID: nil, listener: listener, method: "-", route: nil,
                 status: problem.status.code, duration: .zero, client: nil, app: nil, feature: nil,
-                problem: problem.kind.rawValue))
+                problem: problem.kind.name))
     }
 
-    private func refused(_ listener: ListenerName, _ reason: String) {
+    /// - Parameter reason: one of the label's values in docs/operations/metrics.md.
+    func noteRefused(_ listener: ListenerName, _ reason: String) {
         Counter(
             label: "privyseal_connections_refused_total",
             dimensions: [("listener", listener.rawValue), ("reason", reason)]

@@ -47,6 +47,14 @@ struct QueryString {
         return value
     }
 
+    /// - Parameter expected: completes the sentence "The parameter must be …".
+    /// - Returns: nil if the parameter is absent.
+    func optional<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) throws(Problem) -> Value? {
+        guard let text = self[name] else { return nil }
+        if let value = read(text) { return value }
+        throw Problem(.invalidParameter, "The parameter \"\(name)\" must be \(expected).", field: name)
+    }
+
     private static func decode(_ text: Substring.UTF8View) -> String? {
         PercentEncoding.decode(text.lazy.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
     }

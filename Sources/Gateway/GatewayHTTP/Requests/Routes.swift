@@ -1,12 +1,12 @@
+import AuditKit
+import AuditLog
 import GatewayConfiguration
-public import HTTPTypes
+import HTTPTypes
 public import HummingbirdCore
 import KeyLifecycle
 import Logging
-import NIOCore
 import Signing
 import SigningKit
-import Synchronization
 import TraceContext
 
 /// The routes of a listener. It finds the route of each request, turns errors into problem documents, and reports each
@@ -19,6 +19,7 @@ public struct Routes: Sendable {
         /// The path template, such as `/v1/apps/{bundleId}/{feature}`.
         let path: String
         let segments: [Segment]
+        let isForAdministrators: Bool
         let handler: Handler
     }
 
@@ -31,57 +32,45 @@ public struct Routes: Sendable {
 
     let reports: AnswerReports
     private let tracing: (any RequestTracing)?
-    private let recorder: RefusalRecorder
+    private let gateway: SnapshotHolder
     private let bodies: BodyBudget
-    /// Applies to the routes that `get` and `post` add; nil on listeners whose routes authenticate clients themselves.
-    var authorization: AdminAuthorization?
+    /// Whether the routes that `get` and `post` add are for administrators. Otherwise they authenticate clients
+    /// themselves.
+    var isForAdministrators = false
     private(set) var routes: [Route] = []
 
     init(_ router: GatewayRouter) {
         reports = router.reports
         tracing = router.tracing
-        recorder = RefusalRecorder(gateway: router.gateway)
+        gateway = router.gateway
         bodies = router.registry.bodies
     }
 
     public mutating func post(_ path: String, _ handler: @escaping Handler) {
-        add(.post, path, authorization?.authorizing(handler) ?? handler)
+        add(.post, path, isForAdministrators, handler)
     }
 
-    mutating func get(_ path: String, _ handler: @escaping Handler) {
-        add(.get, path, authorization?.authorizing(handler) ?? handler)
-    }
+    mutating func get(_ path: String, _ handler: @escaping Handler) { add(.get, path, isForAdministrators, handler) }
 
     /// A resource without authorization: `GET` and `HEAD`.
     mutating func resource(_ path: String, _ handler: @escaping Handler) {
-        add(.get, path, handler)
-        add(.head, path, handler)
+        add(.get, path, false, handler)
+        add(.head, path, false, handler)
     }
 
-    private mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+    private mutating func add(
+        _ method: HTTPRequest.Method, _ path: String, _ isForAdministrators: Bool, _ handler: @escaping Handler
+    ) {
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
             segment.hasPrefix("{") ? Segment.parameter(String(segment.dropFirst().dropLast())) : .text(String(segment))
         }
-        routes.append(Route(method: method, path: path, segments: segments, handler: handler))
+        routes.append(
+            Route(
+                method: method, path: path, segments: segments, isForAdministrators: isForAdministrators,
+                handler: handler))
     }
 
     // MARK: Requests
-
-    /// Answers a request without a connection, for tests.
-    public func answer(to head: HTTPRequest, body: [UInt8] = []) async throws -> (head: HTTPResponse, body: [UInt8]) {
-        let request = Request(head: head, body: HummingbirdCore.RequestBody(buffer: ByteBuffer(bytes: body)))
-        let response = await respond(to: request, on: Connection(.public))
-        let collected = CollectedBody()
-        try await response.body.write(collected)
-        return (response.head, collected.bytes.withLock { $0 })
-    }
-
-    private final class CollectedBody: ResponseBodyWriter, Sendable {
-        let bytes = Mutex<[UInt8]>([])
-
-        func write(_ part: ByteBuffer) { bytes.withLock { $0 += part.readableBytesView } }
-        func finish(_ trailingHeaders: HTTPFields?) {}
-    }
 
     func respond(to request: Request, on connection: Connection) async -> Response {
         let begun = ContinuousClock.now
@@ -89,15 +78,14 @@ public struct Routes: Sendable {
             TraceContext(traceparent: $0, tracestate: request.headers[.traceState])
         }
         let span = tracing?.begin(under: parent)
-        let match = Result { () throws(Problem) in try find(request) }
-        let found = try? match.get()
+        let found = matches(request).first { $0.route.method == request.method }
         let scope = RequestScope(
             requestID: Self.requestID(request), trace: span?.trace ?? parent?.child(), begun: begun,
             connection: connection, route: found?.route.path, parameters: found?.parameters ?? [])
         connection.begin(scope)
         var response = await RequestScope.$current.withValue(scope) {
-            guard let span else { return await answer(request, scope, match) }
-            return await span.contain { await answer(request, scope, match) }
+            guard let span else { return await answer(request, scope, found?.route) }
+            return await span.contain { await answer(request, scope, found?.route) }
         }
         connection.finish()
         let known = scope.known
@@ -113,32 +101,34 @@ public struct Routes: Sendable {
             requestID: scope.requestID, traceID: scope.trace?.traceID.description, listener: connection.listener,
             method: request.method.rawValue, route: scope.route, status: status.code, duration: .now - begun,
             client: known.client, app: known.app, feature: known.feature,
-            problem: (known.ending ?? known.problem)?.rawValue)
+            problem: (known.ending ?? known.problem)?.name)
         span?.end(record)
         reports.note(record)
         return response
     }
 
-    /// - Throws: `not-found`, or `method-not-allowed` if the path has other methods.
-    private func find(_ request: Request) throws(Problem) -> Match {
-        let path = request.uri.path
-        guard path.utf8.first == UInt8(ascii: "/") else { throw .notFound(path) }
-        let segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        var allowed: [HTTPRequest.Method] = []
-        for route in routes {
-            guard let parameters = Self.match(route.segments, segments) else { continue }
-            if route.method == request.method { return (route, parameters) }
-            allowed.append(route.method)
+    /// The routes with the path of a request, for any method.
+    private func matches(_ request: Request) -> some Sequence<Match> {
+        // A target that is not a path, such as "*", has a first segment that is not empty.
+        let segments = request.uri.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return routes.lazy.compactMap { route in
+            segments[0].isEmpty ? Self.match(route.segments, segments[1...]).map { (route, $0) } : nil
         }
-        guard !allowed.isEmpty else { throw .notFound(path) }
-        let names = allowed.map(\.rawValue).joined(separator: ", ")
-        var problem = Problem(.methodNotAllowed, "\(path) allows \(names), not \(request.method).")
-        problem.headers[.allow] = names
-        throw problem
+    }
+
+    private func missing(_ request: Request) -> Problem {
+        let path = request.uri.path
+        let allowed = matches(request).map { $0.route.method.rawValue }.joined(separator: ", ")
+        if allowed.isEmpty { return .notFound(path) }
+        var problem = Problem(.methodNotAllowed, "\(path) allows \(allowed), not \(request.method).")
+        problem.headers[.allow] = allowed
+        return problem
     }
 
     /// - Returns: nil if the path does not match. A parameter is one segment, and not empty.
-    private static func match(_ template: [Segment], _ path: [Substring.UTF8View]) -> [RequestScope.Parameter]? {
+    private static func match(
+        _ template: [Segment], _ path: ArraySlice<Substring.UTF8View>
+    ) -> [RequestScope.Parameter]? {
         guard template.count == path.count else { return nil }
         var parameters: [RequestScope.Parameter] = []
         for (expected, segment) in zip(template, path) {
@@ -152,17 +142,55 @@ public struct Routes: Sendable {
         return parameters
     }
 
-    private func answer(
-        _ request: Request, _ scope: RequestScope, _ match: Result<Match, Problem>
-    ) async -> Response {
+    private func answer(_ request: Request, _ scope: RequestScope, _ route: Route?) async -> Response {
         do {
-            return try await match.get().route.handler(request, scope)
+            guard let route else { throw missing(request) }
+            if route.isForAdministrators { try scope.requireAdministrator(request, in: gateway.current) }
+            return try await route.handler(request, scope)
         } catch {
             var problem = Self.problem(for: error)
-            if let worse = await recorder.record(problem, scope) { problem = worse }
+            if !(await record(problem, scope)) { problem = .auditUnavailable }
             problem.requestID = scope.requestID
             scope.note { $0.problem = problem.kind }
             return problem.response
+        }
+    }
+
+    // MARK: Refusals
+
+    private static let signingRoutes: Set = [SigningRoutes.single, SigningRoutes.batch, SigningRoutes.compatibility]
+
+    /// Records a refusal in the audit log: an entry for each signing request without a signature, and counts of refusals
+    /// by authentication, authorization and limits. Other failed requests, such as unknown paths, are in the access log
+    /// only.
+    ///
+    /// - Returns: false if the refusal cannot be recorded.
+    private func record(_ problem: Problem, _ scope: RequestScope) async -> Bool {
+        guard let audit = gateway.audit else { return true }
+        let known = scope.known
+        let reason = RefusalReason(problem)
+        if reason.isCounted {
+            audit.count(reason.type, client: known.client)
+            return true
+        }
+        guard let client = known.client, problem.kind != .auditUnavailable,
+            Self.signingRoutes.contains(scope.route ?? "")
+        else { return true }
+        // Charge a request that was refused before it was charged to the client's rate. Over the rate it is only
+        // counted. Otherwise a client could fill the disk with requests that are refused early.
+        let snapshot = gateway.current
+        if !known.isAdmitted, let own = snapshot.clients.client(named: client), !snapshot.dispatcher.charge(own) {
+            audit.count(reason.type, client: client)
+            return true
+        }
+        do {
+            try await audit.record(
+                .refusal(
+                    client: client, app: known.app, feature: known.feature, keyID: known.keyID, reason: reason.type,
+                    status: reason.status, requestID: scope.requestID))
+            return true
+        } catch {
+            return false
         }
     }
 

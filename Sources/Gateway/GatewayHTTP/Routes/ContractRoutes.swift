@@ -8,33 +8,24 @@ import Synchronization
 final class ContractRoutes: Sendable {
     private let features: [FeatureDescriptor]
     /// Made by the first request.
-    private let made = Mutex<Bodies?>(nil)
-
-    private struct Bodies {
-        let yaml: ByteBuffer
-        let json: ByteBuffer
-    }
+    private let made = Mutex<(yaml: ByteBuffer, json: ByteBuffer)?>(nil)
 
     init(features: [FeatureDescriptor]) {
         self.features = features
     }
 
-    @Sendable func yaml(_ request: Request, _ scope: RequestScope) async throws -> Response {
-        Response(try await bodies().yaml, as: "application/yaml")
-    }
-
-    @Sendable func json(_ request: Request, _ scope: RequestScope) async throws -> Response {
-        Response(try await bodies().json, as: "application/json")
+    func add(to routes: inout Routes) {
+        routes.resource("/openapi.yaml") { _, _ in Response(try await self.bodies().yaml, as: "application/yaml") }
+        routes.resource("/openapi.json") { _, _ in Response(try await self.bodies().json, as: "application/json") }
     }
 
     /// Making them takes too long for an event loop.
-    private func bodies() async throws -> Bodies {
+    private func bodies() async throws -> (yaml: ByteBuffer, json: ByteBuffer) {
         try await NIOThreadPool.singleton.runIfActive { [self] in
             try made.withLock { made in
                 if let made { return made }
                 let document = OpenAPIDocument(features: features)
-                let bodies = Bodies(
-                    yaml: ByteBuffer(string: document.yaml), json: ByteBuffer(bytes: try document.json()))
+                let bodies = (yaml: ByteBuffer(string: document.yaml), json: ByteBuffer(bytes: try document.json()))
                 made = bodies
                 return bodies
             }

@@ -97,22 +97,17 @@ extension RequestScope {
     func identify(_ request: Request, in snapshot: ConfigurationSnapshot) throws(Problem) -> Client {
         let peer = connection.knownPeer
         let now = ClockMonitor.systemTime()
-        do throws(AccessError) {
-            if let certificate = peer.certificate, !certificate.isValid(at: now) {
-                throw .unauthenticated(.certificateOutOfDate)
-            }
-            let evidence = CallerCredentials(
-                bearerToken: Self.token(in: request), certificate: peer.certificate?.facts, uid: peer.uid)
-            let client = try snapshot.clients.identify(evidence, at: now)
+        do throws(UnauthenticatedReason) {
+            if let certificate = peer.certificate, !certificate.isValid(at: now) { throw .certificateOutOfDate }
+            let client = try snapshot.clients.identify(
+                bearerToken: Self.token(in: request), certificate: peer.certificate?.facts, uid: peer.uid, at: now)
             note { $0.client = client.name }
             return client
         } catch {
-            if case .unauthenticated(let reason) = error {
-                Counter(
-                    label: "privyseal_unauthenticated_total", dimensions: [("listener", connection.listener.rawValue)]
-                ).increment()
-                Self.logger.debug("A caller was not authenticated: \(reason)")
-            }
+            Counter(
+                label: "privyseal_unauthenticated_total", dimensions: [("listener", connection.listener.rawValue)]
+            ).increment()
+            Self.logger.debug("A caller was not authenticated: \(error)")
             var problem = Problem(
                 .unauthenticated,
                 "Send a valid token in the header Authorization: Bearer …, or use a client certificate that the "
@@ -136,8 +131,8 @@ extension RequestScope {
 
     /// Authorizes and resolves the names in the path.
     func resolve(for client: Client, in snapshot: ConfigurationSnapshot) throws -> ResolvedRequest {
-        try resolve(
-            for: client, app: try parameter("bundleId"), feature: try parameter("feature"), keyID: nil, in: snapshot)
+        let (app, feature) = (try parameter("bundleId"), try parameter("feature"))
+        return try resolve(for: client, app: app, feature: feature, keyID: nil, in: snapshot)
     }
 
     func resolve(

@@ -12,7 +12,7 @@ struct TLSMaterial: Sendable {
     /// The trust roots, in the order of the file.
     let certificates: [NIOSSLCertificate]
     /// Those that can be parsed.
-    let roots: [TrustRoot]
+    let roots: [ParsedCertificate]
 
     init(_ settings: GatewayConfiguration.TLS) throws(TLSError) {
         let chain = try Self.certificates(settings.certificate.path)
@@ -39,7 +39,7 @@ struct TLSMaterial: Sendable {
         shared = settings.clientCertificates == .notAsked ? context : nil
         expiry = Int(chain.first?.notValidAfter ?? 0)
         certificates = roots
-        self.roots = roots.compactMap(TrustRoot.init)
+        self.roots = roots.compactMap(ParsedCertificate.init)
     }
 
     /// NIOSSL cannot disable resumption, and a resumed session presents a client certificate unverified. A session

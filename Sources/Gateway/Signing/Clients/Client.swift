@@ -93,7 +93,12 @@ final class RequestCounters: Sendable {
     /// The label for requests that name an unknown feature: text from a caller must not become a label.
     static let unknownFeature = "unknown"
 
-    func noteSigned() { signed.increment() }
+    func note(_ answer: Result<[UInt8], GatewayError>) {
+        switch answer {
+        case .success: signed.increment()
+        case .failure(let error): note(error)
+        }
+    }
 
     /// Counts an invalid request as refused, one that policy forbids as denied, and one without a signature or an audit
     /// entry as unsigned. A batch over a limit counts as the number of its requests.

@@ -20,9 +20,17 @@ public final class ClientDirectory: Sendable {
         clients = settings.clients.map { Client($0, usage: usages[$0.name] ?? ClientUsage()) }
         anonymous = settings.allowsAnonymous ? .everything(named: Client.anonymousName, origin: "anonymous: true") : nil
         tokens = TokenTable(settings.clients)
-        fingerprints = Self.index(settings.clients) { $0.certificates.compactMap(\.fingerprint) }
-        dnsNames = Self.index(settings.clients) { $0.certificates.compactMap(\.dnsName) }
-        uris = Self.index(settings.clients) { $0.certificates.compactMap(\.uri) }
+        fingerprints = Self.index(settings.clients) { client in
+            client.certificates.compactMap { if case .fingerprint(let digest) = $0 { digest } else { nil } }
+        }
+        dnsNames = Self.index(settings.clients) { client in
+            client.certificates.compactMap { certificate in
+                if case .dnsName(let name) = certificate { CertificateFacts.lowerCase(name) } else { nil }
+            }
+        }
+        uris = Self.index(settings.clients) { client in
+            client.certificates.compactMap { if case .uri(let uri) = $0 { Array(uri.utf8) } else { nil } }
+        }
         uids = Self.index(settings.clients) { $0.uids }
     }
 
@@ -34,28 +42,30 @@ public final class ClientDirectory: Sendable {
         return clients[owners[0]].administrator
     }
 
-    /// - Parameter evidence: all credentials. A wrong or expired token refuses the caller in spite of any other
-    ///   credential. A certificate or uid of no client is ignored.
-    public func identify(_ evidence: CallerCredentials, at now: Timestamp) throws(AccessError) -> Client {
-        do throws(UnauthenticatedReason) { return try client(proved: evidence, now) } catch {
-            throw .unauthenticated(error)
-        }
-    }
-
-    private func client(proved evidence: CallerCredentials, _ now: Timestamp) throws(UnauthenticatedReason) -> Client {
+    /// A wrong or expired token refuses the caller in spite of any other credential. A certificate or uid of no client is
+    /// ignored.
+    ///
+    /// - Parameters:
+    ///   - token: the text after `Bearer ` in the Authorization header (RFC 6750 §2.1); nil without one. Empty text is
+    ///     wrong.
+    ///   - certificate: from the client's certificate, which TLS has verified under the configured roots.
+    ///   - uid: of the peer process of a Unix socket (`SO_PEERCRED`, unix(7)).
+    public func identify(
+        bearerToken token: String? = nil, certificate: CertificateFacts? = nil, uid: UInt32? = nil, at now: Timestamp
+    ) throws(UnauthenticatedReason) -> Client {
         var proved: Int?
-        if let token = evidence.bearerToken {
+        if let token {
             let entry = try tokens.entry(of: token, at: now) { entry in
                 entry.clients.first.map { clients[$0].name } ?? ""
             }
             try note(entry.clients, &proved)
         }
-        if let certificate = evidence.certificate {
+        if let certificate {
             try note(fingerprints[certificate.fingerprint], &proved)
             for name in certificate.dnsNames { try note(dnsNames[name], &proved) }
             for uri in certificate.uris { try note(uris[uri], &proved) }
         }
-        if let uid = evidence.uid { try note(uids[uid], &proved) }
+        if let uid { try note(uids[uid], &proved) }
         if let proved { return clients[proved] }
         guard let anonymous else { throw .nobody }
         return anonymous
@@ -80,20 +90,6 @@ public final class ClientDirectory: Sendable {
     }
 }
 
-extension CertificateSettings {
-    fileprivate var fingerprint: Digest256? {
-        if case .fingerprint(let digest) = self { digest } else { nil }
-    }
-
-    fileprivate var dnsName: [UInt8]? {
-        if case .dnsName(let name) = self { CertificateFacts.lowerCase(name) } else { nil }
-    }
-
-    fileprivate var uri: [UInt8]? {
-        if case .uri(let uri) = self { Array(uri.utf8) } else { nil }
-    }
-}
-
 /// The tokens of all clients.
 struct TokenTable: Sendable {
     struct Entry: Sendable {
@@ -110,11 +106,11 @@ struct TokenTable: Sendable {
         var entries: [Digest256: Entry] = [:]
         for (index, client) in clients.enumerated() {
             for token in client.tokens {
-                if entries[token.digest] == nil {
-                    entries[token.digest] = Entry(clients: [index], expires: token.expires)
-                } else {
-                    entries[token.digest]?.add(index, token.expires)
-                }
+                var entry = entries[token.digest] ?? Entry(clients: [], expires: token.expires)
+                if entry.clients.last != index { entry.clients.append(index) }
+                // Of several expiries of one token, the latest counts; no expiry is the latest.
+                entry.expires = entry.expires.flatMap { known in token.expires.map { max(known, $0) } }
+                entries[token.digest] = entry
             }
         }
         self.entries = entries
@@ -145,37 +141,6 @@ struct TokenTable: Sendable {
     }
 }
 
-extension TokenTable.Entry {
-    /// Adds another client or expiry for the same token. The later expiry counts; no expiry is the latest.
-    fileprivate mutating func add(_ client: Int, _ expires: Timestamp?) {
-        if !clients.contains(client) { clients.append(client) }
-        guard let known = self.expires else { return }
-        self.expires = expires.map { max(known, $0) }
-    }
-}
-
-/// The credentials of a connection and a request. They contain a secret, so the descriptions are redacted.
-public struct CallerCredentials: Sendable {
-    /// The text after `Bearer ` in the Authorization header (RFC 6750 §2.1); nil without one. Empty text is wrong.
-    public var bearerToken: String?
-    /// From the client's certificate. The caller must set it only after TLS has verified it under the configured roots.
-    public var certificate: CertificateFacts?
-    /// The uid of the peer process of a Unix socket (`SO_PEERCRED`, unix(7)).
-    public var uid: UInt32?
-
-    public init(bearerToken: String? = nil, certificate: CertificateFacts? = nil, uid: UInt32? = nil) {
-        self.bearerToken = bearerToken
-        self.certificate = certificate
-        self.uid = uid
-    }
-}
-
-extension CallerCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { "<redacted>" }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
 /// The identities in a verified certificate. Made once for each connection.
 public struct CertificateFacts: Sendable {
     /// The SHA-256 of its SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
@@ -200,18 +165,8 @@ public struct CertificateFacts: Sendable {
     }
 }
 
-/// Why the gateway refuses a caller.
-public enum AccessError: Error, Equatable, Sendable {
-    /// The reason is for the operator's log. The answer to the caller is always the same.
-    case unauthenticated(UnauthenticatedReason)
-}
-
-extension AccessError: CustomStringConvertible {
-    /// The text for the caller.
-    public var description: String { "The caller is unknown." }
-}
-
-/// What was wrong with the credentials. It contains no part of a token.
+/// What was wrong with a caller's credentials. It is for the operator's log, and contains no part of a token. The
+/// answer to the caller is always the same.
 public enum UnauthenticatedReason: Error, Equatable, Sendable {
     /// There is no token, and no certificate or uid of a client.
     case nobody

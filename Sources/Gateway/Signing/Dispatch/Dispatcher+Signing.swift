@@ -19,7 +19,9 @@ extension Dispatcher {
         var reason: (@Sendable (GatewayError) -> RefusalReason)?
     }
 
-    private typealias Signed = Result<SignedAnswer, GatewayError>
+    /// An answer in JSON that may leave when its entry is durable. The entry is nil without an audit log.
+    private typealias Signed = Result<(json: [UInt8], entry: AuditEntry?), GatewayError>
+    private typealias Selected = Result<SelectedKey, GatewayError>
 
     public func sign(_ body: [UInt8], for request: ResolvedRequest) async throws(GatewayError) -> [UInt8] {
         let document: JSONDocument
@@ -43,30 +45,24 @@ extension Dispatcher {
     }
 
     private func sign(_ items: [Item], for request: ResolvedRequest) async -> [Result<[UInt8], GatewayError>] {
-        let selected: Result<SelectedKey, GatewayError>
+        let selected: Selected
         do throws(GatewayError) { selected = .success(try await selectKey(for: request)) } catch {
             selected = .failure(error)
         }
-        defer { try? selected.get().end() }
+        let key = try? selected.get()
+        defer { key?.end() }
         // A token or a service signs several requests in parallel. A key in this process signs in this task, because
         // other tasks would cost as much as the signatures.
-        let custody = (try? selected.get())?.key.handle.custody
-        let isParallel = items.count > 1 && custody != nil && custody != .process
+        let custody = items.count > 1 ? key?.key.handle.custody : nil
         let signed =
-            isParallel ? await signInParallel(items, selected, request) : await signInOrder(items, selected, request)
-        let answers = await release(signed, of: items, selected, request)
-        for answer in answers {
-            switch answer {
-            case .success: request.counters.noteSigned()
-            case .failure(let error): request.counters.note(error)
-            }
-        }
+            custody == nil || custody == .process
+            ? await signInOrder(items, selected, request) : await signInParallel(items, selected, request)
+        let answers = await release(signed, of: items, key, request)
+        for answer in answers { request.counters.note(answer) }
         return answers
     }
 
-    private func signInOrder(
-        _ items: [Item], _ selected: Result<SelectedKey, GatewayError>, _ request: ResolvedRequest
-    ) async -> [Signed] {
+    private func signInOrder(_ items: [Item], _ selected: Selected, _ request: ResolvedRequest) async -> [Signed] {
         var results: [Signed] = []
         results.reserveCapacity(items.count)
         for (position, item) in items.enumerated() {
@@ -76,9 +72,7 @@ extension Dispatcher {
         return results
     }
 
-    private func signInParallel(
-        _ items: [Item], _ selected: Result<SelectedKey, GatewayError>, _ request: ResolvedRequest
-    ) async -> [Signed] {
+    private func signInParallel(_ items: [Item], _ selected: Selected, _ request: ResolvedRequest) async -> [Signed] {
         await withTaskGroup(of: (Int, Signed).self) { group in
             for (position, item) in items.enumerated() {
                 group.addTask { (position, await self.sign(item, selected, request)) }
@@ -91,46 +85,62 @@ extension Dispatcher {
 
     // MARK: One item
 
-    private func sign(
-        _ item: Item, _ selected: Result<SelectedKey, GatewayError>, _ request: ResolvedRequest
-    ) async -> Signed {
+    private func sign(_ item: Item, _ selected: Selected, _ request: ResolvedRequest) async -> Signed {
         do throws(GatewayError) {
             let prepared = try request.feature.prepare(item.value)
-            try authorize(prepared.subject, for: request)
-            try requireRecord()
+            if !request.allowsEverySubject {
+                do throws(Denial) { _ = try request.matchingRules.rule(for: prepared.subject) } catch {
+                    throw .forbidden(error)
+                }
+            }
+            // A key must make no signature that cannot be recorded and released.
+            if let audit, case .unwritable(let error) = audit.state {
+                audit.noteRefused()
+                throw .unrecorded(error)
+            }
             let selected = try selected.get()
             // An administrator may have stopped the key since its selection.
             try requireUse(of: selected, for: request)
             let grant = grants.issue(for: selected.key.identity)
-            let composed: ComposedRequest
-            do throws(FeatureError) { composed = try prepared.compose(grant) } catch { throw .request(error) }
-            let digest = SHA256.hash(data: composed.signingInput)
+            let draft: Draft<[UInt8]>
+            do throws(FeatureError) { draft = try prepared.compose(grant) } catch { throw .request(error) }
+            let digest = SHA256.hash(data: draft.signingInput)
             let begun = ContinuousClock.now
             let signature = try await signature(of: digest, with: selected.key)
-            let facts = SigningFacts(digest: digest, nonce: grant.nonce, took: .now - begun)
-            let entry = entry(for: facts, with: selected.key, subject: prepared.subject, item: item, request)
+            let took = ContinuousClock.now - begun
+            let evidence = selected.key.handle.evidence
+            let entry = audit.map { audit in
+                audit.entry(
+                    .signature(
+                        client: request.client.name, app: request.app.bundleID, feature: request.featureID,
+                        keyID: selected.key.identity.keyID, fingerprint: evidence.fingerprint,
+                        tokenSerial: evidence.tokenSerial, subject: prepared.subject,
+                        user: prepared.subject.user.map(audit.hash), digest: digest, nonce: grant.nonce,
+                        requestID: request.identity.id, item: item.index, keyMicroseconds: took.microseconds,
+                        requestMicroseconds: (.now - request.identity.begun).microseconds))
+            }
             // Check the key after the entry got its time, so that no released entry is younger than a stop of its key.
             try requireUse(of: selected, for: request)
-            return .success(SignedAnswer(json: composed.answer(signature), entry: entry))
+            return .success((draft.makeAnswer(signature), entry))
         } catch {
             return .failure(error)
         }
     }
 
-    private func authorize(_ subject: OfferSubject, for request: ResolvedRequest) throws(GatewayError) {
-        guard !request.allowsEverySubject else { return }
-        do throws(Denial) { _ = try request.matchingRules.rule(for: subject) } catch { throw .forbidden(error) }
-    }
-
+    /// Within a trace, a span covers the call: from the key's queue to the verified signature.
     private func signature(
         of digest: SHA256Digest, with key: ServedApp.Key
     ) async throws(GatewayError) -> P256Signature {
-        do {
-            guard let context = ServiceContext.current else { return try await key.handle.sign(digest) }
-            return try await KeyCallSpan.around(key, context) { () throws(KeyError) in
-                try await key.handle.sign(digest)
-            }
-        } catch {
+        let span = ServiceContext.current.map {
+            InstrumentationSystem.tracer.startSpan("sign", context: $0, ofKind: .internal)
+        }
+        defer { span?.end() }
+        if let span {
+            span.attributes["privyseal.key_id"] = key.identity.keyID
+            if let custody = key.handle.custody { span.attributes["privyseal.custody"] = custody.rawValue }
+        }
+        do throws(KeyError) { return try await key.handle.sign(digest) } catch {
+            span?.setStatus(SpanStatus(code: .error, message: "\(error)"))
             throw .key(error, keyID: key.identity.keyID)
         }
     }
@@ -139,32 +149,53 @@ extension Dispatcher {
 
     /// Records all items in one transaction. Returns when their entries are durable, so that the answers may leave.
     private func release(
-        _ signed: [Signed], of items: [Item], _ selected: Result<SelectedKey, GatewayError>, _ request: ResolvedRequest
+        _ signed: [Signed], of items: [Item], _ selected: SelectedKey?, _ request: ResolvedRequest
     ) async -> [Result<[UInt8], GatewayError>] {
         var signed = signed
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
-            if case .success(let selected) = selected { try requireUse(of: selected, for: request) }
+            if let selected { try requireUse(of: selected, for: request) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
-        do throws(GatewayError) {
-            let answers = signed.count { if case .success = $0 { true } else { false } }
-            try await record(zip(items, signed).compactMap { entry(of: $1, item: $0, request) }, answers: answers)
-            return signed.map { $0.map(\.json) }
+        guard let audit else { return signed.map { $0.map { $0.json } } }
+        let answers = signed.count { if case .success = $0 { true } else { false } }
+        let entries = zip(items, signed).compactMap { item, signed -> AuditEntry? in
+            switch signed {
+            case .success(let answer): answer.entry
+            case .failure(let error): entry(of: error, item, request, in: audit)
+            }
+        }
+        if entries.isEmpty { return signed.map { $0.map { $0.json } } }
+        do {
+            try await audit.record(entries, answers: answers)
+            return signed.map { $0.map { $0.json } }
         } catch {
             // No answer leaves without an entry. An item that was refused for another reason keeps that error.
-            return signed.map { $0.flatMap { _ in .failure(error) } }
+            return signed.map { $0.flatMap { _ in .failure(.unrecorded(error)) } }
         }
+    }
+
+    /// The entry of a refused item. A refused single request gets its entry from `Routes`, with the refusals of
+    /// earlier stages.
+    private func entry(
+        of error: GatewayError, _ item: Item, _ request: ResolvedRequest, in audit: AuditLog
+    ) -> AuditEntry? {
+        if case .unrecorded = error { return nil }
+        guard let index = item.index, let reason = item.reason?(error) else { return nil }
+        if reason.isCounted {
+            audit.count(reason.type, client: request.client.name)
+            return nil
+        }
+        return audit.entry(
+            .refusal(
+                client: request.client.name, app: request.app.bundleID, feature: request.featureID,
+                keyID: request.wantedKeyID, reason: reason.type, status: reason.status,
+                requestID: request.identity.id, item: index))
     }
 }
 
-/// An answer in JSON that may leave when its entry is durable.
-struct SignedAnswer: Sendable {
-    let json: [UInt8]
-    /// Nil without an audit log.
-    let entry: AuditEntry?
-}
+// MARK: The key of a request
 
 extension Dispatcher {
     /// Selects the key. The caller must call `SelectedKey.end()`.
@@ -189,7 +220,7 @@ extension Dispatcher {
             guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: request.app.bundleID) }
             return
         }
-        guard let life = request.life else { return }
+        guard let life = request.served.handle.life else { return }
         // A key that the register does not have in this account is not in use.
         guard let key = life.key(keyID) else { throw .keyNotInUse(keyID, .staged) }
         guard key.state.signs else { throw .keyNotInUse(keyID, key.state) }
@@ -211,20 +242,9 @@ struct SelectedKey: Sendable {
     func end() { life?.leave() }
 }
 
-/// The trace span of a signature, from the key's queue to the verified signature. Made only within a trace.
-enum KeyCallSpan {
-    static func around(
-        _ key: ServedApp.Key, _ context: ServiceContext, _ body: () async throws(KeyError) -> P256Signature
-    ) async throws(KeyError) -> P256Signature {
-        let span = InstrumentationSystem.tracer.startSpan("sign", context: context, ofKind: .internal)
-        defer { span.end() }
-        span.attributes["privyseal.key_id"] = key.identity.keyID
-        if let custody = key.handle.custody { span.attributes["privyseal.custody"] = custody.rawValue }
-        do throws(KeyError) {
-            return try await body()
-        } catch {
-            span.setStatus(SpanStatus(code: .error, message: "\(error)"))
-            throw error
-        }
+extension Duration {
+    var microseconds: Int {
+        let parts = components
+        return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)
     }
 }

@@ -7,7 +7,8 @@ public struct Dispatcher: Sendable {
     private let apps: [ExactText: ServedApp]
     let grants: GrantIssuer
     private let now: @Sendable () -> RateLimitTime
-    private let snapshotLease: SnapshotLease
+    /// Released with the snapshot and with the last request of the snapshot.
+    let snapshotLease = SnapshotLease()
     /// Nil for a gateway without an audit log.
     public let audit: AuditLog?
 
@@ -18,20 +19,9 @@ public struct Dispatcher: Sendable {
         _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
         audit: SigningAudit? = nil, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
     ) {
-        self.init(
-            settings, features: features, ring: ring, snapshotLease: SnapshotLease(), grants: grants, audit: audit,
-            now: now)
-    }
-
-    init(
-        _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, snapshotLease: SnapshotLease,
-        grants: GrantIssuer,
-        audit: SigningAudit?, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
-    ) {
         self.features = features.map(\.descriptor)
         self.grants = grants
         self.now = now
-        self.snapshotLease = snapshotLease
         self.audit = audit?.log
         var apps: [ExactText: ServedApp] = [:]
         for account in settings.accounts {
@@ -92,11 +82,13 @@ public struct Dispatcher: Sendable {
             } catch {
                 throw .forbidden(error)
             }
-            let (app, feature, key) = try resolve(bundleID, name, keyID)
+            guard let app = apps[ExactText(bundleID)] else { throw .unknownApp(bundleID) }
+            guard let feature = app.features[ExactText(name)] else { throw .unknownFeature(name, app: bundleID) }
+            guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }
             return ResolvedRequest(
                 key, activeKeyOf: keyID == nil && app.life != nil ? app : nil, client: client, feature: feature,
-                matchingRules: matchingRules,
-                identity: request, snapshotLease: snapshotLease, counters: client.counters(of: feature.descriptor.id))
+                matchingRules: matchingRules, identity: request, snapshotLease: snapshotLease,
+                counters: client.counters(of: feature.descriptor.id))
         } catch {
             throw note(error, client, name)
         }
@@ -113,32 +105,21 @@ public struct Dispatcher: Sendable {
 
     /// The issuer ID of an app's account; nil for an app that is not configured.
     public func issuerID(ofApp bundleID: String) -> String? {
-        guard let app = apps[ExactText(bundleID)] else { return nil }
-        return app.issuerID
+        apps[ExactText(bundleID)]?.issuerID
     }
 
-    /// Whether a client may have something signed, and which rule decides. It does not check that the names exist.
+    /// The origin of the rule that allows a client's request, or why it is denied. It does not check that the names
+    /// exist.
     public func explain(
         client: Client, app: String, feature: String, keyID: String? = nil, product: String? = nil, offer: String? = nil
-    ) -> PolicyDecision {
+    ) -> Result<String, Denial> {
         let subject = OfferSubject(products: [product].compactMap(\.self), offers: [offer].compactMap(\.self))
         do throws(Denial) {
             let matchingRules = try client.policy.matchingRules(app: app, feature: feature, keyID: keyID)
-            return .allowed(by: try matchingRules.rule(for: subject))
+            return .success(try matchingRules.rule(for: subject))
         } catch {
-            return .denied(error)
+            return .failure(error)
         }
-    }
-
-    // MARK: Names
-
-    private func resolve(
-        _ bundleID: String, _ name: String, _ keyID: String?
-    ) throws(GatewayError) -> (ServedApp, ServedFeature, ServedApp.Key) {
-        guard let app = apps[ExactText(bundleID)] else { throw .unknownApp(bundleID) }
-        guard let feature = app.features[ExactText(name)] else { throw .unknownFeature(name, app: bundleID) }
-        guard let key = app.key(keyID) else { throw .unknownKey(keyID ?? "", app: bundleID) }
-        return (app, feature, key)
     }
 
     private func note(_ error: GatewayError, _ client: Client, _ feature: String) -> GatewayError {

@@ -9,7 +9,6 @@ public final class ResolvedRequest: Sendable {
     let feature: ServedFeature
     /// The app whose active key signs. Nil if the request names a key, or without a register.
     let activeKeyOf: ServedApp?
-    var life: AccountKeys? { served.handle.life }
     /// The rules that allow the names. They decide about products and offers when the request is read.
     let matchingRules: MatchingRules
     /// Whether one of `matchingRules` allows all products and offers.
@@ -21,8 +20,7 @@ public final class ResolvedRequest: Sendable {
 
     init(
         _ served: ServedApp.Key, activeKeyOf: ServedApp?, client: Client, feature: ServedFeature,
-        matchingRules: MatchingRules,
-        identity: RequestIdentity, snapshotLease: SnapshotLease, counters: RequestCounters
+        matchingRules: MatchingRules, identity: RequestIdentity, snapshotLease: SnapshotLease, counters: RequestCounters
     ) {
         self.served = served
         self.activeKeyOf = activeKeyOf
@@ -81,17 +79,16 @@ struct ServedApp: Sendable {
         self.life = life
         bundleID = app.bundleID
         issuerID = account.issuerID
-        var byID: [ExactText: ServedFeature] = [:]
-        for feature in features where app.features.contains(feature.descriptor.id) {
-            byID[ExactText(feature.descriptor.id)] = feature
-        }
-        self.features = byID
-        var keys: [ExactText: Key] = [:]
-        for handle in handles {
-            let identity = AppIdentity(bundleID: app.bundleID, issuerID: account.issuerID, keyID: handle.settings.keyID)
-            keys[ExactText(handle.settings.keyID)] = Key(identity: identity, handle: handle)
-        }
-        self.keys = keys
+        self.features = Dictionary(
+            features.filter { app.features.contains($0.descriptor.id) }.map { (ExactText($0.descriptor.id), $0) }
+        ) { $1 }
+        keys = Dictionary(
+            handles.map { handle in
+                let keyID = handle.settings.keyID
+                let identity = AppIdentity(bundleID: app.bundleID, issuerID: account.issuerID, keyID: keyID)
+                return (ExactText(keyID), Key(identity: identity, handle: handle))
+            }
+        ) { $1 }
         configured = keys[ExactText(account.activeKeyID)]
     }
 
@@ -119,7 +116,7 @@ public struct ServedFeature: Sendable {
             }
             return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
                 let draft = try feature.compose(input, for: grant)
-                return ComposedRequest(signingInput: draft.signingInput) {
+                return Draft(signingInput: draft.signingInput) {
                     draft.makeAnswer($0).jsonBytes(capacity: 1024)
                 }
             }
@@ -130,11 +127,5 @@ public struct ServedFeature: Sendable {
 /// A request that its feature has decoded.
 struct PreparedRequest: Sendable {
     let subject: OfferSubject
-    let compose: @Sendable (Grant) throws(FeatureError) -> ComposedRequest
-}
-
-/// The bytes to sign, and the function that makes the answer in JSON from their signature.
-struct ComposedRequest: Sendable {
-    let signingInput: [UInt8]
-    let answer: @Sendable (P256Signature) -> [UInt8]
+    let compose: @Sendable (Grant) throws(FeatureError) -> Draft<[UInt8]>
 }

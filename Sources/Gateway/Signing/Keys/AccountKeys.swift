@@ -24,12 +24,11 @@ public final class AccountKeys: Sendable {
         /// The number of requests that name no key and have selected their key, but have no durable entry yet.
         var inFlight = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
-        var drained: CheckedContinuation<Void, Never>?
-        /// Whether `drained` has stopped waiting.
-        var hasGivenUp = false
     }
 
     private let state = Mutex(State())
+    /// The signal that `inFlight` has become zero.
+    private let idle = AsyncSignal()
 
     package init() {}
 
@@ -57,11 +56,11 @@ public final class AccountKeys: Sendable {
 
     /// Call it when the request's entry is durable or will not be written.
     func leave() {
-        let drained = state.withLock { state in
+        let isIdle = state.withLock { state in
             state.inFlight -= 1
-            return state.inFlight == 0 ? state.drained.take() : nil
+            return state.inFlight == 0
         }
-        drained?.resume()
+        if isIdle { idle.signal() }
     }
 
     /// Nil for a key without a state.
@@ -86,41 +85,15 @@ public final class AccountKeys: Sendable {
 
     /// Waits until all requests in progress that name no key have durable entries.
     ///
-    /// - Returns: false after `timeout`.
+    /// - Returns: false after `timeout`, or if the task is cancelled. One task may wait at a time.
     package func drained(timeout: Duration) async -> Bool {
-        let isIdle = state.withLock { state in
-            state.hasGivenUp = false
-            return state.inFlight == 0
+        let deadline = ContinuousClock.now + timeout
+        while state.withLock({ $0.inFlight > 0 }) {
+            let rest = deadline - .now
+            guard rest > .zero, !Task.isCancelled else { return false }
+            await idle.wait(atMost: rest)
         }
-        if isIdle { return true }
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await self.drain()
-                return true
-            }
-            group.addTask {
-                try? await Task.sleep(for: timeout)
-                return false
-            }
-            let isDrained = await group.next() ?? false
-            group.cancelAll()
-            state.withLock { state in
-                state.hasGivenUp = true
-                return state.drained.take()
-            }?.resume()
-            return isDrained
-        }
-    }
-
-    private func drain() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                let waits = state.inFlight > 0 && !state.hasGivenUp
-                if waits { state.drained = continuation }
-                return !waits
-            }
-            if isIdle { continuation.resume() }
-        }
+        return true
     }
 
     package func open() {

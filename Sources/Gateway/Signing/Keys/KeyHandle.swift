@@ -39,15 +39,30 @@ public final class KeyHandle: Sendable {
     /// The open key. It is a class, so that a request retains it with one reference.
     private final class OpenKey: Sendable {
         let key: any SigningKey
-        let verifier: SignatureVerifier
         /// Base64url of the fingerprint's 32 bytes.
         let fingerprint: [UInt8]
+        /// Counts signatures, to sample them for verification.
+        private let count = Atomic<Int>(0)
 
-        init(_ key: any SigningKey, mode: VerificationMode) {
+        init(_ key: any SigningKey) {
             self.key = key
             fingerprint = Base64.url.encode(PublicKeyFingerprint(of: key.publicKey).bytes)
-            verifier = SignatureVerifier(key.publicKey, mode: mode)
         }
+
+        func isVerificationDue(_ mode: VerificationMode, isSuspicious: Bool) -> Bool {
+            switch mode {
+            case .always: true
+            case .off: isSuspicious
+            case .sampled(let every):
+                isSuspicious
+                    || (count.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % max(1, every) == 0
+            }
+        }
+    }
+
+    /// Whether a key had a verification failure. New snapshots keep the flag while the connection stays.
+    private final class VerificationFailureFlag: Sendable {
+        let isRaised = Atomic<Bool>(false)
     }
 
     /// Whether a new configuration is rejected unless the key signs: a new key, a key that becomes the active one, or a
@@ -59,8 +74,8 @@ public final class KeyHandle: Sendable {
     ///   - isSameConnection: whether `former` has the same connection. The handle then takes over its status.
     init(
         _ settings: KeySettings, issuerID: String, isActive: Bool, mode: VerificationMode,
-        connection: BackendConnection?,
-        after former: KeyHandle? = nil, isSameConnection: Bool = false, audit: SigningAudit? = nil
+        connection: BackendConnection?, after former: KeyHandle? = nil, isSameConnection: Bool = false,
+        audit: SigningAudit? = nil
     ) {
         let predecessor = isSameConnection ? former : nil
         self.audit = audit
@@ -70,11 +85,8 @@ public final class KeyHandle: Sendable {
         life = audit?.keyStates.account(issuerID)
         self.mode = mode
         self.connection = connection
-        if let former {
-            mustSign = (isActive && !former.isConfiguredActive) || (!isSameConnection && former.state.canSign)
-        } else {
-            mustSign = true
-        }
+        mustSign =
+            former.map { (isActive && !$0.isConfiguredActive) || (!isSameConnection && $0.state.canSign) } ?? true
         verificationFailure = predecessor?.verificationFailure ?? VerificationFailureFlag()
         badSignatures = Counter(
             label: "privyseal_verification_failures_total", dimensions: [("key_id", settings.keyID)])
@@ -84,7 +96,7 @@ public final class KeyHandle: Sendable {
         // The cause of a failure may have been corrected, so try again. The connection remembers a refused login.
         if inherited.openKey == nil { inherited = Status() }
         if let openKey = inherited.openKey {
-            inherited.openKey = OpenKey(openKey.key, mode: mode)
+            inherited.openKey = OpenKey(openKey.key)
             openKey.key.endFailurePause()
         }
         status = Mutex(inherited)
@@ -111,7 +123,7 @@ public final class KeyHandle: Sendable {
         status.withLock { status in
             guard status.openKey != nil else { return KeyState(status.failure) }
             if case .failure(let error) = status.lastProof { return KeyState(error) }
-            if verificationFailure.isRaised {
+            if hasMadeBadSignature {
                 return .degraded("A signature did not verify against the key's own public key, and was not released.")
             }
             if let complaint = status.backendComplaint { return .degraded(complaint) }
@@ -134,28 +146,25 @@ public final class KeyHandle: Sendable {
     }
 
     /// Whether there was a verification failure.
-    package var hasMadeBadSignature: Bool { verificationFailure.isRaised }
+    package var hasMadeBadSignature: Bool { verificationFailure.isRaised.load(ordering: .relaxed) }
 
     // MARK: Signing
 
     /// Signs, and verifies the signature if `mode` requires it. A signature that fails verification is not returned. A
     /// key that is unavailable is down until it signs a proof again.
     public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
-        let (openKey, isSuspicious) = try current()
+        let openKey = try current()
         let signature: P256Signature
-        do {
-            signature = try await openKey.key.sign(digest)
-        } catch {
+        do { signature = try await openKey.key.sign(digest) } catch {
             if error.makesKeyDown { note(.failure(error)) }
             throw error
         }
-        if openKey.key.proofSchedule != .unlimited, (proofAge ?? .seconds(1)) >= .seconds(1) {
-            // A proof would cost money or a login, so this signature counts as one.
-            try verify(signature, digest, with: openKey.verifier)
-            note(.success(.now))
-            return signature
+        // A proof by a key with a schedule would cost money or a login, so a signature for a request counts as one.
+        let isProof = openKey.key.proofSchedule != .unlimited && (proofAge ?? .seconds(1)) >= .seconds(1)
+        if isProof || openKey.isVerificationDue(mode, isSuspicious: hasMadeBadSignature) {
+            try verify(signature, digest, by: openKey.key)
         }
-        if openKey.verifier.isDue(suspicious: isSuspicious) { try verify(signature, digest, with: openKey.verifier) }
+        if isProof { note(.success(.now)) }
         return signature
     }
 
@@ -165,9 +174,9 @@ public final class KeyHandle: Sendable {
     @discardableResult
     package func prove() async -> KeyError? {
         do throws(KeyError) {
-            let (openKey, _) = try current()
+            let key = try current().key
             let digest = ProofOfPossession().digest
-            try verify(try await openKey.key.sign(digest), digest, with: openKey.verifier)
+            try verify(try await key.sign(digest), digest, by: key)
             note(.success(.now))
             return nil
         } catch {
@@ -198,18 +207,18 @@ public final class KeyHandle: Sendable {
         return .now - last >= schedule.retryInterval
     }
 
-    private func current() throws(KeyError) -> (OpenKey, isSuspicious: Bool) {
+    private func current() throws(KeyError) -> OpenKey {
         try status.withLock { status throws(KeyError) in
             guard let openKey = status.openKey else { throw status.failure }
-            return (openKey, verificationFailure.isRaised)
+            return openKey
         }
     }
 
     private func verify(
-        _ signature: P256Signature, _ digest: SHA256Digest, with verifier: SignatureVerifier
+        _ signature: P256Signature, _ digest: SHA256Digest, by key: any SigningKey
     ) throws(KeyError) {
-        guard !verifier.isValid(signature, for: digest) else { return }
-        verificationFailure.raise()
+        guard !key.publicKey.verifies(signature, of: digest) else { return }
+        verificationFailure.isRaised.store(true, ordering: .relaxed)
         badSignatures.increment()
         recordState()
         logger.critical("A signature did not verify against the key's public key; it was not released", metadata: name)
@@ -229,7 +238,7 @@ public final class KeyHandle: Sendable {
             return fail(with: .unfit("The key's public key is not the one in the configured PEM: this is another key."))
         }
         status.withLock { status in
-            status.openKey = OpenKey(key, mode: mode)
+            status.openKey = OpenKey(key)
             (status.lastProof, status.lastAttempt) = (nil, nil)
         }
     }
@@ -245,11 +254,7 @@ public final class KeyHandle: Sendable {
 
     func note(_ health: KeyBackendHealth) {
         status.withLock { status in
-            if case .degraded(let sentence) = health {
-                status.backendComplaint = sentence
-            } else {
-                status.backendComplaint = nil
-            }
+            status.backendComplaint = if case .degraded(let sentence) = health { sentence } else { nil }
         }
         recordState()
     }

@@ -17,10 +17,7 @@ public final class KeyRing: Sendable {
     /// Shared with the next ring, because tokens should not be opened in parallel.
     package let opening: AsyncMutex
 
-    private struct Backend {
-        let type: any KeyBackend.Type
-        let settings: PluginSettings
-    }
+    private typealias Backend = (type: any KeyBackend.Type, settings: PluginSettings)
 
     package func type(for scheme: String) -> (any KeyBackend.Type)? { backends[scheme]?.type }
 
@@ -37,7 +34,7 @@ public final class KeyRing: Sendable {
         var byScheme: [String: Backend] = [:]
         for type in backends {
             let settings = settings.backendSettings[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
-            byScheme[type.scheme] = Backend(type: type, settings: settings)
+            byScheme[type.scheme] = (type, settings)
         }
         self.backends = byScheme
         opening = predecessor?.opening ?? AsyncMutex()

@@ -27,7 +27,7 @@ final class ClientUsage: Sendable {
         let count = max(0, count)
         return try state.withLock { state throws(RateLimitRefusal) in
             state.advance(within: limits, to: moment)
-            state.give(back, within: limits)
+            state.take(-back, within: limits)
             try state.refuse(count, over: limits, moment)
             state.take(count, within: limits)
             let standing = state.standing(within: limits, moment)
@@ -67,16 +67,11 @@ private struct State {
         missing = min(max(0, missing - regained), Double(rate.burst))
     }
 
+    /// - Parameter count: negative to give requests back.
     mutating func take(_ count: Int, within limits: ClientLimits) {
-        if limits.rate != nil { missing += Double(count) }
-        // The sum is within the quota, so it cannot overflow.
-        if limits.dailyQuota != nil { usedToday += count }
-    }
-
-    mutating func give(_ count: Int, within limits: ClientLimits) {
-        if limits.rate != nil { missing = max(0, missing - Double(count)) }
-        // A new day may have begun since the requests were taken.
-        if limits.dailyQuota != nil { usedToday = max(0, usedToday - count) }
+        // A new day may have begun since the requests were taken. A sum within the quota cannot overflow.
+        if limits.rate != nil { missing = max(0, missing + Double(count)) }
+        if limits.dailyQuota != nil { usedToday = max(0, usedToday + count) }
     }
 
     /// Checks the quota first, because it takes longer to reset.

@@ -46,13 +46,6 @@ final class AccessRule: Sendable {
     }
 }
 
-/// Whether a client may have something signed, and which rule decides.
-public enum PolicyDecision: Equatable, Sendable {
-    /// - Parameter by: the origin of the rule.
-    case allowed(by: String)
-    case denied(Denial)
-}
-
 /// A denied part of a request. The description names only what the client itself requested.
 public struct Denial: Error, Equatable, Sendable {
     /// The first thing that no rule allows, in the order app, feature, key, product, offer.
@@ -94,16 +87,10 @@ extension Denial: CustomStringConvertible {
 
 /// The rules that allow the known parts of a request. There is at least one.
 struct MatchingRules: Sendable {
-    private let client: String
+    fileprivate let client: String
     /// The origin of the first rule in `rules`; the origin of the client before the first match.
-    private var origin: String
-    private var rules: [AccessRule]
-
-    init(client: String, origin: String, rules: [AccessRule]) {
-        self.client = client
-        self.origin = origin
-        self.rules = rules
-    }
+    fileprivate var origin: String
+    fileprivate var rules: [AccessRule]
 
     /// Whether a rule allows all products and offers, so that those of the request need no check.
     var allowsEverySubject: Bool { rules.contains(where: \.allowsEverySubject) }

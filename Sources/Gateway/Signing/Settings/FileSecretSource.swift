@@ -38,10 +38,19 @@ public struct FileSecretSource: SecretSource {
     }
 
     private func read(_ path: String) throws(KeyError) -> Secret {
+        func unreadable() -> KeyError {
+            .secretUnavailable("The secret in \(path) cannot be read: \(String(cString: strerror(errno))).")
+        }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        guard descriptor >= 0 else { throw unreadable() }
         defer { close(descriptor) }
-        try requireFile(descriptor, path)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw unreadable() }
+        // A read from a FIFO could wait for a writer.
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .secretUnavailable("\(path) is not a file.") }
+        if status.st_mode & 0o077 != 0 {
+            logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
+        }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.maximumLength + 1, alignment: 1)
         defer {
             Secret.wipe(room)
@@ -51,39 +60,20 @@ public struct FileSecretSource: SecretSource {
         while count < room.count {
             let result = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
             if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw unreadable(path, errno) }
+            guard result >= 0 else { throw unreadable() }
             if result == 0 { break }
             count += result
         }
         guard count <= Self.maximumLength else {
             throw .secretUnavailable("The secret in \(path) is longer than \(Self.maximumLength) bytes.")
         }
-        return try secret(UnsafeRawBufferPointer(rebasing: room[..<count]), from: path)
+        // Remove one line break (LF or CR LF) at the end, because editors and `echo` add one.
+        if count > 0, room[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, room[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+        guard count > 0 else { throw .secretUnavailable("The secret in \(path) is empty.") }
+        return Secret(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
     /// In bytes. PINs and passphrases are far shorter.
     private static let maximumLength = 4096
-
-    /// Removes one line break (LF or CR LF) at the end, because editors and `echo` add one.
-    private func secret(_ content: UnsafeRawBufferPointer, from path: String) throws(KeyError) -> Secret {
-        var count = content.count
-        if count > 0, content[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-        if count > 0, content[count - 1] == UInt8(ascii: "\r") { count -= 1 }
-        guard count > 0 else { throw .secretUnavailable("The secret in \(path) is empty.") }
-        return Secret(UnsafeRawBufferPointer(rebasing: content[..<count]))
-    }
-
-    /// Throws unless it is a regular file: a read from a FIFO could wait for a writer.
-    private func requireFile(_ descriptor: Int32, _ path: String) throws(KeyError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .secretUnavailable("\(path) is not a file.") }
-        if status.st_mode & 0o077 != 0 {
-            logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
-        }
-    }
-
-    private func unreadable(_ path: String, _ code: Int32) -> KeyError {
-        .secretUnavailable("The secret in \(path) cannot be read: \(String(cString: strerror(code))).")
-    }
 }

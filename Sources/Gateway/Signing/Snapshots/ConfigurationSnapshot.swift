@@ -11,11 +11,10 @@ public final class ConfigurationSnapshot: Sendable {
     public let clients: ClientDirectory
     /// Nil for a gateway without an audit log.
     public let audit: SigningAudit?
-    private let accounts: [AccountSettings]
-    private let clientSettings: [ClientSettings]
-    let proofInterval: Duration
+    private let settings: GatewaySettings
+    var proofInterval: Duration { settings.proofInterval }
     /// The signal that the snapshot is released and its last request has ended.
-    let onRelease: AsyncSignal
+    var onRelease: AsyncSignal { dispatcher.snapshotLease.onRelease }
 
     /// Opens no key.
     ///
@@ -24,29 +23,22 @@ public final class ConfigurationSnapshot: Sendable {
     ///   - rejected: the keys of a rejected configuration. A PIN that was refused there is not tried again.
     public init(
         _ settings: GatewaySettings, features: [ServedFeature], backends: [any KeyBackend.Type],
-        secrets: any SecretSource,
-        grants: GrantIssuer = GrantIssuer(), inheriting predecessor: ConfigurationSnapshot? = nil,
-        rejected: KeyRing? = nil,
-        audit: SigningAudit? = nil
+        secrets: any SecretSource, grants: GrantIssuer = GrantIssuer(),
+        inheriting predecessor: ConfigurationSnapshot? = nil, rejected: KeyRing? = nil, audit: SigningAudit? = nil
     ) {
         self.audit = audit
-        accounts = settings.accounts
-        clientSettings = settings.clients
-        proofInterval = settings.proofInterval
+        self.settings = settings
         ring = KeyRing(
             settings, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)
-        let snapshotLease = SnapshotLease()
-        onRelease = snapshotLease.onRelease
         clients = ClientDirectory(settings, inheriting: predecessor?.clients)
-        dispatcher = Dispatcher(
-            settings, features: features, ring: ring, snapshotLease: snapshotLease, grants: grants, audit: audit)
+        dispatcher = Dispatcher(settings, features: features, ring: ring, grants: grants, audit: audit)
     }
 
     /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
     /// leave nothing in the register.
     public func declareKeys() {
-        audit?.keyStates.declare(accounts, clients: clientSettings, at: ClockMonitor.systemTime())
+        audit?.keyStates.declare(settings.accounts, clients: settings.clients, at: ClockMonitor.systemTime())
     }
 }
 

@@ -58,8 +58,8 @@ struct PolicyCommand: AsyncParsableCommand {
             let warning = unconfigured(in: configuration)
             let (origin, denial): (String, Denial?) =
                 switch decision {
-                case .allowed(let rule): (rule, nil)
-                case .denied(let denial): (denial.origin, denial)
+                case .success(let rule): (rule, nil)
+                case .failure(let denial): (denial.origin, denial)
                 }
             let members: JSONMembers = [
                 "allowed": denial == nil, "decidedBy": origin, "reason": denial?.description, "warning": warning,

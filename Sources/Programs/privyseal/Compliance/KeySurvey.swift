@@ -1,6 +1,5 @@
 import AuditLog
 import ComplianceReport
-import Crypto
 import GatewayConfiguration
 import KeyLifecycle
 import Signing
@@ -86,9 +85,7 @@ struct KeySurvey {
             let signingKey = try await backend.key(key.address.selector)
             let digest = ProofOfPossession().digest
             let signature = try await signingKey.sign(digest)
-            guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes),
-                signingKey.publicKey.isValidSignature(parsed, for: digest)
-            else { return .wrong }
+            guard signingKey.publicKey.verifies(signature, of: digest) else { return .wrong }
             return .valid(at: ClockMonitor.systemTime())
         } catch {
             return .unavailable("\(error)")

@@ -51,10 +51,10 @@ extension Logger.Level {
 /// The last warnings and errors, for `privyseal status`.
 final class RecentEvents: Sendable {
     private static let limit = 20
-    private let events = Mutex<[ProcessStatus.Event]>([])
+    private let events = Mutex<[ProcessEvent]>([])
 
     func note(_ line: LogLine) {
-        let event = ProcessStatus.Event(
+        let event = ProcessEvent(
             time: ClockMonitor.systemTime().text, level: line.level.rawValue, message: line.message)
         events.withLock { events in
             if events.count == Self.limit { events.removeFirst() }
@@ -63,5 +63,5 @@ final class RecentEvents: Sendable {
     }
 
     /// Oldest first.
-    var all: [ProcessStatus.Event] { events.withLock { $0 } }
+    var all: [ProcessEvent] { events.withLock { $0 } }
 }

@@ -4,15 +4,14 @@ import GatewayHTTP
 import TransparencyLog
 
 struct AdminService: Administration {
-    let path: String
+    let version = Version.text
+    let configuration: String
     let begun = ContinuousClock.now
     let recent: RecentEvents
     let reloader: Reloader
 
-    func process() -> ProcessStatus {
-        ProcessStatus(
-            version: Version.text, begun: begun, configuration: path, lastReload: reloader.last, events: recent.all)
-    }
+    var lastReload: ProcessEvent? { reloader.last }
+    var events: [ProcessEvent] { recent.all }
 
     func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome {
         await reloader.reload(isTrial: isTrial, by: actor)

@@ -62,7 +62,7 @@ struct GatewayService {
         let reloader = Reloader(
             path: path, configuration, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners,
             manager: manager)
-        let administration = AdminService(path: path, recent: recent, reloader: reloader)
+        let administration = AdminService(configuration: path, recent: recent, reloader: reloader)
         let servers = try listeners.settings.map { settings in
             let routes =
                 switch settings.name {

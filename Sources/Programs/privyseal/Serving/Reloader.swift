@@ -25,7 +25,7 @@ final class Reloader: Service {
         var configuration: GatewayConfiguration
         /// The keys of a refused configuration: a PIN that failed is not tried again.
         var rejected: KeyRing?
-        var last: ProcessStatus.Event?
+        var last: ProcessEvent?
     }
 
     private let path: String
@@ -53,7 +53,7 @@ final class Reloader: Service {
         (orders, order) = AsyncStream.makeStream()
     }
 
-    var last: ProcessStatus.Event? { state.withLock { $0.last } }
+    var last: ProcessEvent? { state.withLock { $0.last } }
 
     func run() async throws {
         await withGracefulShutdownHandler {
@@ -201,7 +201,7 @@ final class Reloader: Service {
         if level < .error {
             Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
         }
-        let event = ProcessStatus.Event(time: ClockMonitor.systemTime().text, level: name, message: message)
+        let event = ProcessEvent(time: ClockMonitor.systemTime().text, level: name, message: message)
         let configuration = state.withLock { state in
             state.last = event
             return state.configuration

@@ -2,14 +2,11 @@ import Crypto
 import Foundation
 import GatewayConfiguration
 import HTTPTypes
-import HummingbirdCore
 import LegacyPromotionalOffer
-import NIOCore
 import PromotionalOffer
 import Signing
 import SigningKit
 import SigningKitTesting
-import Synchronization
 import Testing
 
 @testable import GatewayHTTP
@@ -159,21 +156,9 @@ struct ServiceTests {
         let head = HTTPRequest(
             method: method, scheme: nil, authority: nil, path: path,
             headerFields: body == nil ? [:] : [.contentType: "application/json"])
-        let response = await routes.respond(
-            to: Request(head: head, body: HummingbirdCore.RequestBody(buffer: ByteBuffer(string: body ?? ""))),
-            on: Connection(.public))
-        let collected = CollectedBody()
-        try await response.body.write(collected)
+        let (answer, bytes) = try await routes.answer(to: head, body: Array((body ?? "").utf8))
         return Answer(
-            status: response.status, headers: response.head.headerFields,
-            body: String(decoding: collected.bytes.withLock { $0 }, as: UTF8.self))
-    }
-
-    private final class CollectedBody: ResponseBodyWriter, Sendable {
-        let bytes = Mutex<[UInt8]>([])
-
-        func write(_ part: ByteBuffer) { bytes.withLock { $0 += part.readableBytesView } }
-        func finish(_ trailingHeaders: HTTPFields?) {}
+            status: answer.status, headers: answer.headerFields, body: String(decoding: bytes, as: UTF8.self))
     }
 
     private func post(

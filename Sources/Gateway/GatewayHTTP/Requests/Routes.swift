@@ -1,12 +1,14 @@
 import AuditKit
 import AuditLog
 import GatewayConfiguration
-import HTTPTypes
+public import HTTPTypes
 public import HummingbirdCore
 import KeyLifecycle
 import Logging
+import NIOCore
 import Signing
 import SigningKit
+import Synchronization
 import TraceContext
 
 /// The routes of a listener. It finds the route of each request, turns errors into problem documents, and reports each
@@ -71,6 +73,22 @@ public struct Routes: Sendable {
     }
 
     // MARK: Requests
+
+    /// Answers a request without a connection, for tests, also those of plugins.
+    public func answer(to head: HTTPRequest, body: [UInt8] = []) async throws -> (head: HTTPResponse, body: [UInt8]) {
+        let request = Request(head: head, body: HummingbirdCore.RequestBody(buffer: ByteBuffer(bytes: body)))
+        let response = await respond(to: request, on: Connection(.public))
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        return (response.head, collected.bytes.withLock { $0 })
+    }
+
+    private final class CollectedBody: ResponseBodyWriter, Sendable {
+        let bytes = Mutex<[UInt8]>([])
+
+        func write(_ part: ByteBuffer) { bytes.withLock { $0 += part.readableBytesView } }
+        func finish(_ trailingHeaders: HTTPFields?) {}
+    }
 
     func respond(to request: Request, on connection: Connection) async -> Response {
         let begun = ContinuousClock.now

@@ -20,10 +20,7 @@ enum ReportRecording {
             let log = try AuditComposition(audit, of: configuration).open(isServing: false)
             let event = AuditEvent.report(
                 subject: subject, id: id, digest: digest, hasPassed: hasPassed, actor: Client.operator.name)
-            var failure: AuditError?
-            do throws(AuditError) { try await log.record(event) } catch { failure = error }
-            await log.close()
-            if let failure { throw failure }
+            try await finally(log.close) { try await log.record(event) }
         } catch {
             StandardError.print("warning: the document could not be recorded in the audit log: \(error)")
             return nil

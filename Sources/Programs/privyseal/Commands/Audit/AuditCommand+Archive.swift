@@ -137,11 +137,9 @@ extension AuditCommand {
             guard let log = try AuditComposition.open(configuration, isServing: false) else { return }
             let event = AuditEvent.archive(
                 from: entries.lowerBound, to: entries.upperBound, actor: Client.operator.name)
-            do { try await log.record(event) } catch {
-                await log.close()
+            do { try await finally(log.close) { try await log.record(event) } } catch {
                 throw CommandError("Nothing was dropped, because it could not be recorded. \(error)")
             }
-            await log.close()
         }
 
         /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it. Two archivings would

@@ -74,11 +74,9 @@ extension AuditCommand {
             if let cosigner = AuditComposition(audit, of: configuration).cosigner(of: origin) {
                 if openCosigner {
                     let key: NoteVerifier
-                    do { key = try await cosigner.verifier() } catch {
-                        await cosigner.close()
+                    do { key = try await finally(cosigner.close) { try await cosigner.verifier() } } catch {
                         throw CommandError("The cosigner's key cannot be opened. \(error)")
                     }
-                    await cosigner.close()
                     if !verifiers.contains(where: { $0.text == key.text }) { verifiers.append(key) }
                 } else if verifiers.count == 1 {
                     StandardError.print(Self.hint)

@@ -149,14 +149,7 @@ extension DrillCommand {
         }
 
         private static func rehearse(_ environment: DrillEnvironment) async throws -> DrillRecord {
-            do {
-                let record = try await DrillRun(environment).perform()
-                await environment.target.close()
-                return record
-            } catch {
-                await environment.target.close()
-                throw error
-            }
+            try await finally(environment.target.close) { try await DrillRun(environment).perform() }
         }
 
         /// Performs the body, and cancels it at SIGINT or SIGTERM. Returns or throws when the body has cleaned up.

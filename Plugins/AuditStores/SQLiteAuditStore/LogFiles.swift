@@ -150,9 +150,7 @@ struct LogLocation: Hashable, Sendable {
     }
 
     /// The path of the search index: `.index.db` instead of `.db` at the end.
-    var index: String {
-        (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
-    }
+    var index: String { (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db" }
 }
 
 /// The write-ahead log of the writer: its length after the last commit, and its checkpoints.

@@ -13,9 +13,7 @@ struct KeyFile {
     /// In bytes. A key in PEM has about two hundred, an encrypted one about five hundred.
     static let maximumSize = 16 << 10
 
-    func key() throws(KeyError) -> LibCryptoKey {
-        try key(from: read())
-    }
+    func key() throws(KeyError) -> LibCryptoKey { try key(from: read()) }
 
     func read() throws(KeyError) -> SecureBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)

@@ -69,9 +69,7 @@ public struct P8Backend: KeyBackend {
         KeyBackendReport(health: await health(), name: path.split(separator: "/").last.map(String.init) ?? path)
     }
 
-    public func close() async {
-        await key.close()
-    }
+    public func close() async { await key.close() }
 }
 
 /// Reads a key for its import into a token, in the same way as for signing.

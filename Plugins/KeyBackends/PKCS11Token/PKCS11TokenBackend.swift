@@ -85,9 +85,7 @@ public final class PKCS11TokenBackend: KeyBackend {
         }
     }
 
-    public func health() async -> KeyBackendHealth {
-        pool.report.health
-    }
+    public func health() async -> KeyBackendHealth { pool.report.health }
 
     public func report() async -> KeyBackendReport {
         let (health, figures) = pool.report

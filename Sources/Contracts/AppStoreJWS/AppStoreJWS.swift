@@ -49,9 +49,7 @@ public struct JWSAnswer: JSONWritable, Sendable {
         self.grant = grant
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writeMembers(to: &$0) }
-    }
+    public func write(to writer: inout JSONWriter) { writer.object { writeMembers(to: &$0) } }
 
     /// Writes the members without braces, for a response with further members.
     public func writeMembers(to writer: inout JSONWriter) {

@@ -27,9 +27,7 @@ public final class JSONDocument: Sendable {
         return node.isEscaped ? JSONEscape.resolve(content)[...] : content
     }
 
-    func string(of node: JSONNode) -> String {
-        String(decoding: characters(of: node), as: UTF8.self)
-    }
+    func string(of node: JSONNode) -> String { String(decoding: characters(of: node), as: UTF8.self) }
 }
 
 /// A value of a parsed text: its range, and the node after all its content.

@@ -49,13 +49,9 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
-    public mutating func object(_ members: (inout JSONWriter) -> Void) {
-        container("{", "}", members)
-    }
+    public mutating func object(_ members: (inout JSONWriter) -> Void) { container("{", "}", members) }
 
-    public mutating func array(_ elements: (inout JSONWriter) -> Void) {
-        container("[", "]", elements)
-    }
+    public mutating func array(_ elements: (inout JSONWriter) -> Void) { container("[", "]", elements) }
 
     // MARK: Members
 

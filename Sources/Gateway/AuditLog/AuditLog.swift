@@ -80,9 +80,7 @@ public final class AuditLog: Service {
     // MARK: Recording
 
     /// Returns when the entry is durable.
-    public func record(_ event: AuditEvent) async throws(AuditError) {
-        try await record([entry(event)])
-    }
+    public func record(_ event: AuditEvent) async throws(AuditError) { try await record([entry(event)]) }
 
     package func record(_ entries: [AuditEntry], answers: Int? = nil) async throws(AuditError) {
         _ = try await queue.enter(AuditQueue.Group(entries: entries), answers: answers)

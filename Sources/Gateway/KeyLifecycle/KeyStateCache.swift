@@ -34,9 +34,7 @@ public final class KeyStateCache: KeyStates {
 
     // MARK: Queries
 
-    public func account(_ issuerID: String) -> AccountKeys {
-        state.withLock { $0.account(issuerID) }
-    }
+    public func account(_ issuerID: String) -> AccountKeys { state.withLock { $0.account(issuerID) } }
 
     /// The records by key ID, including adopted keys that are not recorded yet.
     public var records: [String: KeyLifecycleRecord] { state.withLock { $0.records } }
@@ -45,9 +43,7 @@ public final class KeyStateCache: KeyStates {
     var accounts: [AccountSettings] { state.withLock { $0.accounts } }
 
     /// Whether the account has dual control. If it is no longer configured, the setting of any other account counts.
-    func hasDualControl(_ issuerID: String) -> Bool {
-        counted(issuerID).contains(where: \.hasDualControl)
-    }
+    func hasDualControl(_ issuerID: String) -> Bool { counted(issuerID).contains(where: \.hasDualControl) }
 
     /// Whether `operator` counts as an administrator in the account.
     func countsOperator(_ issuerID: String) -> Bool {

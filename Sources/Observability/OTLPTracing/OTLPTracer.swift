@@ -82,14 +82,10 @@ public struct Sampler: Sendable {
     }
 
     /// The context of a new span: a child of `parent`, or the first of a new trace.
-    func span(under parent: TraceContext?) -> TraceContext {
-        parent?.child() ?? .fresh { samples($0) }
-    }
+    func span(under parent: TraceContext?) -> TraceContext { parent?.child() ?? .fresh { samples($0) } }
 
     /// Uses the last seven bytes of the ID, as other samplers do, so that all systems on a trace decide alike.
-    func samples(_ trace: TraceID) -> Bool {
-        trace.low & (1 << Self.bits - 1) < threshold
-    }
+    func samples(_ trace: TraceID) -> Bool { trace.low & (1 << Self.bits - 1) < threshold }
 }
 
 private enum TraceContextKey: InstrumentationContextKey {

@@ -29,9 +29,7 @@ struct ExpositionWriter {
         append(labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n")
     }
 
-    private mutating func append(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
-    }
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// As Go formats it: whole numbers without a fraction.
     static func number(_ value: Double) -> String {

@@ -13,9 +13,7 @@ public struct PKCS11Error: Error, Hashable, Sendable {
 }
 
 extension PKCS11Error: CustomStringConvertible {
-    public var description: String {
-        detail ?? "\(function.name) answered \(returnValue)"
-    }
+    public var description: String { detail ?? "\(function.name) answered \(returnValue)" }
 }
 
 /// The functions of Cryptoki and p11-kit in use.

@@ -62,9 +62,7 @@ public struct ReturnValue: RawRepresentable, Hashable, Sendable {
 
 extension ReturnValue: CustomStringConvertible {
     /// The name in the standard, such as `CKR_PIN_INCORRECT`, or the number of a value without a name.
-    public var description: String {
-        Self.names[rawValue] ?? "CKR 0x" + String(rawValue, radix: 16)
-    }
+    public var description: String { Self.names[rawValue] ?? "CKR 0x" + String(rawValue, radix: 16) }
 }
 
 extension ReturnValue {

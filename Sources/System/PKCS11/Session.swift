@@ -55,9 +55,7 @@ public final class Session: Sendable {
     }
 
     /// `C_Logout`, for all sessions of this process with the token.
-    public func logout() throws(PKCS11Error) {
-        try call(.logout, \.C_Logout) { $0(handle) }
-    }
+    public func logout() throws(PKCS11Error) { try call(.logout, \.C_Logout) { $0(handle) } }
 
     /// Sets the user's PIN (`C_InitPIN`). The security officer must be logged in.
     public func initializePIN(_ pin: [UInt8]) throws(PKCS11Error) {
@@ -66,14 +64,10 @@ public final class Session: Sendable {
     }
 
     /// `C_CloseSession`. The token logs out when its last session closes.
-    public func close() throws(PKCS11Error) {
-        try call(.closeSession, \.C_CloseSession) { $0(handle) }
-    }
+    public func close() throws(PKCS11Error) { try call(.closeSession, \.C_CloseSession) { $0(handle) } }
 
     /// Leaves the session to `Module.closeAbandoned`. The caller must not use it any more. Any thread may call this.
-    public func abandon() {
-        module.abandoned.withLock { $0.append(self) }
-    }
+    public func abandon() { module.abandoned.withLock { $0.append(self) } }
 
     static func login(
         _ functions: UnsafeMutablePointer<CK_FUNCTION_LIST>, _ handle: UInt, _ user: User,

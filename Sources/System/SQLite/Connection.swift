@@ -47,9 +47,7 @@ public final class Connection {
     }
 
     /// Sets how long to wait for a lock of another connection.
-    public func wait(milliseconds: Int) {
-        sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
-    }
+    public func wait(milliseconds: Int) { sqlite3_busy_timeout(handle, Int32(clamping: milliseconds)) }
 
     /// Refuses longer values: a malicious file can claim any length without having it.
     public func limitValues(to bytes: Int) {
@@ -84,9 +82,7 @@ public final class Connection {
     public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") != 0 }
 
     /// The database file as SQLite opened it, with symbolic links resolved.
-    public var path: String {
-        sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? ""
-    }
+    public var path: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "" }
 
     func check(_ code: Int32) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }

@@ -125,7 +125,5 @@ public struct Watchdog: Sendable {
 
 /// The environment, with the variables that a service manager sets.
 public enum Environment {
-    public static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
+    public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

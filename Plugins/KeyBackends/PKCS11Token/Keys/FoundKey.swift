@@ -16,9 +16,7 @@ struct FoundKey: Sendable {
     }
 
     /// For messages, with the ID as in a URI.
-    var name: String {
-        "the key \"\(shownLabel)\"" + (id.isEmpty ? "" : " (id=\(Self.escaped(id)))")
-    }
+    var name: String { "the key \"\(shownLabel)\"" + (id.isEmpty ? "" : " (id=\(Self.escaped(id)))") }
 
     /// `name`, for the beginning of a sentence.
     var sentence: String { "T" + name.dropFirst() }
@@ -113,7 +111,5 @@ extension FoundKey {
         return faults
     }
 
-    private static func text(_ flag: Bool?) -> String {
-        flag.map { $0 ? "true" : "false" } ?? "missing"
-    }
+    private static func text(_ flag: Bool?) -> String { flag.map { $0 ? "true" : "false" } ?? "missing" }
 }

@@ -41,9 +41,7 @@ extension TokenKey {
         _ = noteFailure(error, pause: KeyFailurePause.shortestAfterHang)
     }
 
-    func hangEnded() {
-        failures.hanging.subtract(1, ordering: .relaxed)
-    }
+    func hangEnded() { failures.hanging.subtract(1, ordering: .relaxed) }
 
     /// - Returns: whether a pause begins or becomes longer.
     private func noteFailure(_ error: KeyError, pause: UInt64) -> Bool {
@@ -90,9 +88,7 @@ extension TokenKey {
         if let error { throw error }
     }
 
-    func endTrial() {
-        failures.failurePause.withLock { $0?.isTried = false }
-    }
+    func endTrial() { failures.failurePause.withLock { $0?.isTried = false } }
 
     /// The operator orders a trial: the next request tries the key, however long its pause still is.
     func endFailurePause() {

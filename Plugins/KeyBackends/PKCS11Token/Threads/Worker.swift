@@ -35,9 +35,7 @@ final class Worker: Sendable {
     }
 
     /// Restarts the time of the current job, which makes progress: its next call begins.
-    func noteProgress() {
-        state.withLock { if $0.begun != 0 { $0.begun = Clock.nanoseconds() } }
-    }
+    func noteProgress() { state.withLock { if $0.begun != 0 { $0.begun = Clock.nanoseconds() } } }
 
     /// Nanoseconds since the start of the current job or its last `noteProgress`; nil without a job.
     var busyFor: UInt64? {
@@ -56,14 +54,10 @@ final class Worker: Sendable {
     }
 
     /// Runs `body` when the thread ends. Without effect if it has ended already.
-    func atEnd(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onEnd = body }
-    }
+    func atEnd(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onEnd = body } }
 
     /// Ends the thread after the current job, and drops the other jobs.
-    func end() {
-        _ = removeJobsAndEnd()
-    }
+    func end() { _ = removeJobsAndEnd() }
 
     private func removeJobsAndEnd() -> [(due: UInt64, job: Job)] {
         let jobs = state.withLock { state in

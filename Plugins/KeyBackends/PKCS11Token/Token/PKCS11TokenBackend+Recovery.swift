@@ -199,9 +199,7 @@ struct TokenRecovery {
     }
 
     /// A session was lost after it had signed: the measure that helped before may help again at once.
-    mutating func noteLossOfGoodSession() {
-        attempts = min(attempts, 1)
-    }
+    mutating func noteLossOfGoodSession() { attempts = min(attempts, 1) }
 
     /// Records that the token has too few sessions now.
     ///

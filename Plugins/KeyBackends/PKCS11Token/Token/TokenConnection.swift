@@ -146,9 +146,7 @@ final class TokenConnection: Sendable {
     }
 
     /// Whether the module was initialised again since the keys were found, or keys are missing.
-    var needsSearch: Bool {
-        keysGeneration != module.generation || keys.values.contains { !$0.isPresent }
-    }
+    var needsSearch: Bool { keysGeneration != module.generation || keys.values.contains { !$0.isPresent } }
 
     /// Whether there are keys, and the token has none of them now.
     var hasNoKey: Bool { !keys.isEmpty && !keys.values.contains { $0.isPresent } }

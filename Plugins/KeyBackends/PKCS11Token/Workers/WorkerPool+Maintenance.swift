@@ -7,14 +7,10 @@ extension WorkerPool {
     /// Whether the pool would replace a thread whose call hangs.
     var canReplaceThread: Bool { state.withLock { $0.hungCalls < stuckLimit } }
 
-    func want(_ count: Int) {
-        state.withLock { ($0.wanted, $0.allowed) = (count, count) }
-    }
+    func want(_ count: Int) { state.withLock { ($0.wanted, $0.allowed) = (count, count) } }
 
     /// The token may have sessions for all signing workers again.
-    func allowAll() {
-        state.withLock { $0.allowed = $0.wanted }
-    }
+    func allowAll() { state.withLock { $0.allowed = $0.wanted } }
 
     /// The token has no session for the missing signing workers now.
     func dropMissingWorkers(because reason: String) {

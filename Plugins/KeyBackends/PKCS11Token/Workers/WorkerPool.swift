@@ -143,9 +143,7 @@ struct Job: Sendable {
     /// Whether the job tries a failing key; other jobs are not signed with such a key.
     var isTrial = false
 
-    func answer(_ answer: Answer) {
-        caller.resume(returning: answer)
-    }
+    func answer(_ answer: Answer) { caller.resume(returning: answer) }
 }
 
 /// The metrics of a token's signing workers. Each metric is created once per pool, so that an update takes no lock.

@@ -23,9 +23,7 @@ public struct SearchCoverage: Hashable, Sendable {
     }
 
     /// Describes counts. Nil if they did not use the index.
-    public var countSentence: String? {
-        sentence("an entry that it omits is not counted")
-    }
+    public var countSentence: String? { sentence("an entry that it omits is not counted") }
 
     private func sentence(_ result: String) -> String? {
         guard byIndex > 0 else { return nil }

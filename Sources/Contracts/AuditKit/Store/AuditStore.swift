@@ -65,6 +65,7 @@ public protocol AuditContent: AnyObject {
 extension AuditContent {
     /// Nil for an entry that is missing.
     public func entry(at index: Int) throws(AuditStoreError) -> StoredEntry? {
+        guard (0..<Int.max).contains(index) else { return nil }
         var found: StoredEntry?
         try entries(in: index..<index + 1) { entry in
             found = entry

@@ -140,9 +140,7 @@ struct CheckpointSchedule {
     var largestExternalSize: Int { stops.lazy.filter { $0.source == .external }.map(\.size).max() ?? 0 }
 
     /// Sorted by size; at equal size, external checkpoints come last.
-    var inOrder: [Stop] {
-        stops.sorted { ($0.size, $0.source.rawValue) < ($1.size, $1.source.rawValue) }
-    }
+    var inOrder: [Stop] { stops.sorted { ($0.size, $0.source.rawValue) < ($1.size, $1.source.rawValue) } }
 }
 
 /// Visits stored notes one by one.

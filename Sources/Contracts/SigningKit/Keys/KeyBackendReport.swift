@@ -66,9 +66,7 @@ public struct KeyBackendReport: Hashable, Sendable {
 
 extension KeyBackend {
     /// The default implementation reports health only.
-    public func report() async -> KeyBackendReport {
-        KeyBackendReport(health: await health())
-    }
+    public func report() async -> KeyBackendReport { KeyBackendReport(health: await health()) }
 }
 
 public enum KeyBackendHealth: Hashable, Sendable {

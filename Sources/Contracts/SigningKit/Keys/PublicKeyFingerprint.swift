@@ -29,9 +29,7 @@ public struct PublicKeyFingerprint: Hashable, Sendable {
 
 extension PublicKeyFingerprint: CustomStringConvertible {
     /// `sha256:` and 64 lower-case digits.
-    public var description: String {
-        "sha256:" + Hexadecimal.encode(bytes)
-    }
+    public var description: String { "sha256:" + Hexadecimal.encode(bytes) }
 }
 
 extension PublicKeyFingerprint: Codable {

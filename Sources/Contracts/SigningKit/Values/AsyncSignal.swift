@@ -12,9 +12,7 @@ public final class AsyncSignal: Sendable {
         case awaited(CheckedContinuation<Void, Never>)
     }
 
-    public func signal() {
-        wake(remember: true)
-    }
+    public func signal() { wake(remember: true) }
 
     /// Returns after `signal()`, after `duration`, or when the task is cancelled.
     public func wait(atMost duration: Duration) async {

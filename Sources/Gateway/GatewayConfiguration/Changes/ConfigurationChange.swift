@@ -17,9 +17,7 @@ public struct ConfigurationChange: Hashable, Sendable {
 
 extension ConfigurationChange: CustomStringConvertible {
     /// Such as `clients[shop].rate.perSecond: changes from 50 to 100.`
-    public var description: String {
-        "\(path): \(sentence)\(needsRestart ? ", which needs a restart" : "")."
-    }
+    public var description: String { "\(path): \(sentence)\(needsRestart ? ", which needs a restart" : "")." }
 
     private var sentence: String {
         switch kind {

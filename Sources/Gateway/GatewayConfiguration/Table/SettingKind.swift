@@ -79,9 +79,7 @@ extension SettingKind where Value: SettingSection {
 }
 
 extension SettingKind<Bool> {
-    static var boolean: Self {
-        .parsed("`true` or `false`", as: .boolean) { $0 == "true" }
-    }
+    static var boolean: Self { .parsed("`true` or `false`", as: .boolean) { $0 == "true" } }
 }
 
 extension SettingKind<Int> {

@@ -99,14 +99,7 @@ struct AuditRoutes {
     @Sendable private func entry(_ request: Request, _ scope: RequestScope) async throws -> Response {
         _ = try QueryString(request.uri.query, allowing: [])
         let index = try Self.index(scope)
-        let (entry, begin) = try await read { reader -> (StoredEntry?, Int) in
-            var found: StoredEntry?
-            try reader.entries(in: index..<index + 1) { (entry) throws(AuditStoreError) in
-                found = entry
-                return false
-            }
-            return (found, try reader.firstIndex())
-        }
+        let (entry, begin) = try await read { reader in (try reader.entry(at: index), try reader.firstIndex()) }
         guard let entry else {
             throw Problem(
                 .notFound,

@@ -126,7 +126,5 @@ public struct Digest256: Hashable, Sendable {
 
 extension Digest256: CustomStringConvertible {
     /// 64 lower-case hexadecimal digits.
-    public var description: String {
-        withUnsafeBytes(of: words) { Hexadecimal.encode($0) }
-    }
+    public var description: String { withUnsafeBytes(of: words) { Hexadecimal.encode($0) } }
 }

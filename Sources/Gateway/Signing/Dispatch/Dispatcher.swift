@@ -104,9 +104,7 @@ public struct Dispatcher: Sendable {
     }
 
     /// The issuer ID of an app's account; nil for an app that is not configured.
-    public func issuerID(ofApp bundleID: String) -> String? {
-        apps[ExactText(bundleID)]?.issuerID
-    }
+    public func issuerID(ofApp bundleID: String) -> String? { apps[ExactText(bundleID)]?.issuerID }
 
     /// The origin of the rule that allows a client's request, or why it is denied. It does not check that the names
     /// exist.
@@ -147,7 +145,5 @@ public struct GrantIssuer: Sendable {
         self.nonce = nonce
     }
 
-    public func issue(for app: AppIdentity) -> Grant {
-        Grant(app: app, issuedAt: now(), nonce: nonce())
-    }
+    public func issue(for app: AppIdentity) -> Grant { Grant(app: app, issuedAt: now(), nonce: nonce()) }
 }

@@ -12,9 +12,7 @@ public struct FileSecretSource: SecretSource {
         self.credentialsDirectory = credentialsDirectory
     }
 
-    public func secret(_ reference: String) throws(KeyError) -> Secret {
-        try read(try path(of: reference))
-    }
+    public func secret(_ reference: String) throws(KeyError) -> Secret { try read(try path(of: reference)) }
 
     private func path(of reference: String) throws(KeyError) -> String {
         if reference.hasPrefix("/") { return reference }

@@ -113,7 +113,7 @@ struct AdminClient {
     /// - Parameter what: what the file should hold. The library's error has no reason that helps.
     private static func pem<Value>(_ path: String, _ what: String, _ read: (String) throws -> Value) throws -> Value {
         do { return try read(path) } catch {
-            throw AuditSetupError("\(path) cannot be read as \(what) in PEM.")
+            throw CommandError("\(path) cannot be read as \(what) in PEM.")
         }
     }
 }

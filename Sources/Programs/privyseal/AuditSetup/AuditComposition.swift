@@ -27,8 +27,8 @@ struct AuditComposition {
     /// - Parameters:
     ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
     ///   - keyStates: gets the register of keys.
-    /// - Throws: `AuditSetupError`.
-    func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(AuditSetupError) -> AuditLog {
+    /// - Throws: `CommandError`.
+    func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
         let file = CheckpointFile(audit.checkpoints.file.path)
         let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
@@ -53,14 +53,14 @@ struct AuditComposition {
         _ configuration: GatewayConfiguration, isServing: Bool, keyStates: KeyStateCache = KeyStateCache()
     ) throws -> AuditLog? {
         guard let audit = configuration.audit else { return nil }
-        return try StandardError.attempt(78) { () throws(AuditSetupError) in
+        return try StandardError.attempt(78) { () throws(CommandError) in
             try AuditComposition(audit, of: configuration).open(isServing: isServing, keyStates: keyStates)
         }
     }
 
     // MARK: The log and its key
 
-    private func loadOrCreate() throws(AuditSetupError) -> NoteSigner {
+    private func loadOrCreate() throws(CommandError) -> NoteSigner {
         let file = AuditKeyFile(audit.key.path)
         let hasStore: Bool
         do { hasStore = try store.exists(at: location) } catch {
@@ -99,7 +99,7 @@ struct AuditComposition {
 
     /// A key without a database is a new one, or its database is lost. Checkpoints show which. Also refuses to create a
     /// log if another key signed checkpoints with its name: its file system may not be mounted.
-    private func requireNoCheckpoints(of signer: NoteSigner, hasKey: Bool) throws(AuditSetupError) {
+    private func requireNoCheckpoints(of signer: NoteSigner, hasKey: Bool) throws(CommandError) {
         let path = audit.checkpoints.file.path
         let known = hasKey ? try CheckpointFile(path).heads(signedBy: signer.verifier) : []
         if let size = known.map(\.size).max(), size > 0 {
@@ -114,8 +114,8 @@ struct AuditComposition {
                 + "origin.")
     }
 
-    private func refusal(_ sentences: String) -> AuditSetupError {
-        AuditSetupError("\(audit.section): \(sentences)")
+    private func refusal(_ sentences: String) -> CommandError {
+        CommandError("\(audit.section): \(sentences)")
     }
 
     /// Different for every log, even on machines with the same name.
@@ -152,14 +152,5 @@ struct AuditComposition {
         return KeyCosigner(
             cosigner, name: Self.cosigner(of: origin), settings: configuration.backends[cosigner.uri.scheme],
             secrets: ConfigurationSnapshot.secrets)
-    }
-}
-
-/// Why an audit log cannot be used; one or two sentences with the place in the configuration.
-struct AuditSetupError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

@@ -14,43 +14,43 @@ struct AuditKeyFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
-    func read() throws(AuditSetupError) -> NoteSigner {
+    func read() throws(CommandError) -> NoteSigner {
         let facts = FileFacts(path)
         guard facts.map({ $0.isRegular && $0.size <= 4096 }) ?? true else {
-            throw AuditSetupError("\(path) is not a file with the key of an audit log.")
+            throw CommandError("\(path) is not a file with the key of an audit log.")
         }
         guard let facts, let data = FileManager.default.contents(atPath: path) else {
-            throw AuditSetupError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
+            throw CommandError("The audit log's key \(path) cannot be read: \(String(cString: strerror(errno))).")
         }
         guard facts.mode & (S_IRWXG | S_IRWXO) == 0 else {
-            throw AuditSetupError(
+            throw CommandError(
                 "The audit log's key \(path) is accessible to users other than its owner. Run chmod 600 \(path), and "
                     + "consider whether it has been copied.")
         }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         do { return try NoteSigner(text) } catch {
             // The error's text may contain the file's content.
-            throw AuditSetupError("\(path) is not the key of an audit log, which begins with PRIVATE+KEY+.")
+            throw CommandError("\(path) is not the key of an audit log, which begins with PRIVATE+KEY+.")
         }
     }
 
     /// The public keys in the `.pub` file, one per line: the log's own, and cosigners' keys that are added by hand.
-    func publicKeys() throws(AuditSetupError) -> [NoteVerifier] {
+    func publicKeys() throws(CommandError) -> [NoteVerifier] {
         // The gateway reads the file while it serves, and opening a FIFO waits for a writer (fifo(7)).
         guard FileFacts(publicPath)?.isRegular ?? true else {
-            throw AuditSetupError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
+            throw CommandError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
         }
         return try Self.publicKeys(in: publicPath)
     }
 
     /// Never overwrites a file.
-    func write(_ signer: NoteSigner) throws(AuditSetupError) {
+    func write(_ signer: NoteSigner) throws(CommandError) {
         try DurableWrite.create(path, signer.text + "\n", mode: 0o600)
         try DurableWrite.create(publicPath, signer.verifier.text + "\n")
     }
 
     /// Writes the public key's file again if it is missing.
-    func restorePublicKey(of signer: NoteSigner) throws(AuditSetupError) {
+    func restorePublicKey(of signer: NoteSigner) throws(CommandError) {
         guard access(publicPath, F_OK) != 0 else { return }
         try DurableWrite.create(publicPath, signer.verifier.text + "\n")
     }
@@ -58,23 +58,23 @@ struct AuditKeyFile {
     /// The public keys (vkey, C2SP signed-note) in a file, one per line. Empty lines and `#` lines are ignored.
     ///
     /// - Throws: also if the file holds no key.
-    static func publicKeys(in path: String) throws(AuditSetupError) -> [NoteVerifier] {
+    static func publicKeys(in path: String) throws(CommandError) -> [NoteVerifier] {
         let text = String(decoding: try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.keys), as: UTF8.self)
         var verifiers: [NoteVerifier] = []
         for line in text.split(whereSeparator: \.isNewline) {
             let line = line.trimmingPrefix { $0.isWhitespace }
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             guard !line.hasPrefix("PRIVATE+KEY+") else {
-                throw AuditSetupError(
+                throw CommandError(
                     "\(path) is a private key. Leave it there, and give its public key, \(path).pub.")
             }
             do throws(NoteError) {
                 verifiers.append(try NoteVerifier(String(line.prefix { !$0.isWhitespace })))
             } catch {
-                throw AuditSetupError("\(path) does not hold public keys of a log. \(error)")
+                throw CommandError("\(path) does not hold public keys of a log. \(error)")
             }
         }
-        guard !verifiers.isEmpty else { throw AuditSetupError("\(path) holds no public key.") }
+        guard !verifiers.isEmpty else { throw CommandError("\(path) holds no public key.") }
         return verifiers
     }
 }

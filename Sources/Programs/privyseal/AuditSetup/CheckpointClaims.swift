@@ -36,7 +36,7 @@ struct CheckpointClaims {
     }
 
     /// The accepted note with the largest size.
-    func largest(_ accepts: (SignedNote) -> Bool) throws(AuditSetupError) -> SignedNote? {
+    func largest(_ accepts: (SignedNote) -> Bool) throws(CommandError) -> SignedNote? {
         var bound = Claim(size: .max, position: 0)
         while true {
             let claims = try claims(below: bound)
@@ -49,7 +49,7 @@ struct CheckpointClaims {
     }
 
     /// In descending order.
-    private func claims(below bound: Claim) throws(AuditSetupError) -> [Claim] {
+    private func claims(below bound: Claim) throws(CommandError) -> [Claim] {
         var claims: [Claim] = []
         var least: Claim?
         func keepLargest() {
@@ -66,7 +66,7 @@ struct CheckpointClaims {
         return claims
     }
 
-    private func visit(_ body: (Claim) -> Void) throws(AuditSetupError) {
+    private func visit(_ body: (Claim) -> Void) throws(CommandError) {
         let margin = needle.count + Self.sizeRoom
         // Precede the file with a newline, so that a note at its beginning matches.
         var (buffer, base) = ([UInt8(ascii: "\n")], -1)
@@ -112,7 +112,7 @@ struct CheckpointClaims {
         return size.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    private func note(at position: Int) throws(AuditSetupError) -> SignedNote? {
+    private func note(at position: Int) throws(CommandError) -> SignedNote? {
         var first: SignedNote?
         var scanner = NoteScanner()
         let bytes = try read(Self.longestNote, at: position)
@@ -121,7 +121,7 @@ struct CheckpointClaims {
         return first
     }
 
-    private func read(_ count: Int, at position: Int) throws(AuditSetupError) -> [UInt8] {
+    private func read(_ count: Int, at position: Int) throws(CommandError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var result: Int
         repeat { result = pread(descriptor, &bytes, count, off_t(position)) } while result < 0 && errno == EINTR
@@ -131,7 +131,7 @@ struct CheckpointClaims {
     }
 
     /// The reason is in `errno`.
-    static func unreadable(_ path: String) -> AuditSetupError {
-        AuditSetupError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
+    static func unreadable(_ path: String) -> CommandError {
+        CommandError("The checkpoints in \(path) cannot be read: \(String(cString: strerror(errno))).")
     }
 }

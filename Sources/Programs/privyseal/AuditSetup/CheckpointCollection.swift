@@ -12,7 +12,7 @@ struct CheckpointCollection {
     let damaged: Int
 
     /// - Parameter isGiven: if true, the file must exist and contain checkpoints. Otherwise it may be missing.
-    init(_ path: String, isGiven: Bool = true) throws(AuditSetupError) {
+    init(_ path: String, isGiven: Bool = true) throws(CommandError) {
         self.path = path
         self.isGiven = isGiven
         guard isGiven || access(path, F_OK) == 0 else {
@@ -21,28 +21,28 @@ struct CheckpointCollection {
         }
         // A pipe in the configuration may have no writer, and reading would block. A pipe on the command line has one.
         guard isGiven || FileFacts(path)?.isRegular == true else {
-            throw AuditSetupError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
+            throw CommandError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
         }
         let file = try EvidenceCopy(of: path)
         var scanner = NoteScanner()
         do throws(AuditStoreError) {
             checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
-                do throws(AuditSetupError) {
+                do throws(CommandError) {
                     scanner = try Self.scan(file, visit)
                 } catch {
                     throw .damaged(error.description)
                 }
             }
         } catch {
-            throw AuditSetupError(error.description)
+            throw CommandError(error.description)
         }
         damaged = scanner.damaged + (scanner.remainder.isEmpty ? 0 : 1)
         guard checkpoints.count == 0 else { return }
         if scanner.damaged > 0 {
-            throw AuditSetupError("\(path) does not hold checkpoints. \(scanner.failure ?? .unsigned)")
+            throw CommandError("\(path) does not hold checkpoints. \(scanner.failure ?? .unsigned)")
         }
         guard !isGiven else {
-            throw AuditSetupError(
+            throw CommandError(
                 "\(path) holds no checkpoint: give an unchanged file that audit.checkpoints has written.")
         }
     }
@@ -59,7 +59,7 @@ struct CheckpointCollection {
 
     private static func scan(
         _ file: EvidenceCopy, _ visit: (SignedNote) -> Void
-    ) throws(AuditSetupError) -> NoteScanner {
+    ) throws(CommandError) -> NoteScanner {
         var scanner = NoteScanner()
         try file.read { scanner.read($0, visit) }
         // A single note, as `privyseal audit checkpoint` prints it, has no empty line after it.

@@ -34,7 +34,7 @@ struct SyslogCheckpoints: CheckpointDestination {
             reason = errno
             if reason != EPROTOTYPE { break }
         }
-        throw AuditSetupError("No process listens at \(Self.path): \(String(cString: strerror(reason))).")
+        throw CommandError("No process listens at \(Self.path): \(String(cString: strerror(reason))).")
     }
 
     /// `_PATH_LOG` of <sys/syslog.h>.
@@ -89,9 +89,9 @@ struct PostedCheckpoints: CheckpointDestination {
                 try await client.execute(request, timeout: .seconds(10)).status.code
             }
         } catch {
-            throw AuditSetupError("\(url) did not answer: \(Self.reason(for: error))")
+            throw CommandError("\(url) did not answer: \(Self.reason(for: error))")
         }
-        guard (200..<300).contains(status) else { throw AuditSetupError("\(url) answered \(status)") }
+        guard (200..<300).contains(status) else { throw CommandError("\(url) answered \(status)") }
     }
 
     private static func reason(for error: any Error) -> String {

@@ -40,14 +40,14 @@ struct CheckpointFile: CheckpointDestination {
         return bytes
     }
 
-    private var refusal: AuditSetupError {
-        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    private var refusal: CommandError {
+        CommandError("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 
     /// - Returns: the largest checkpoint that this log's key signed, wherever it is in the file.
     /// - Throws: also if the file has content but no checkpoint.
-    func heads(signedBy verifier: NoteVerifier) throws(AuditSetupError) -> [SignedTreeHead] {
-        try reading { (descriptor) throws(AuditSetupError) in
+    func heads(signedBy verifier: NoteVerifier) throws(CommandError) -> [SignedTreeHead] {
+        try reading { (descriptor) throws(CommandError) in
             let own = try CheckpointClaims(of: verifier.name, in: path, descriptor).largest {
                 (try? Checkpoint($0, signedByLogWith: [verifier])) != nil
             }
@@ -60,8 +60,8 @@ struct CheckpointFile: CheckpointDestination {
     }
 
     /// Whether the file has a checkpoint of this name, regardless of its signer.
-    func holdsCheckpoint(of origin: String) throws(AuditSetupError) -> Bool {
-        try reading { (descriptor) throws(AuditSetupError) in
+    func holdsCheckpoint(of origin: String) throws(CommandError) -> Bool {
+        try reading { (descriptor) throws(CommandError) in
             try CheckpointClaims(of: origin, in: path, descriptor).largest {
                 (try? Checkpoint(parsing: $0.text))?.origin == origin
             } != nil
@@ -69,7 +69,7 @@ struct CheckpointFile: CheckpointDestination {
     }
 
     /// Nil if there is no regular file.
-    private func reading<Value>(_ body: (Int32) throws(AuditSetupError) -> Value) throws(AuditSetupError) -> Value? {
+    private func reading<Value>(_ body: (Int32) throws(CommandError) -> Value) throws(CommandError) -> Value? {
         guard access(path, F_OK) == 0 else { return nil }
         // O_NONBLOCK: do not wait for the writer of a FIFO.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -80,7 +80,7 @@ struct CheckpointFile: CheckpointDestination {
     }
 
     /// Refuses to append to a file with other content.
-    private func requireCheckpoints(of origin: String) throws(AuditSetupError) {
+    private func requireCheckpoints(of origin: String) throws(CommandError) {
         var holdsNote = false
         var scanner = NoteScanner()
         try EvidenceCopy(of: path).read { scanner.read($0) { _ in holdsNote = true } }
@@ -91,7 +91,7 @@ struct CheckpointFile: CheckpointDestination {
         guard begin.starts(with: rest) || rest.starts(with: begin) else { throw foreign("") }
     }
 
-    private func foreign(_ reason: String) -> AuditSetupError {
-        AuditSetupError("\(path) does not hold checkpoints.\(reason) Move it away if that is intended.")
+    private func foreign(_ reason: String) -> CommandError {
+        CommandError("\(path) does not hold checkpoints.\(reason) Move it away if that is intended.")
     }
 }

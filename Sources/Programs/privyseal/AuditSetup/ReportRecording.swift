@@ -52,7 +52,7 @@ enum ReportRecording {
             found = entry.index
             return false
         }
-        guard let found else { throw AuditSetupError("Its entry is not in the log.") }
+        guard let found else { throw CommandError("Its entry is not in the log.") }
         return try AuditProver(reader).inclusion(of: found, in: head)
     }
 }

@@ -139,7 +139,7 @@ struct SignCommand: AsyncParsableCommand {
         }
     }
 
-    private static func read(_ path: String) throws(AuditSetupError) -> [UInt8] {
+    private static func read(_ path: String) throws(CommandError) -> [UInt8] {
         try EvidenceFile.contents(ofArgument: path, limit: EvidenceFile.Limit.request)
     }
 }

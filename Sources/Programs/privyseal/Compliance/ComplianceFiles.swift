@@ -11,13 +11,13 @@ struct ComplianceFiles {
     }
 
     /// Writes both files or none: both are durable under temporary names before the first one is renamed.
-    func write(_ report: [UInt8], page: String) throws(AuditSetupError) {
+    func write(_ report: [UInt8], page: String) throws(CommandError) {
         do {
             try FileManager.default.createDirectory(
                 at: URL(filePath: json).deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o750])
         } catch {
-            throw AuditSetupError("The report cannot be written to \(json): \(error.localizedDescription)")
+            throw CommandError("The report cannot be written to \(json): \(error.localizedDescription)")
         }
         let drafts: [(path: String, bytes: [UInt8])] = [(json, report), (html, Array(page.utf8))]
         defer { for draft in drafts { unlink("\(draft.path).part") } }
@@ -31,14 +31,14 @@ struct ComplianceFiles {
         try DurableWrite.synchronize(directoryOf: json)
     }
 
-    private static func write(_ bytes: [UInt8], to path: String) throws(AuditSetupError) {
+    private static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
         guard DurableWrite.all(bytes, to: descriptor) else { throw refusal(path) }
     }
 
-    private static func refusal(_ path: String) -> AuditSetupError {
-        AuditSetupError("The report cannot be written to \(path): \(String(cString: strerror(errno))).")
+    private static func refusal(_ path: String) -> CommandError {
+        CommandError("The report cannot be written to \(path): \(String(cString: strerror(errno))).")
     }
 }

@@ -64,7 +64,7 @@ struct DrillSurvey {
                     digest: String(decoding: digest, as: UTF8.self))
                 // A copy under another name is not a second drill.
                 guard name == "\(record.id).json" else {
-                    throw AuditSetupError("a record's file is named after its ID, and this has another name.")
+                    throw CommandError("a record's file is named after its ID, and this has another name.")
                 }
                 records.append(record)
             } catch {
@@ -87,7 +87,7 @@ struct DrillSurvey {
         try proof.check(with: verifiers)
         guard let drill = LoggedDrill(proof.entry, at: proof.index),
             drill.id == record.id, drill.digest == record.digest
-        else { throw AuditSetupError("\(path) proves another entry than that of the drill \(record.id).") }
+        else { throw CommandError("\(path) proves another entry than that of the drill \(record.id).") }
         return drill
     }
 
@@ -97,7 +97,7 @@ struct DrillSurvey {
     ) throws {
         guard !record.isTemporary, let head else { return }
         guard let note = record.checkpoint else {
-            throw AuditSetupError("The record of the drill \(record.id) names no checkpoint of the audit log.")
+            throw CommandError("The record of the drill \(record.id) names no checkpoint of the audit log.")
         }
         let checkpoint = try Checkpoint(SignedNote(parsing: note), signedByLogWith: verifiers)
         do throws(AuditProofError) {

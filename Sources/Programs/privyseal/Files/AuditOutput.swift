@@ -19,7 +19,7 @@ final class AuditOutput {
         buffer.reserveCapacity(Self.capacity)
     }
 
-    /// - Throws: `AuditSetupError` if standard output cannot be written.
+    /// - Throws: `CommandError` if standard output cannot be written.
     static func print(_ line: String) throws {
         let output = standard
         output.write(Array((line + "\n").utf8))
@@ -27,7 +27,7 @@ final class AuditOutput {
     }
 
     /// Standard output, or a new file, which gets its name in `finish`. Never overwrites a file.
-    static func open(_ path: String?) throws(AuditSetupError) -> AuditOutput {
+    static func open(_ path: String?) throws(CommandError) -> AuditOutput {
         guard let path else { return .standard }
         try DurableWrite.requireFree(path)
         // A stopped run may have left it.
@@ -40,8 +40,8 @@ final class AuditOutput {
     /// A file's name until it is complete, so that no part is taken for the whole.
     private static func draft(of path: String) -> String { path + ".part" }
 
-    private static func refusal(_ path: String, _ reason: Int32) -> AuditSetupError {
-        AuditSetupError("\(path) cannot be created: \(String(cString: strerror(reason))).")
+    private static func refusal(_ path: String, _ reason: Int32) -> CommandError {
+        CommandError("\(path) cannot be created: \(String(cString: strerror(reason))).")
     }
 
     /// - Returns: whether to continue.
@@ -65,15 +65,15 @@ final class AuditOutput {
     /// Writes the rest, makes a file durable, and gives it its name.
     ///
     /// - Parameter check: gets the temporary name, to read the file back before it gets its own.
-    func finish(_ check: (_ draft: String) throws(AuditSetupError) -> Void = { _ in }) throws(AuditSetupError) {
+    func finish(_ check: (_ draft: String) throws(CommandError) -> Void = { _ in }) throws(CommandError) {
         flush()
         guard let path else {
-            if let failure { throw AuditSetupError(failure) }
+            if let failure { throw CommandError(failure) }
             return
         }
         if failure == nil, fsync(descriptor) != 0 { note(errno) }
         defer { abandon() }
-        if let failure { throw AuditSetupError(failure) }
+        if let failure { throw CommandError(failure) }
         try check(Self.draft(of: path))
         // Unlike rename(2), link(2) replaces no file.
         guard link(Self.draft(of: path), path) == 0 else { throw Self.refusal(path, errno) }

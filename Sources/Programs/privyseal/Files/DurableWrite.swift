@@ -32,7 +32,7 @@ enum DurableWrite {
     /// Creates a file that is durable on return. Never overwrites one, and leaves no part of one.
     ///
     /// - Parameter mode: the permissions, whatever the umask says.
-    static func create(_ path: String, _ text: String, mode: mode_t = 0o644) throws(AuditSetupError) {
+    static func create(_ path: String, _ text: String, mode: mode_t = 0o644) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
@@ -46,17 +46,17 @@ enum DurableWrite {
     }
 
     /// Call before work that would be lost if the file could not be created.
-    static func requireFree(_ path: String?) throws(AuditSetupError) {
+    static func requireFree(_ path: String?) throws(CommandError) {
         guard let path, access(path, F_OK) == 0 else { return }
-        throw AuditSetupError("\(path) already exists. Name another file, or move that one away.")
+        throw CommandError("\(path) already exists. Name another file, or move that one away.")
     }
 
-    private static func refusal(_ path: String) -> AuditSetupError {
-        AuditSetupError("\(path) cannot be written: \(String(cString: strerror(errno))).")
+    private static func refusal(_ path: String) -> CommandError {
+        CommandError("\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
 
     /// Makes the name of a new file durable.
-    static func synchronize(directoryOf path: String) throws(AuditSetupError) {
+    static func synchronize(directoryOf path: String) throws(CommandError) {
         try synchronize(directory(of: path), O_DIRECTORY)
     }
 
@@ -65,13 +65,13 @@ enum DurableWrite {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    static func synchronize(_ path: String, _ flags: Int32 = 0) throws(AuditSetupError) {
+    static func synchronize(_ path: String, _ flags: Int32 = 0) throws(CommandError) {
         let descriptor = open(path, O_RDONLY | flags | O_CLOEXEC)
         let isDurable = descriptor >= 0 && fsync(descriptor) == 0
         let reason = errno
         if descriptor >= 0 { close(descriptor) }
         // Some file systems cannot synchronize a directory, and a writable directory need not be readable.
         guard !isDurable, flags & O_DIRECTORY == 0 || ![EINVAL, EOPNOTSUPP, EACCES].contains(reason) else { return }
-        throw AuditSetupError("\(path) cannot be synchronized: \(String(cString: strerror(reason))).")
+        throw CommandError("\(path) cannot be synchronized: \(String(cString: strerror(reason))).")
     }
 }

@@ -17,7 +17,7 @@ enum EvidenceFile {
         static let archive = 1 << 29
     }
 
-    static func contents(of path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+    static func contents(of path: String, limit: Int) throws(CommandError) -> [UInt8] {
         // Pipes, devices and files in /proc have the length 0.
         if let size = FileFacts(path)?.size, size > limit { throw tooLong(path, limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -26,7 +26,7 @@ enum EvidenceFile {
         return try contents(descriptor, path, limit)
     }
 
-    private static func contents(_ descriptor: Int32, _ name: String, _ limit: Int) throws(AuditSetupError) -> [UInt8] {
+    private static func contents(_ descriptor: Int32, _ name: String, _ limit: Int) throws(CommandError) -> [UInt8] {
         var bytes: [UInt8] = []
         try read(descriptor, name, first: limit + 1) { bytes += $0 }
         guard bytes.count <= limit else { throw tooLong(name, limit) }
@@ -34,32 +34,32 @@ enum EvidenceFile {
     }
 
     /// `-` is standard input, read by its descriptor: opening /dev/stdin fails if the pipe belongs to another user.
-    static func contents(ofArgument path: String, limit: Int) throws(AuditSetupError) -> [UInt8] {
+    static func contents(ofArgument path: String, limit: Int) throws(CommandError) -> [UInt8] {
         path == "-" ? try contents(STDIN_FILENO, "standard input", limit) : try contents(of: path, limit: limit)
     }
 
     /// A bearer token, without surrounding white space.
-    static func token(in path: String) throws(AuditSetupError) -> String {
+    static func token(in path: String) throws(CommandError) -> String {
         let token = String(decoding: try contents(of: path, limit: Limit.token), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         // The HTTP client's error for an invalid header would contain the token.
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw AuditSetupError("The token in \(path) is not one line of visible ASCII characters.")
+            throw CommandError("The token in \(path) is not one line of visible ASCII characters.")
         }
         return token
     }
 
     /// Reads a regular file only: reading a pipe could block forever.
-    static func contents(ofFile path: String, limit: Int = Limit.archive) throws(AuditSetupError) -> [UInt8] {
+    static func contents(ofFile path: String, limit: Int = Limit.archive) throws(CommandError) -> [UInt8] {
         guard access(path, F_OK) == 0 else { throw refusal(path) }
-        guard FileFacts(path)?.isRegular == true else { throw AuditSetupError("\(path) is not a file.") }
+        guard FileFacts(path)?.isRegular == true else { throw CommandError("\(path) is not a file.") }
         return try contents(of: path, limit: limit)
     }
 
     /// - Parameter limit: bytes from the file's beginning.
     static func read(
         _ path: String, first limit: Int, _ visit: (ArraySlice<UInt8>) -> Void
-    ) throws(AuditSetupError) {
+    ) throws(CommandError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw refusal(path) }
         defer { close(descriptor) }
@@ -68,7 +68,7 @@ enum EvidenceFile {
 
     private static func read(
         _ descriptor: Int32, _ name: String, first limit: Int, _ visit: (ArraySlice<UInt8>) -> Void
-    ) throws(AuditSetupError) {
+    ) throws(CommandError) {
         var buffer = [UInt8](repeating: 0, count: pieceSize)
         var total = 0
         while true {
@@ -83,12 +83,12 @@ enum EvidenceFile {
 
     fileprivate static let pieceSize = 1 << 16
 
-    private static func tooLong(_ path: String, _ limit: Int) -> AuditSetupError {
-        AuditSetupError("\(path) is longer than \(limit) bytes.")
+    private static func tooLong(_ path: String, _ limit: Int) -> CommandError {
+        CommandError("\(path) is longer than \(limit) bytes.")
     }
 
-    private static func refusal(_ path: String) -> AuditSetupError {
-        AuditSetupError("\(path) cannot be read: \(String(cString: strerror(errno))).")
+    private static func refusal(_ path: String) -> CommandError {
+        CommandError("\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
 }
 
@@ -99,7 +99,7 @@ struct EvidenceCopy {
     private let length: Int
     private let bytes: [UInt8]?
 
-    init(of path: String) throws(AuditSetupError) {
+    init(of path: String) throws(CommandError) {
         self.path = path
         let facts = FileFacts(path)
         // A missing file is reported when it is opened.
@@ -108,7 +108,7 @@ struct EvidenceCopy {
         length = isFile ? facts?.size ?? 0 : 0
     }
 
-    func read(_ visit: (ArraySlice<UInt8>) -> Void) throws(AuditSetupError) {
+    func read(_ visit: (ArraySlice<UInt8>) -> Void) throws(CommandError) {
         guard let bytes else { return try EvidenceFile.read(path, first: length, visit) }
         for start in stride(from: 0, to: bytes.count, by: EvidenceFile.pieceSize) {
             visit(bytes[start..<min(start + EvidenceFile.pieceSize, bytes.count)])

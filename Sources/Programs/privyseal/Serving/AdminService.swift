@@ -31,17 +31,17 @@ struct ConfiguredAuditReading: AuditReading {
     }
 
     func verifiers() throws(AuditStoreError) -> [NoteVerifier] {
-        try reading { () throws(AuditSetupError) in try AuditKeyFile(audit.key.path).publicKeys() }
+        try reading { () throws(CommandError) in try AuditKeyFile(audit.key.path).publicKeys() }
     }
 
     func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
-        try reading { () throws(AuditSetupError) in
+        try reading { () throws(CommandError) in
             let collection = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
             return (collection.checkpoints, collection.damaged)
         }
     }
 
-    private func reading<Value>(_ body: () throws(AuditSetupError) -> Value) throws(AuditStoreError) -> Value {
-        do throws(AuditSetupError) { return try body() } catch { throw .failed(error.description) }
+    private func reading<Value>(_ body: () throws(CommandError) -> Value) throws(AuditStoreError) -> Value {
+        do throws(CommandError) { return try body() } catch { throw .failed(error.description) }
     }
 }

@@ -62,7 +62,7 @@ enum VerifyFile {
             throw ValidationError(
                 "Nothing to verify: give --jws TOKEN, --input FILE, or pipe the answer into the command.")
         }
-        do throws(AuditSetupError) {
+        do throws(CommandError) {
             // Answers and key sets are much shorter than 1 MiB.
             return try EvidenceFile.contents(ofArgument: path, limit: 1 << 20)
         } catch {

@@ -40,9 +40,7 @@ public struct LoadTarget: Sendable {
     }
 
     /// The owner must call this after the last request.
-    public func close() async {
-        try? await client.shutdown()
-    }
+    public func close() async { try? await client.shutdown() }
 
     // MARK: Requests
 

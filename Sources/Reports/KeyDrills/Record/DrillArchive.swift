@@ -23,9 +23,7 @@ public struct DrillArchive: Sendable {
     }
 
     /// The SHA-256 of a record's file, in hexadecimal digits.
-    public static func digest(of bytes: [UInt8]) -> String {
-        Hexadecimal.encode(SHA256.hash(data: bytes))
-    }
+    public static func digest(of bytes: [UInt8]) -> String { Hexadecimal.encode(SHA256.hash(data: bytes)) }
 
     // MARK: Writing
 

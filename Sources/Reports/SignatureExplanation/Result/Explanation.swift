@@ -30,9 +30,7 @@ public struct Explanation: Sendable {
 
     /// Whether Apple accepts the signature, as far as PrivySeal can tell: it verifies, and its form is right. Warnings
     /// do not count: they depend on the time or on facts that only App Store Connect knows.
-    public var isValid: Bool {
-        outcome == .verified && !findings.contains { $0.severity == .error }
-    }
+    public var isValid: Bool { outcome == .verified && !findings.contains { $0.severity == .error } }
 }
 
 extension Explanation: Encodable {

@@ -144,16 +144,16 @@ extension AuditCommand {
 
         /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it. Two archivings would
         /// take each other's moved segments for damage.
-        private static func lock(beside database: String) throws(AuditSetupError) {
+        private static func lock(beside database: String) throws(CommandError) {
             let directory = DurableWrite.directory(of: database)
             let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else {
-                throw AuditSetupError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
+                throw CommandError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
                 close(descriptor)
-                throw AuditSetupError("The log in \(directory) cannot be archived now: \(reason).")
+                throw CommandError("The log in \(directory) cannot be archived now: \(reason).")
             }
         }
     }

@@ -59,17 +59,6 @@ struct AuditSource {
 }
 
 extension AuditReader {
-    /// Nil if the database has no such entry.
-    func entry(at index: Int) throws(AuditStoreError) -> StoredEntry? {
-        guard (0..<Int.max).contains(index) else { return nil }
-        var found: StoredEntry?
-        try entries(in: index..<index + 1) { entry in
-            found = entry
-            return false
-        }
-        return found
-    }
-
     /// - Throws: `CommandError` that says which entries are missing.
     func refuse(_ missing: MissingEntries?) throws {
         guard let missing else { return }

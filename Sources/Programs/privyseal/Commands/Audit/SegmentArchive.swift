@@ -16,10 +16,10 @@ struct SegmentArchive {
     func bodies(of segment: Int) throws(AuditStoreError) -> [[UInt8]]? {
         let path = path(of: segment)
         guard access(path, F_OK) == 0 else { return nil }
-        do throws(AuditSetupError) { return try Self.bodies(in: path) } catch { throw .failed(error.description) }
+        do throws(CommandError) { return try Self.bodies(in: path) } catch { throw .failed(error.description) }
     }
 
-    private static func bodies(in path: String) throws(AuditSetupError) -> [[UInt8]] {
+    private static func bodies(in path: String) throws(CommandError) -> [[UInt8]] {
         let bytes = try EvidenceFile.contents(ofFile: path)
         // Check the number of lines before allocating an array for each.
         guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) == AuditSegment.size else { return [] }
@@ -30,14 +30,14 @@ struct SegmentArchive {
 
     /// On return, the file is durable and has been read back. It never exists in part. `root` is that of the segment's
     /// subtree in the log.
-    func write(_ bodies: [[UInt8]], of segment: Int, root: [UInt8]) throws(AuditSetupError) {
+    func write(_ bodies: [[UInt8]], of segment: Int, root: [UInt8]) throws(CommandError) {
         let path = path(of: segment)
         guard Self.root(of: bodies) == root else {
-            throw AuditSetupError("Segment \(segment) of the log has changed.")
+            throw CommandError("Segment \(segment) of the log has changed.")
         }
         if access(path, F_OK) == 0 {
             guard Self.root(of: try Self.bodies(in: path)) == root else {
-                throw AuditSetupError(
+                throw CommandError(
                     "\(path) already exists, and holds other entries. Move it away if that is intended.")
             }
             // Its writer may have been stopped before the file was durable.
@@ -46,9 +46,9 @@ struct SegmentArchive {
         }
         let output = try AuditOutput.open(path)
         for body in bodies { output.write(body + "\n".utf8) }
-        try output.finish { (draft) throws(AuditSetupError) in
+        try output.finish { (draft) throws(CommandError) in
             guard Self.root(of: try Self.bodies(in: draft)) == root else {
-                throw AuditSetupError("\(draft) does not hold what was written to it: check the disk.")
+                throw CommandError("\(draft) does not hold what was written to it: check the disk.")
             }
         }
     }

@@ -81,7 +81,7 @@ extension ComplianceCommand {
         /// Nil for a report without a signature.
         private func signer(_ configuration: GatewayConfiguration) throws -> NoteSigner? {
             guard let audit = configuration.audit, !unsigned else { return nil }
-            do throws(AuditSetupError) { return try AuditKeyFile(audit.key.path).read() } catch {
+            do throws(CommandError) { return try AuditKeyFile(audit.key.path).read() } catch {
                 throw StandardError.failure(
                     "\(error) Without it the report is not signed; --unsigned makes an unsigned report.")
             }

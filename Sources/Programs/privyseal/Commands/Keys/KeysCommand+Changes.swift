@@ -102,9 +102,7 @@ extension KeysCommand {
 
         @OptionGroup var change: KeyChangeOption
 
-        func run() async throws {
-            try await change.make(.suspend)
-        }
+        func run() async throws { try await change.make(.suspend) }
     }
 
     struct Resume: AsyncParsableCommand {
@@ -120,9 +118,7 @@ extension KeysCommand {
 
         @OptionGroup var change: KeyChangeOption
 
-        func run() async throws {
-            try await change.make(.resume)
-        }
+        func run() async throws { try await change.make(.resume) }
     }
 
     struct Retire: AsyncParsableCommand {
@@ -186,9 +182,7 @@ extension KeysCommand {
 
         @OptionGroup var change: KeyChangeOption
 
-        func run() async throws {
-            try await change.make(.restore)
-        }
+        func run() async throws { try await change.make(.restore) }
     }
 }
 

@@ -193,7 +193,5 @@ final class TemporaryGateway: Sendable {
         }
     }
 
-    func remove() {
-        try? FileManager.default.removeItem(atPath: directory)
-    }
+    func remove() { try? FileManager.default.removeItem(atPath: directory) }
 }

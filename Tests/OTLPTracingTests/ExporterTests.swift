@@ -39,6 +39,7 @@ struct ExporterTests {
                 try await group.waitForAll()
             }
         }
+        transport.finish()
     }
 
     static func end(_ count: Int, by tracer: OTLPTracer, named name: String = "span") {

@@ -16,6 +16,9 @@ final class FakeTransport: OTLPTransport {
         (calls, called) = AsyncStream.makeStream()
     }
 
+    /// Ends `calls`, so that a test for a delivery that does not come fails and does not wait.
+    func finish() { called.finish() }
+
     func post(_ body: [UInt8]) async throws(DeliveryProblem) {
         called.yield(String(decoding: body, as: UTF8.self))
         if let problem = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw problem }

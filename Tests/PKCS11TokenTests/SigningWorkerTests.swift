@@ -6,7 +6,7 @@ import SoftHSMTesting
 import Testing
 
 @Suite("Signing workers and their queue", .serialized, .softHSM, .timeLimit(.minutes(1)))
-struct LaneTests {
+struct SigningWorkerTests {
     private let module: FaultyModule
     private let uri: String
 

@@ -27,6 +27,14 @@ struct FindingTests {
         }
     }
 
+    @Test("no code changes when a case is renamed, because programs compare codes")
+    func stable() {
+        // If a code is added, correct the number. No code is ever changed or removed.
+        let codes = FindingCode.allCases.map(\.rawValue).joined(separator: "\n")
+        let digest = "ff70fd234ae1233ac300b105d751834cdc14d6572947502a268fcaa92ab3473f"
+        #expect(SHA256.hash(data: Array(codes.utf8)).description.hasSuffix(digest), "\(codes)")
+    }
+
     @Test("an explanation has stable JSON member names")
     func json() throws {
         let fixture = LegacyFixture()

@@ -64,8 +64,8 @@ extension KeyLifecycleService {
     }
 
     /// Throws if the gateway sees the key, or cannot look. An administrator may have renamed it or destroyed another
-    /// object. So the gateway
-    /// also looks at the URIs of the configuration and the register, and checks that no open key signs a proof with it.
+    /// object. So the gateway also looks at the URIs of the configuration and the register, and checks that no open key
+    /// signs a proof with it.
     func requireAbsence(_ job: ProvisioningJob) async throws(KeyLifecycleRefusal) {
         let (ring, record) = (gateway.current.ring, stateCache.records[job.keyID])
         let expected = record?.fingerprint ?? job.fingerprint
@@ -76,6 +76,9 @@ extension KeyLifecycleService {
             case .unknownConnection where !isOrdered: continue
             // Another key is at this URI now.
             case .present(let found?, _) where !isOrdered && expected != nil && found != expected: continue
+            case .unfit(let reason) where isOrdered:
+                throw KeyLifecycleRefusal(
+                    "The gateway still sees an object at \(uri): \(reason) Run the same command again.")
             case .present, .unfit:
                 throw KeyLifecycleRefusal(
                     isOrdered

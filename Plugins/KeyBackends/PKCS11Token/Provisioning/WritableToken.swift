@@ -131,7 +131,7 @@ extension CryptokiFunction {
     fileprivate var step: String {
         switch self {
         case .openSession: "open a read-write session"
-        case .findObjectsInit, .findObjects: "list its keys"
+        case .findObjectsInit, .findObjects, .findObjectsFinal: "list its keys"
         case .getAttributeValue: "show the attributes of a key"
         case .getMechanismInfo, .getMechanismList: "list its mechanisms"
         case .generateKeyPair: "generate a key pair"
@@ -140,7 +140,8 @@ extension CryptokiFunction {
         case .unwrapKey: "unwrap the key"
         case .createObject: "store the key"
         case .destroyObject: "destroy a key"
-        default: "sign a proof of possession"
+        case .signInit, .sign: "sign a proof of possession"
+        default: "answer"
         }
     }
 }

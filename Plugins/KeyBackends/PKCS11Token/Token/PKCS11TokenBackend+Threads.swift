@@ -97,6 +97,9 @@ extension PKCS11TokenBackend {
                 return count
             }
         }
+        if count == 0, pool.readyWorkers == 0, pool.missingWorkers > 0 {
+            throw .unavailable("The system has no thread left to sign with the token \(connection.info.name).")
+        }
         if pool.hasAllWorkers { recovery.withLock { $0.shortages = 0 } }
         return count
     }

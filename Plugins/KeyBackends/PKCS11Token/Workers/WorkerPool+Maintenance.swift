@@ -19,11 +19,13 @@ extension WorkerPool {
 
     var hasAllWorkers: Bool { state.withLock { $0.workers.count >= $0.wanted } }
 
-    /// Signing workers that the maintenance thread must add; 0 while too many calls hang.
+    /// Signing workers that the maintenance thread must add.
     var missingWorkers: Int { state.withLock { missing($0) } }
 
     func missing(_ state: borrowing State) -> Int {
-        state.isClosing || state.hungCalls > stuckLimit ? 0 : max(state.allowed - state.workers.count, 0)
+        // At most `wanted + stuckLimit` threads, with those whose calls hang.
+        let limit = min(state.allowed, state.wanted + stuckLimit - state.hungCalls)
+        return state.isClosing ? 0 : max(limit - state.workers.count, 0)
     }
 
     var readyWorkers: Int { state.withLock { $0.workers.count } }

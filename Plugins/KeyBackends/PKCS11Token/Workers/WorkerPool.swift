@@ -53,7 +53,7 @@ final class WorkerPool: Sendable {
     let drained = AsyncEvent()
     private let owner = Mutex<PKCS11TokenBackend?>(nil)
     let metrics: TokenMetrics
-    /// With more hung calls than this, the pool replaces no threads.
+    /// How many threads the pool may have besides those that it wants, because their calls hang.
     let stuckLimit: Int
 
     init(queueLimit: Int, stuckLimit: Int, metrics: TokenMetrics) {

@@ -181,21 +181,25 @@ extension DrillRun {
     /// - Parameters:
     ///   - begin: the earliest beginning of a request that shows the recovery.
     ///   - lost: when the outage began.
+    ///   - matches: the first answer that counts; by default any that was served.
     ///   - delay: records other timings of the first answer, and says how late it came.
     func recover(
         _ title: String, expected: String, with key: String, since begin: Timestamp, lost: Timestamp,
-        within limit: Duration = eventLimit, delay: (LoadAnswer) async throws -> String
+        within limit: Duration = eventLimit, beginningWith matches: (LoadAnswer) -> Bool = \.isServed,
+        delay: (LoadAnswer) async throws -> String
     ) async {
         await log.step(title, expected: expected) {
-            guard let first = await load.first(within: limit, where: { $0.keyID == key && $0.begun >= begin }) else {
-                return .not("No request was served with \(key).")
+            guard let first = await load.first(within: limit, where: { $0.begun >= begin && matches($0) }) else {
+                return .not("No request was served.")
             }
             log.time(\.recovery, from: lost, to: first.ended)
             let delay = try await delay(first)
             let isReady = try await waitForReadiness(200)
             log.rules.endOutage(log.now())
+            let signer = first.keyID ?? "no key"
             return .when(
-                isReady, "The first answer came \(delay), signed with \(key); /readyz says \(isReady ? "yes" : "no").")
+                isReady && signer == key,
+                "The first answer came \(delay), signed with \(signer); /readyz says \(isReady ? "yes" : "no").")
         }
     }
 

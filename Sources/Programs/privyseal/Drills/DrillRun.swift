@@ -32,6 +32,7 @@ struct DrillRun {
         try await load.refreshKeys()
         try await checkNames()
         let before = await environment.admin.auditHead()
+        let begun = log.now()
         let running = Task { [load] in await load.run() }
         do {
             try await performScenario()
@@ -58,7 +59,7 @@ struct DrillRun {
         load.stop()
         await running.value
         try Task.checkCancellation()
-        await complete(auditFrom: before?.size)
+        await complete(from: begun, auditFrom: before?.size)
         return log.record
     }
 
@@ -104,8 +105,9 @@ struct DrillRun {
 
     // MARK: Facts from the gateway
 
-    private func complete(auditFrom first: Int?) async {
-        let (begun, ended) = (log.record.begun, log.now())
+    /// - Parameter begun: when the load began. The record began earlier, with the first look at the gateway.
+    private func complete(from begun: Timestamp, auditFrom first: Int?) async {
+        let ended = log.now()
         let outages = ServiceOutages.find(in: load.answers, from: begun, to: ended)
         for keyID in load.keys.changed.sorted() {
             log.deviate("The key set showed another key under \(keyID) than before.")

@@ -37,8 +37,12 @@ extension DrillRun {
         try await activate(new, retiring: nil)
         await recover(
             "See that service is back", expected: "Requests are served with \(new), and /readyz says yes.", with: new,
-            since: begun, lost: begun
-        ) { "\($0.ended.milliseconds - begun.milliseconds) ms after the order to stop" }
+            since: begun, lost: begun, beginningWith: { $0.keyID == new }
+        ) { first in
+            // The outage ends with the first signature. A failure after it counts.
+            log.rules.endOutage(first.ended)
+            return "\(first.ended.milliseconds - begun.milliseconds) ms after the order to stop"
+        }
         await refusesName(old, because: "it stays compromised")
         await auditAgrees(old, log.rules.bans[old] ?? begun, form: nil)
     }

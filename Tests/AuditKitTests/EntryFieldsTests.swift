@@ -2,13 +2,13 @@ import AuditKit
 import Testing
 
 @Suite("Reading damaged entries")
-struct EntryScannerTests {
+struct EntryFieldsTests {
     private static let entry =
         #"{"app":"com.\"ex\\","counts":{"denied":2},"item":3,"key":"K","offers":["a","b\\"],"time":"t","v":1}"#
 
     private func read(_ text: some Sequence<UInt8>) -> EntryFields? {
         let fields = EntryFields(Array(text))
-        // None of these may read beyond the bytes.
+        // None of these may trap.
         for term in AuditTerm.allCases { _ = fields?.values(of: term) }
         _ = fields?.numbers("counts")
         _ = fields?.time

@@ -21,18 +21,7 @@ enum EncryptedKey {
                 : .unfit("is encrypted, and the passphrase does not decrypt it")
         }
         defer { PKCS8_PRIV_KEY_INFO_free(opened) }
-        guard let encoded = encode(opened) else { throw .noRoom }
-        return encoded
-    }
-
-    /// The key in DER; nil if the secure heap is full.
-    static func encode(_ info: OpaquePointer) -> SecureBytes? {
-        let count = i2d_PKCS8_PRIV_KEY_INFO(info, nil)
-        guard count > 0, let encoded = SecureBytes(capacity: Int(count)) else { return nil }
-        encoded.fill { room in
-            var address = room.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            return Int(i2d_PKCS8_PRIV_KEY_INFO(info, &address))
-        }
+        guard let encoded = SecureBytes.encode(opened) else { throw .noRoom }
         return encoded
     }
 }

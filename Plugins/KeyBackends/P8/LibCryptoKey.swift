@@ -82,6 +82,17 @@ final class SecureBytes {
         address.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
     }
+
+    /// A `PrivateKeyInfo` in DER; nil if the secure heap is full.
+    static func encode(_ info: OpaquePointer) -> SecureBytes? {
+        let count = i2d_PKCS8_PRIV_KEY_INFO(info, nil)
+        guard count > 0, let encoded = SecureBytes(capacity: Int(count)) else { return nil }
+        encoded.fill { room in
+            var address = room.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return Int(i2d_PKCS8_PRIV_KEY_INFO(info, &address))
+        }
+        return encoded
+    }
 }
 
 /// libcrypto's secure heap (`CRYPTO_secure_malloc_init`): memory that is locked (never swapped) and left out of core

@@ -85,7 +85,7 @@ extension P8Backend: KeyMaterialReading {
     private static func material(_ key: LibCryptoKey) throws(KeyError) -> KeyMaterial {
         guard let info = EVP_PKEY2PKCS8(key.pkey) else { throw .failed("libcrypto could not encode the key.") }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
-        guard let der = EncryptedKey.encode(info) else {
+        guard let der = SecureBytes.encode(info) else {
             throw .unavailable("There is no room on libcrypto's secure heap for the key.")
         }
         guard let publicKey = try? P256.Signing.PublicKey(x963Representation: key.point) else {

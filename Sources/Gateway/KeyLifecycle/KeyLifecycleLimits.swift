@@ -67,25 +67,6 @@ enum KeyLifecycleLimits {
     }
 }
 
-extension ProvisioningResult {
-    /// Truncates the values to the limit of the register, because messages of a library or a token may be longer.
-    public func shortened() -> ProvisioningResult {
-        var end = self
-        end.evidence = evidence.mapValues { value in
-            var scalars = String.UnicodeScalarView()
-            var count = 0
-            for scalar in value.unicodeScalars {
-                let scalar = scalar.properties.generalCategory == .control ? " " : scalar
-                count += Character(scalar).utf8.count
-                guard count <= KeyLifecycleLimits.evidenceValue else { break }
-                scalars.append(scalar)
-            }
-            return String(scalars)
-        }
-        return end
-    }
-}
-
 extension KeyLifecycleRecord {
     /// Removes the oldest changes beyond the limits, but never the first or last. `import` and `generate` go last.
     func limited() -> KeyLifecycleRecord {

@@ -1,3 +1,5 @@
+public import Crypto
+import Encodings
 import Signing
 public import SigningKit
 public import StrictJSON
@@ -53,5 +55,147 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     mutating func addIdentities(_ persons: ConfiguredPersons) {
         workerProofs += persons.newIdentities(of: workingPerson)
         if let approvingPerson { approverProofs += persons.newIdentities(of: approvingPerson) }
+    }
+}
+
+/// An order to begin a provisioning job.
+public struct ProvisioningOrder: Codable, Sendable, Equatable {
+    /// `import`, `generate` or `destroy`.
+    public var action: KeyLifecycleAction
+    public var issuerID: String
+    public var keyID: String
+    /// The location of the key, without attributes that lead to a secret.
+    public var uri: String
+    public var fingerprint: PublicKeyFingerprint?
+    public var reason: String
+
+    private enum CodingKeys: String, ClosedCodingKey {
+        case action
+        case issuerID = "issuerId"
+        case keyID = "keyId"
+        case uri, fingerprint, reason
+    }
+
+    public init(
+        _ action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String, fingerprint: PublicKeyFingerprint?,
+        reason: String
+    ) {
+        self.action = action
+        self.issuerID = issuerID
+        self.keyID = keyID
+        self.uri = uri
+        self.fingerprint = fingerprint
+        self.reason = reason
+    }
+}
+
+/// The result of a job as reported by the administrator who did the work.
+public struct ProvisioningResult: Codable, Sendable, Equatable {
+    /// Whether the key is there and has signed a proof, or a search has shown that it is gone.
+    public var isSuccess: Bool
+    public var fingerprint: PublicKeyFingerprint?
+    /// The evidence or the error by name, such as `tokenSerial`, `method`, `CKA_EXTRACTABLE`.
+    @OmittedIfEmpty public var evidence: [String: String]
+
+    private enum CodingKeys: String, ClosedCodingKey {
+        case isSuccess = "succeeded"
+        case fingerprint, evidence
+    }
+
+    public init(isSuccess: Bool, fingerprint: PublicKeyFingerprint?, evidence: [String: String]) {
+        self.isSuccess = isSuccess
+        self.fingerprint = fingerprint
+        self.evidence = evidence
+    }
+
+    /// The evidence for the register. The prefix `reported.` marks what the gateway did not see itself.
+    var reported: [String: String] {
+        Dictionary(evidence.map { ("reported.\($0.key)", $0.value) }) { first, _ in first }
+    }
+}
+
+/// The public key for a token without a public key object. The gateway needs it to verify the key's proof.
+extension ProvisioningResult {
+    /// The evidence with this name is the SubjectPublicKeyInfo in Base64.
+    private static let publicKeyName = "publicKey"
+
+    /// Adds the public key, for an import into such a token.
+    public func with(_ publicKey: P256.Signing.PublicKey) -> ProvisioningResult {
+        var end = self
+        let text = Base64.standard.encode(publicKey.derRepresentation)
+        end.evidence[Self.publicKeyName] = String(decoding: text, as: UTF8.self)
+        return end
+    }
+
+    /// The public key in X9.63 form; nil if it is missing or has another fingerprint.
+    func publicKey(of fingerprint: PublicKeyFingerprint?) -> [UInt8]? {
+        guard let text = evidence[Self.publicKeyName], let der = Base64.standard.decode(text.utf8),
+            let key = P256.Signing.PublicKey(subjectPublicKeyInfo: der), PublicKeyFingerprint(of: key) == fingerprint
+        else { return nil }
+        return Array(key.x963Representation)
+    }
+}
+
+extension ProvisioningResult {
+    /// Truncates the values to the limit of the register, because messages of a library or a token may be longer.
+    public func shortened() -> ProvisioningResult {
+        var end = self
+        end.evidence = evidence.mapValues { value in
+            var scalars = String.UnicodeScalarView()
+            var count = 0
+            for scalar in value.unicodeScalars {
+                let scalar = scalar.properties.generalCategory == .control ? " " : scalar
+                count += Character(scalar).utf8.count
+                guard count <= KeyLifecycleLimits.evidenceValue else { break }
+                scalars.append(scalar)
+            }
+            return String(scalars)
+        }
+        return end
+    }
+}
+
+/// The answer to an order, an approval, or the report of a provisioning job.
+public enum KeyLifecycleAnswer: Sendable {
+    /// The change is made. These are the new records of the changed keys.
+    case done([KeyLifecycleRecord])
+    /// A second administrator must approve the order. With the approval, the same order begins the provisioning job.
+    case proposed(KeyProposal)
+    /// The provisioning job is recorded. The administrator now does the work and reports its result.
+    case begun(ProvisioningJob)
+    /// The provisioning job is reported. The gateway will look later: no configured key is on that token, or the token
+    /// does not answer.
+    case waiting(ProvisioningJob)
+    /// The provisioning job has ended with this record of the key.
+    case ended(KeyLifecycleRecord)
+}
+
+extension KeyLifecycleAnswer: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case outcome, keys, proposal, ceremony
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self =
+            switch try members.decodeIfPresent(String.self, forKey: .outcome) {
+            case "done": .done(try members.decode([KeyLifecycleRecord].self, forKey: .keys))
+            case "proposed": .proposed(try members.decode(KeyProposal.self, forKey: .proposal))
+            case "begun": .begun(try members.decode(ProvisioningJob.self, forKey: .ceremony))
+            case "waiting": .waiting(try members.decode(ProvisioningJob.self, forKey: .ceremony))
+            default: .ended(try KeyLifecycleRecord(from: decoder))
+            }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        let members: JSONMembers
+        switch self {
+        case .done(let records): members = ["outcome": "done", "keys": records]
+        case .proposed(let proposal): members = ["outcome": "proposed", "proposal": proposal]
+        case .begun(let job): members = ["outcome": "begun", "ceremony": job]
+        case .waiting(let job): members = ["outcome": "waiting", "ceremony": job]
+        case .ended(let record): return try record.encode(to: encoder)
+        }
+        try members.encode(to: encoder)
     }
 }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import KeyTransport
 internal import PKCS11
 internal import SigningKit
 
@@ -110,5 +111,129 @@ struct KeyImport {
                 "The token stores no public key object (\(error)). The private key is stored; put the public key "
                 + "into a file, and name the file with publicKeyFile in the configuration."
         }
+    }
+}
+
+/// Imports a key from a file. It reaches the token in wrapped form, or in the clear if the operator allows it.
+struct PlainKeyImport {
+    let token: WritableToken
+    let material: KeyMaterial
+    let name: KeyName
+    let tell: (String) -> Void
+
+    func run(allowsClear: Bool) throws -> NewPrivateKey {
+        let lackForAES = try mechanismMissingForAES()
+        if lackForAES == nil, let newKey = try unwrapUnderAESKey() { return newKey }
+        let lackForRSA = try mechanismMissingForRSA()
+        if lackForRSA == nil, let newKey = try unwrapUnderRSAPair() { return newKey }
+        let denied = "working mechanisms for C_UnwrapKey (it denies those that it lists)"
+        let lacks = "it lacks \(lackForAES ?? denied), and for an RSA pair \(lackForRSA ?? denied)"
+        guard allowsClear else {
+            throw KeyError.unfit(
+                "The token \(token.info.name) cannot import the key in wrapped form: \(lacks). Nothing was sent to "
+                    + "it. To send the key in the clear through the module and all software between, by "
+                    + "C_CreateObject, give --allow-clear-import.")
+        }
+        var newKey = try createObject()
+        let warning =
+            "The token cannot unwrap (\(lacks)), so the key went to it in the clear by C_CreateObject: it passed through "
+            + "the module's memory and all software between."
+        tell(warning)
+        newKey.warnings.insert(warning, at: 0)
+        return newKey
+    }
+
+    // MARK: Under an AES key
+
+    private func mechanismMissingForAES() throws -> String? {
+        if try !token.has(.aesKeyGeneration, for: .generate) { return "CKM_AES_KEY_GEN" }
+        if try !token.has(.aesECB, for: .encrypt) { return "CKM_AES_ECB for C_Encrypt" }
+        return try missingPaddedWrap()
+    }
+
+    private func missingPaddedWrap() throws -> String? {
+        try token.paddedWraps().isEmpty ? "CKM_AES_KEY_WRAP_KWP or CKM_AES_KEY_WRAP_PAD for C_UnwrapKey" : nil
+    }
+
+    /// Imports the key under an AES key that the token generates, never reveals, and destroys after the import.
+    ///
+    /// Tokens wrap only objects (`C_WrapKey`), and few support RFC 5649 in `C_Encrypt`. So this code computes the
+    /// wrapping, over single blocks that the token encrypts (`CKM_AES_ECB`): docs/adr/0034.
+    ///
+    /// - Returns: nil if the token lists the necessary mechanisms but denies them.
+    private func unwrapUnderAESKey() throws -> NewPrivateKey? {
+        let session = token.session
+        let aes = try KeyTemplate.firstAccepted(KeyTemplate.transportKey(isGenerated: true)) { template in
+            try session.generateKey(.aesKeyGeneration, template)
+        }.made
+        // A session object: it would also end with the session.
+        defer { try? session.destroy(aes) }
+        tell("The token generated an AES-256 key for this import.")
+        let wrapped = try material.pkcs8.withBytes { plain in
+            try PaddedKeyWrap.wrap(plain) { block in try session.encrypt(block, with: aes, .aesECB) }
+        }
+        guard let wrapped else { throw KeyError.unfit("The size of the key is not that of a P-256 key.") }
+        let newKey = try token.unwrap(
+            wrapped, with: aes, by: token.paddedWraps(), KeyTemplate.privateKey(name), as: .unwrapped)
+        if newKey != nil { tell("The token unwrapped the key with it (C_UnwrapKey).") }
+        return newKey
+    }
+
+    // MARK: Under an RSA pair
+
+    private func mechanismMissingForRSA() throws -> String? {
+        if try !token.has(.rsaKeyPairGeneration, for: .generateKeyPair) { return "CKM_RSA_PKCS_KEY_PAIR_GEN" }
+        if try token.has(.rsaAESKeyWrap, for: .unwrap) { return nil }
+        if try !token.has(.rsaOAEP, for: .unwrap) { return "CKM_RSA_AES_KEY_WRAP or CKM_RSA_PKCS_OAEP for C_UnwrapKey" }
+        return try missingPaddedWrap()
+    }
+
+    /// For a token that encrypts no block: imports the key as a package for a temporary RSA pair of the token.
+    ///
+    /// - Returns: nil if the token lists the necessary mechanisms but denies them.
+    private func unwrapUnderRSAPair() throws -> NewPrivateKey? {
+        let pair = try WrappingKeyPair(.transient, isLasting: false, on: token)
+        defer { token.session.discard(pair.handles) }
+        tell("The token generated an RSA key pair for this import.")
+        let package = try pair.publicHalf.wrap(material, pair.hash(on: token))
+        let unwrapping = PackageUnwrapping(
+            token: token, package: package, templates: KeyTemplate.privateKey(name), tell: tell)
+        do {
+            var newKey = try unwrapping.open(with: pair.handles.privateKey)
+            newKey.method = .unwrapped
+            return newKey
+        } catch is PackageUnwrapping.Denial {
+            return nil
+        }
+    }
+
+    // MARK: In the clear
+
+    private func createObject() throws -> NewPrivateKey {
+        var scalar = material.pkcs8.withBytes(Self.scalar(of:))
+        defer { scalar.withUnsafeMutableBytes { Secret.wipe($0) } }
+        guard scalar.count == 32 else { throw KeyError.unfit("The form of the key is not that of a P-256 key.") }
+        return try createObject(scalar)
+    }
+
+    /// A separate scope: after it, no other reference to the bytes exists, and the caller wipes them in place.
+    private func createObject(_ scalar: [UInt8]) throws -> NewPrivateKey {
+        let more = [Attribute(.value, bytes: scalar), Attribute(.ecParameters, bytes: NamedCurve.p256)]
+        let (object, template) = try KeyTemplate.mostCompleteAccepted(KeyTemplate.privateKey(name)) { template in
+            try token.session.createObject(template + more)
+        } discard: { object in
+            try? token.session.destroy(object)
+        }
+        return NewPrivateKey(object: object, method: .created, warnings: KeyTemplate.warnings(template))
+    }
+
+    /// The scalar follows the version of `ECPrivateKey` (RFC 5915 §3), which is 1, as an OCTET STRING of 32 bytes.
+    private static func scalar(of pkcs8: UnsafeRawBufferPointer) -> [UInt8] {
+        let mark: [UInt8] = [0x02, 0x01, 0x01, 0x04, 0x20]
+        let last = pkcs8.count - mark.count - 32
+        guard last >= 0,
+            let start = (0...last).first(where: { pkcs8[$0..<$0 + mark.count].elementsEqual(mark) })
+        else { return [] }
+        return Array(pkcs8[(start + mark.count)..<(start + mark.count + 32)])
     }
 }

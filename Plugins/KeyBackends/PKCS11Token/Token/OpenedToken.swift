@@ -85,6 +85,15 @@ struct OpenedToken {
     }
 }
 
+/// Runs calls that open a token or search for a key, and throws the `KeyError` of a failed one.
+///
+/// - Parameter name: of the token or the key, for messages.
+func opening<Value>(
+    _ name: @autoclosure () -> String, _ body: () throws(PKCS11Error) -> Value
+) throws(KeyError) -> Value {
+    do throws(PKCS11Error) { return try body() } catch { throw error.whileOpening(name()) }
+}
+
 /// A token that is being opened. The attempt ends when its last reference is released. A hung call keeps its reference;
 /// it blocks its thread, and each further attempt would block another one.
 final class OpenAttempt: Sendable {

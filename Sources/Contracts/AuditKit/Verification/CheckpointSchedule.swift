@@ -1,5 +1,4 @@
 import Crypto
-import SigningKit
 public import TransparencyLog
 
 /// The checkpoints to compare while the walk passes along the entries.
@@ -58,7 +57,7 @@ struct CheckpointSchedule {
             size = recorded ?? checkpoint.size
             let signers = try note.verify(with: verifiers)
             if source == .head { try checkpoint.requireLog(among: signers) }
-            guard checkpoint.origin.hasSameBytes(as: origin) else {
+            guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
                 let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
                 faults.add(checkpoint.size..<checkpoint.size, Self.invalid(checkpoint.size, source, reason))
                 return checkpoint.size
@@ -100,7 +99,7 @@ struct CheckpointSchedule {
         "The \(source.name) of \(Sentence.number(size)) entries is not valid: \(reason)"
     }
 
-    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.hasSameBytes(as: origin) }
+    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
 
     /// A caller who gives a cosigner's key expects its signature. Without a cosignature, the holder of the log's key
     /// could rewrite the log and remove its kept checkpoints.
@@ -154,7 +153,8 @@ public struct ExternalCheckpoints {
     /// The checkpoint of `largestSize`.
     private(set) var newest: SignedNote?
     public private(set) var largestSize: Int?
-    private var origins: Set<ExactText> = []
+    /// In UTF-8.
+    private var origins: Set<[UInt8]> = []
     /// Covers all notes, to detect a change between two reads.
     private var hash = SHA256()
     /// Notes that are not checkpoints.
@@ -175,16 +175,14 @@ public struct ExternalCheckpoints {
     private mutating func add(_ note: SignedNote) {
         hash.update(data: Array(note.description.utf8))
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
-        origins.insert(ExactText(checkpoint.origin))
+        origins.insert(Array(checkpoint.origin.utf8))
         claims.append(CheckpointSchedule.Stop(size: checkpoint.size, root: checkpoint.root, source: .external))
         if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
     }
 
     public var count: Int { claims.count + others }
 
-    func areAll(of origin: String) -> Bool {
-        others == 0 && origins.allSatisfy { $0.text.hasSameBytes(as: origin) }
-    }
+    func areAll(of origin: String) -> Bool { others == 0 && origins.allSatisfy { $0.elementsEqual(origin.utf8) } }
 
     /// - Throws: `.damaged` if the notes changed, because a checkpoint that contradicts the log must not disappear.
     func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) {

@@ -5,8 +5,10 @@ import StrictJSON
 public final class ResolvedRequest: Sendable {
     /// The app with the key that the request names, or with the key that was active when the request arrived.
     let served: ServedApp.Key
+    public let app: AppIdentity
     public let client: Client
     let feature: ServedFeature
+    public let featureID: String
     /// The app whose active key signs. Nil if the request names a key, or without a register.
     let activeKeyOf: ServedApp?
     /// The rules that allow the names. They decide about products and offers when the request is read.
@@ -24,8 +26,10 @@ public final class ResolvedRequest: Sendable {
     ) {
         self.served = served
         self.activeKeyOf = activeKeyOf
+        app = served.identity
         self.client = client
         self.feature = feature
+        featureID = feature.descriptor.id
         self.matchingRules = matchingRules
         self.identity = identity
         allowsEverySubject = matchingRules.allowsEverySubject
@@ -38,9 +42,7 @@ public final class ResolvedRequest: Sendable {
         if let life = activeKeyOf?.life { life.activeKeyID } else { served.identity.keyID }
     }
 
-    public var app: AppIdentity { served.identity }
     public var key: KeyHandle { served.handle }
-    public var featureID: String { feature.descriptor.id }
 }
 
 /// Identifies a request in audit entries.

@@ -7,7 +7,12 @@ public struct FileSecretSource: SecretSource {
     private let credentialsDirectory: String?
     private let logger = Logger(label: "privyseal.secrets")
 
-    /// - Parameter credentialsDirectory: the value of `$CREDENTIALS_DIRECTORY`.
+    /// Uses the directory that systemd names in `$CREDENTIALS_DIRECTORY`.
+    public init() {
+        self.init(credentialsDirectory: getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) })
+    }
+
+    /// - Parameter credentialsDirectory: nil for no credentials.
     public init(credentialsDirectory: String?) {
         self.credentialsDirectory = credentialsDirectory
     }

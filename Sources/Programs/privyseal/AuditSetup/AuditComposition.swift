@@ -151,6 +151,6 @@ struct AuditComposition {
         guard let cosigner = audit.checkpoints.cosigner else { return nil }
         return KeyCosigner(
             cosigner, name: Self.cosigner(of: origin), settings: configuration.backends[cosigner.uri.scheme],
-            secrets: ConfigurationSnapshot.secrets)
+            secrets: FileSecretSource())
     }
 }

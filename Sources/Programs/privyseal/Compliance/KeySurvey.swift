@@ -58,7 +58,7 @@ struct KeySurvey {
         }
         let settings = configuration.backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
         return try await type.open(
-            place, in: KeyBackendEnvironment(settings: settings, secrets: ConfigurationSnapshot.secrets))
+            place, in: KeyBackendEnvironment(settings: settings, secrets: FileSecretSource()))
     }
 
     private func inspect(

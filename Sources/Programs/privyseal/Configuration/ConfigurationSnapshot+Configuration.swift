@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import GatewayConfiguration
 import Signing
 import SigningKit
@@ -46,11 +45,7 @@ extension ConfigurationSnapshot {
     ) {
         self.init(
             GatewaySettings(configuration), features: BuiltIns.features(configuration.features),
-            backends: BuiltIns.keyBackends, secrets: Self.secrets, inheriting: predecessor, rejected: rejected,
+            backends: BuiltIns.keyBackends, secrets: FileSecretSource(), inheriting: predecessor, rejected: rejected,
             audit: audit)
-    }
-
-    static var secrets: any SecretSource {
-        FileSecretSource(credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"])
     }
 }

@@ -56,10 +56,10 @@ final class LogStream: Sendable {
                 }
                 return (state.pending, state.lost)
             }
-            _ = DurableWrite.write(bytes, to: descriptor)
+            _ = Descriptor.write(bytes, to: descriptor)
             guard lost > 0 else { return }
             let notice = "privyseal: \(lost) log lines were lost: the reader was too slow\n"
-            _ = DurableWrite.write(Array(notice.utf8), to: descriptor)
+            _ = Descriptor.write(Array(notice.utf8), to: descriptor)
         }
     }
 

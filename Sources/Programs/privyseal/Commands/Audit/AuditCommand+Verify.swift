@@ -1,7 +1,9 @@
 import ArgumentParser
 import AuditKit
+import Encodings
 import GatewayConfiguration
 import Glibc
+import StrictJSON
 import TransparencyLog
 
 extension AuditCommand {
@@ -65,6 +67,122 @@ extension AuditCommand {
         }
 
         /// An error of the terminal does not matter here.
-        private static func tell(_ text: String) { _ = DurableWrite.write(Array(text.utf8), to: STDERR_FILENO) }
+        private static func tell(_ text: String) { _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO) }
+    }
+}
+
+/// The output of `privyseal audit verify`.
+struct VerificationResult {
+    let database: String
+    let report: AuditReport
+    let verifiers: [NoteVerifier]
+    let collections: [CheckpointCollection]
+    /// The name of the configured cosigner's key; nil without one.
+    let cosigner: String?
+
+    /// There is no fault, and every given file was read completely.
+    var isIntact: Bool { report.isIntact && damaged.isEmpty }
+
+    /// The unreadable parts of the given files: the decisive checkpoint may be among them.
+    private var damaged: [String] { unreadable(isGiven: true) }
+
+    private func unreadable(isGiven: Bool) -> [String] {
+        collections.filter { $0.damaged > 0 && $0.isGiven == isGiven }.map { file in
+            "\(file.damaged) piece\(file.damaged == 1 ? "" : "s") of \(file.path) cannot be read as checkpoints: a writer was "
+                + "stopped in the middle of one, or the file was changed. Compare it with another copy, and remove "
+                + "what is not one."
+        }
+    }
+
+    /// Why the result proves less than it could; nil if it does not.
+    private var lack: String? {
+        if report.externalChecked == 0 {
+            return "No checkpoint from another place was compared: without one, an older copy of the whole log cannot "
+                + "be distinguished from a newer one."
+        }
+        guard collections.allSatisfy({ !$0.isGiven && $0.isBeside(database) }) else { return nil }
+        return "The only compared checkpoints are stored next to the log, so an attacker can change both together. "
+            + "Make the gateway store them in another place (audit.checkpoints), and give those with --checkpoints."
+    }
+
+    // MARK: Text
+
+    var text: String { ([verdict] + checked.map { "  " + $0 } + faults + cautions).joined(separator: "\n") }
+
+    private var verdict: String {
+        let count = report.faultCount + damaged.count
+        return PlainText.of(report.origin)
+            + (isIntact ? ": intact" : ": \(count) \(count == 1 ? "thing is" : "things are") wrong")
+    }
+
+    private var checked: [String] {
+        var lines = ["\(report.size) entries" + (report.root.map { ", root \(Hexadecimal.encode($0.bytes))" } ?? "")]
+        if report.archived > 0 {
+            lines.append("\(report.archived) of them archived; \(report.archivedChecked) were read from the archive")
+        }
+        lines.append("\(Self.checkpoints(report.keptChecked)) in the log, the newest among them, compared")
+        lines += collections.map { "\(Self.checkpoints($0.checkpoints.count)) from \($0.path)" }
+        if given > 0 { lines.append("\(report.externalChecked) of these \(given) compared with the entries") }
+        if let cosigned = report.cosigned, cosigned > 0 {
+            lines.append(
+                "a cosigner's signature covers the first \(cosigned) entries; the other \(max(0, report.size - cosigned)) rest "
+                    + "on the log's key alone")
+        }
+        if report.uncheckable > 0 {
+            lines.append(
+                "\(Self.checkpoints(report.uncheckable)) inside archived segments not compared; --archive DIR makes it possible"
+            )
+        }
+        return lines + verifiers.map { "key \($0)" }
+    }
+
+    private static func checkpoints(_ count: Int) -> String { "\(count) checkpoint\(count == 1 ? "" : "s")" }
+
+    private var faults: [String] {
+        let rest = report.faultCount - report.faults.count
+        return report.faults.enumerated().map { "\($0.offset + 1). " + PlainText.of($0.element.description) }
+            + (rest > 0 ? ["… and \(rest) more"] : [])
+            + damaged.enumerated().map { "\(report.faultCount + $0.offset + 1). " + $0.element }
+    }
+
+    private var cautions: [String] {
+        // A full disk can leave a partial note in the gateway's own file, so this is a caution only.
+        (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false)
+            + [unchecked, lack].compactMap(\.self)
+    }
+
+    /// A cosigner's signatures are verified only if its key is given.
+    private var unchecked: String? {
+        guard let cosigner, !verifiers.contains(where: { $0.name == cosigner }) else { return nil }
+        return "The configuration has a cosigner, but its key was not given, so its signatures were not checked: "
+            + "privyseal audit keys prints it."
+    }
+
+    private var given: Int { collections.reduce(0) { $0 + $1.checkpoints.count } }
+
+    // MARK: JSON
+
+    var document: JSONMembers {
+        let checkpoints: JSONMembers = [
+            "keptChecked": report.keptChecked, "given": given, "givenChecked": report.externalChecked,
+            "uncheckable": report.uncheckable, "cosigned": report.cosigned,
+        ]
+        let faults = report.faults.map { fault -> JSONMembers in
+            ["from": fault.entries?.lowerBound, "to": fault.entries?.upperBound, "message": fault.description]
+        }
+        return [
+            "origin": report.origin,
+            "intact": isIntact,
+            "size": report.size,
+            "root": report.root.map { Hexadecimal.encode($0.bytes) },
+            "archived": report.archived,
+            "archivedChecked": report.archivedChecked,
+            "checkpoints": checkpoints,
+            "keys": verifiers.map(\.text),
+            "faultCount": report.faultCount + damaged.count,
+            "faults": faults + damaged.map { ["message": $0] },
+            "unproved": report.unproved.map { ["from": $0.lowerBound, "to": $0.upperBound] as JSONMembers },
+            "caution": cautions.isEmpty ? nil : cautions.joined(separator: " "),
+        ]
     }
 }

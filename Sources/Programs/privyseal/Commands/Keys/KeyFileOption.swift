@@ -20,7 +20,7 @@ struct KeyFileOption: ParsableArguments {
             let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyMaterialReading.Type
         else { throw KeyError.invalidURI("no backend reads key files") }
         let environment = KeyBackendEnvironment(
-            settings: PluginSettings(defaultsOf: backend.settings), secrets: ConfigurationSnapshot.secrets)
+            settings: PluginSettings(defaultsOf: backend.settings), secrets: FileSecretSource())
         return try await backend.material(at: backend.address(of: uri).locator, in: environment)
     }
 

@@ -10,13 +10,15 @@ struct OutputOption: ParsableArguments {
     @Option(help: "The output format.")
     var format = Format.text
 
-    func show(_ document: some Encodable, text: @autoclosure () -> String) {
-        print(format == .json ? JSONText.string(document) : text())
+    func show<Document: Encodable>(_ document: @autoclosure () -> Document, text: @autoclosure () -> String) {
+        print(format == .json ? JSONText.string(document()) : text())
     }
 
     /// Like `show`, but a standard output that cannot be written is an error of the command, with status 1.
-    func write(_ document: some Encodable, text: @autoclosure () -> String) throws {
-        try AuditOutput.print(format == .json ? JSONText.string(document) : text())
+    func write<Document: Encodable>(
+        _ document: @autoclosure () -> Document, text: @autoclosure () -> String
+    ) throws {
+        try AuditOutput.print(format == .json ? JSONText.string(document()) : text())
     }
 }
 

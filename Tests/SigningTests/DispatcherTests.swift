@@ -103,7 +103,7 @@ struct DispatcherTests {
     @Test("The system's time is the time of day")
     func systemTime() {
         let before = Date.now.timeIntervalSince1970 * 1000
-        let time = Double(ClockMonitor.systemTime().milliseconds)
+        let time = Double(Timestamp.now().milliseconds)
         #expect(time >= before.rounded(.down) && time <= Date.now.timeIntervalSince1970 * 1000 + 1)
     }
 }

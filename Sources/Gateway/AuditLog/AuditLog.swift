@@ -36,7 +36,7 @@ public final class AuditLog: Service {
     ///   - opening: opens the store. The writer thread calls it again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],
-        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime,
+        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         uptime: (@Sendable () -> Duration)? = nil, loading: @escaping RegisterLoading = { _, _ in },
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
     ) {

@@ -48,7 +48,7 @@ public final class CheckpointPublisher: Sendable {
 
     public init(
         _ destinations: [any CheckpointDestination], cosigner: (any CheckpointCosigner)? = nil,
-        now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.destinations = destinations
         self.cosigner = cosigner

@@ -1,4 +1,3 @@
-import Glibc
 import Logging
 import Metrics
 public import ServiceLifecycle
@@ -27,7 +26,7 @@ public final class ClockMonitor: Service {
     ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
     ///   - report: called for each step, in addition to the log line and the metric.
     public init(
-        now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime, uptime: (@Sendable () -> Duration)? = nil,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now, uptime: (@Sendable () -> Duration)? = nil,
         report: @escaping @Sendable (ClockStep) -> Void = { _ in }
     ) {
         let begun = ContinuousClock.now
@@ -38,13 +37,6 @@ public final class ClockMonitor: Service {
         known = Mutex(initial)
         // Export the counter as 0, so that alerts can see its first increment.
         steps.increment(by: 0)
-    }
-
-    /// The time of `CLOCK_REALTIME`.
-    public static func systemTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     public func run() async throws {

@@ -34,7 +34,7 @@ struct AuditLogFill: AsyncParsableCommand {
         guard isWritten else { throw CocoaError(.fileWriteUnknown) }
         try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
         let clock = Clock()
-        let end = ClockMonitor.systemTime().milliseconds
+        let end = Timestamp.now().milliseconds
         let step = Int64(Self.days * 86_400_000 / max(1, count))
         let begin = end - step * Int64(count)
         let log = AuditLog(

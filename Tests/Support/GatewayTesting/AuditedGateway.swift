@@ -20,7 +20,7 @@ package struct AuditedGateway {
         store: MemoryAuditStore = MemoryAuditStore(), settings: AuditSettings = AuditSettings(),
         publisher: CheckpointPublisher? = nil,
         adjust: (inout GatewaySettings) -> Void = { _ in },
-        now: @escaping @Sendable () -> Timestamp = ClockMonitor.systemTime, uptime: (@Sendable () -> Duration)? = nil
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now, uptime: (@Sendable () -> Duration)? = nil
     ) async throws {
         self.store = store
         signer = try .generate(name: store.identity.origin)

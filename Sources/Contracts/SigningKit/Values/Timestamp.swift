@@ -1,4 +1,5 @@
 import Encodings
+import Glibc
 import StrictJSON
 
 /// A time, in milliseconds since 1970-01-01 in UTC.
@@ -7,6 +8,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
+    }
+
+    /// The time of `CLOCK_REALTIME`. A feature gets its time from the grant instead.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// Whole seconds, rounded down, because an `iat` must not lie in the future (RFC 7519 §4.1.6, an integer).

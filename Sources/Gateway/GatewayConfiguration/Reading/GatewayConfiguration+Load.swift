@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 public import SigningKit
 
 extension GatewayConfiguration {
@@ -60,12 +59,8 @@ extension GatewayConfiguration {
         EnvironmentReader.read(environment, into: &configuration, findings)
         ListenerRules(configuration: configuration, findings: findings).check()
         try findings.throwFaults()
-        AccessWarnings(configuration: configuration, root: root, now: now ?? systemTime, findings: findings).look()
+        AccessWarnings(configuration: configuration, root: root, now: now ?? .now(), findings: findings).look()
         configuration.warnings = findings.listedWarnings
         return configuration
-    }
-
-    private static var systemTime: Timestamp {
-        Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
     }
 }

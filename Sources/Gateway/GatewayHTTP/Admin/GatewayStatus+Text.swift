@@ -97,7 +97,7 @@ extension GatewayStatus {
     }
 
     private static func end(of expiry: Int) -> String {
-        let rest = expiry - Int(ClockMonitor.systemTime().milliseconds / 1000)
+        let rest = expiry - Int(Timestamp.now().milliseconds / 1000)
         return rest <= 0 ? "HAS ENDED" : "ends in \(rest / 86_400) days"
     }
 }

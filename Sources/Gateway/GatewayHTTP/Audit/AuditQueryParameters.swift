@@ -1,5 +1,4 @@
 import AuditKit
-import AuditLog
 import HummingbirdCore
 import SigningKit
 
@@ -28,7 +27,7 @@ struct AuditQueryParameters {
             } ?? 100
         let intervals = AuditInterval.allCases.map(\.rawValue).joined(separator: ", ")
         interval = try parameters.optional("by", "one of \(intervals)", AuditInterval.init(exactly:)) ?? .day
-        do { query = try text.query(at: ClockMonitor.systemTime()) } catch {
+        do { query = try text.query(at: Timestamp.now()) } catch {
             // The `+` of an offset such as +01:00 must be percent-encoded.
             let isTime = ["since", "until"].contains(error.parameter)
             let hint =

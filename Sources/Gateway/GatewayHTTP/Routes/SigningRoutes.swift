@@ -1,4 +1,3 @@
-import AuditLog
 import GatewayConfiguration
 import HTTPTypes
 import HummingbirdCore
@@ -96,7 +95,7 @@ extension RequestScope {
     ///   debug.
     func identify(_ request: Request, in snapshot: ConfigurationSnapshot) throws(Problem) -> Client {
         let peer = connection.knownPeer
-        let now = ClockMonitor.systemTime()
+        let now = Timestamp.now()
         do throws(UnauthenticatedReason) {
             if let certificate = peer.certificate, !certificate.isValid(at: now) { throw .certificateOutOfDate }
             let client = try snapshot.clients.identify(

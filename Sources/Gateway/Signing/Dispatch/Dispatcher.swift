@@ -134,7 +134,7 @@ public struct GrantIssuer: Sendable {
 
     /// Uses the system clock, and nonces from the kernel.
     public init() {
-        self.init(now: ClockMonitor.systemTime) {
+        self.init(now: Timestamp.now) {
             Nonce(random: .random(in: .min ... .max), .random(in: .min ... .max))
         }
     }

@@ -38,7 +38,7 @@ public final class ConfigurationSnapshot: Sendable {
     /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
     /// leave nothing in the register.
     public func declareKeys() {
-        audit?.keyStates.declare(settings.accounts, clients: settings.clients, at: ClockMonitor.systemTime())
+        audit?.keyStates.declare(settings.accounts, clients: settings.clients, at: Timestamp.now())
     }
 }
 

@@ -123,7 +123,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             defer { reader.close() }
             registers = try reader.registers()
         }
-        return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: ClockMonitor.systemTime())
+        return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: Timestamp.now())
     }
 
     func ask<Answer: Decodable & Sendable>(

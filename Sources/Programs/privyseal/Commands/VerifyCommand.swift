@@ -1,5 +1,4 @@
 import ArgumentParser
-import AuditLog
 import SignatureExplanation
 import Signing
 import SigningKit
@@ -58,7 +57,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let keys = try await VerifyKeys.read(keyFiles, config: config)
         let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
         let examiner = SignatureExaminer(
-            keys: keys, features: BuiltIns.features().map(\.descriptor), now: ClockMonitor.systemTime())
+            keys: keys, features: BuiltIns.features().map(\.descriptor), now: Timestamp.now())
         let explanation =
             switch subject {
             case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)

@@ -1,4 +1,3 @@
-import AuditLog
 import ComplianceReport
 import GatewayConfiguration
 import KeyLifecycle
@@ -67,7 +66,7 @@ struct KeySurvey {
         guard let inspecting = backend as? any KeyInspecting else { return .unsupported }
         do throws(KeyError) {
             let seen = try await inspecting.inspect(key.address.selector, provenance: provenance)
-            return .seen(seen, at: ClockMonitor.systemTime())
+            return .seen(seen, at: Timestamp.now())
         } catch {
             return unseen(error, provenance, Swift.type(of: backend))
         }
@@ -86,7 +85,7 @@ struct KeySurvey {
             let digest = ProofOfPossession().digest
             let signature = try await signingKey.sign(digest)
             guard signingKey.publicKey.verifies(signature, of: digest) else { return .wrong }
-            return .valid(at: ClockMonitor.systemTime())
+            return .valid(at: Timestamp.now())
         } catch {
             return .unavailable("\(error)")
         }

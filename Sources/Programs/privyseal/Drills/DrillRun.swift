@@ -1,4 +1,3 @@
-import AuditLog
 import KeyDrills
 import KeyLifecycle
 import NIOHTTP1
@@ -17,12 +16,12 @@ struct DrillRun {
         let conditions = environment.conditions
         load = LoadDriver(
             conditions.load, to: environment.target, bundleID: environment.bundleID, requests: [.token, .legacy],
-            clock: ClockMonitor.systemTime)
+            clock: Timestamp.now)
         let record = DrillRecord(
             conditions.scenario, isPlanned: conditions.isPlanned, participants: conditions.participants,
             gateway: .init(address: environment.target.address, isTemporary: environment.throwAway != nil),
-            begun: ClockMonitor.systemTime())
-        log = DrillLog(record, clock: ClockMonitor.systemTime, progress: conditions.say)
+            begun: Timestamp.now())
+        log = DrillLog(record, clock: Timestamp.now, progress: conditions.say)
     }
 
     /// - Returns: the record, also of a failed drill.

@@ -1,4 +1,3 @@
-import AuditLog
 import GatewayConfiguration
 import Logging
 import SigningKit
@@ -29,7 +28,7 @@ struct LogLine {
         var writer = JSONWriter(capacity: 384)
         writer.object { writer in
             writer.name("time")
-            writer.unescaped(ClockMonitor.systemTime().rfc3339)
+            writer.unescaped(Timestamp.now().rfc3339)
             writer.member("level", level.rawValue)
             writer.member("logger", logger)
             writer.member("message", message)
@@ -46,7 +45,7 @@ struct LogLine {
     }
 
     private var text: [UInt8] {
-        var line = ClockMonitor.systemTime().rfc3339
+        var line = Timestamp.now().rfc3339
         line += " \(level.rawValue) \(logger): ".utf8
         Self.append(message, to: &line)
         for field in fields {

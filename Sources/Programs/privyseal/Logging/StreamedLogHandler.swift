@@ -1,4 +1,3 @@
-import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
 import Logging
@@ -55,7 +54,7 @@ final class RecentEvents: Sendable {
 
     func note(_ line: LogLine) {
         let event = ProcessEvent(
-            time: ClockMonitor.systemTime().text, level: line.level.rawValue, message: line.message)
+            time: Timestamp.now().text, level: line.level.rawValue, message: line.message)
         events.withLock { events in
             if events.count == Self.limit { events.removeFirst() }
             events.append(event)

@@ -201,7 +201,7 @@ final class Reloader: Service {
         if level < .error {
             Gauge(label: "privyseal_last_reload_timestamp_seconds").record(Date.now.timeIntervalSince1970)
         }
-        let event = ProcessEvent(time: ClockMonitor.systemTime().text, level: name, message: message)
+        let event = ProcessEvent(time: Timestamp.now().text, level: name, message: message)
         let configuration = state.withLock { state in
             state.last = event
             return state.configuration

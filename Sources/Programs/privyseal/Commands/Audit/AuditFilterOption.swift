@@ -1,6 +1,5 @@
 public import ArgumentParser
 public import AuditKit
-import AuditLog
 import SigningKit
 
 /// The search terms; an entry must match all of them.
@@ -63,14 +62,14 @@ struct AuditFilterOption: ParsableArguments {
             .outcome: outcome, .requestID: requestID, .kind: kind, .user: user,
         ]
         text.terms = terms.compactMapValues(\.self)
-        return try StandardError.attempt(64) { try text.query(at: ClockMonitor.systemTime()) }
+        return try StandardError.attempt(64) { try text.query(at: Timestamp.now()) }
     }
 
     /// Reads one time, in the same forms as `--since`.
     ///
     /// - Throws: `ExitCode` 64, after printing the error.
     static func moment(_ text: String) throws -> Timestamp {
-        if let moment = AuditTime.parse(text, at: ClockMonitor.systemTime()) { return moment }
+        if let moment = AuditTime.parse(text, at: Timestamp.now()) { return moment }
         throw StandardError.failure(
             "\"\(text)\" is not a time: give one such as 2026-01-01T00:00:00Z, a date such as 2026-01-01, or an age such as "
                 + "365d.", status: 64)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AuditLog
 import ComplianceReport
 import Encodings
 import GatewayConfiguration
@@ -65,7 +64,7 @@ extension ComplianceCommand {
             let findings = await survey.findings {
                 try await admin.lifecycleClient(configuration).overview()
             }
-            let now = ClockMonitor.systemTime()
+            let now = Timestamp.now()
             let report = findings.report(id: Self.id(at: now), at: now)
             let (sealed, page) = try SignedReport.make(report, signer: signer)
             let files = out.map { ComplianceFiles(id: report.id, in: $0) }

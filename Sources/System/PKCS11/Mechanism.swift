@@ -149,7 +149,7 @@ public final class Signer: @unchecked Sendable {
     ) throws(PKCS11Error) -> UnsafeRawBufferPointer {
         let size = min(digest.count, input.count)
         input.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<size]))
-        let length = try session.call(.signInit) { functions throws(PKCS11Error) in
+        let length = try session.module.call(.signInit, of: session.generation) { functions throws(PKCS11Error) in
             let begin = try ModuleOutput.function(.signInit, functions.pointee.C_SignInit)
             let sign = try ModuleOutput.function(.sign, functions.pointee.C_Sign)
             try check(.signInit, begin(session.handle, mechanism, key.rawValue))

@@ -16,12 +16,7 @@ struct KeyFailureHistory: ~Copyable {
 }
 
 extension TokenKey {
-    var isFailing: Bool { failures.hasFailurePause.load(ordering: .relaxed) }
-
     var isHanging: Bool { failures.hanging.load(ordering: .relaxed) > 0 }
-
-    /// Why the key is not used now; nil if it is used.
-    var failurePauseError: KeyError? { isFailing ? failures.failurePause.withLock { $0?.error } : nil }
 
     /// Records that a request failed twice, in good sessions.
     func failed(_ error: KeyError) {
@@ -64,8 +59,6 @@ extension TokenKey {
         if isFirst { pool.backend?.keyFailing(name, because: error.description) }
         return begins
     }
-
-    var hasFailed: Bool { isFailing || failures.failures.load(ordering: .relaxed) != 0 }
 
     func recovered() {
         failures.failures.store(0, ordering: .relaxed)

@@ -59,6 +59,13 @@ final class TokenKey: SigningKey {
         return try result.get()
     }
 
+    var isFailing: Bool { failures.hasFailurePause.load(ordering: .relaxed) }
+
+    /// Why the key is not used now; nil if it is used.
+    var failurePauseError: KeyError? { isFailing ? failures.failurePause.withLock { $0?.error } : nil }
+
+    var hasFailed: Bool { isFailing || failures.failures.load(ordering: .relaxed) != 0 }
+
     /// Time of the last failure, in nanoseconds; 0 for never.
     var failureTime: UInt64 { lastFailure.load(ordering: .relaxed) }
 

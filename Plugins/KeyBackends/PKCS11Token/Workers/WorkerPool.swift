@@ -127,6 +127,17 @@ final class WorkerPool: Sendable {
     }
 }
 
+extension PKCS11TokenBackend {
+    /// Looks for calls that hang, repeatedly while the pool has jobs.
+    func watchCalls() {
+        watch.run(after: min(max(settings.timeout / 8, 50), 1000)) { [self] in
+            let reason = "A call into the token took longer than \(settings.timeout / 1000) s."
+            let limit = UInt64(settings.timeout) * 1_000_000
+            if pool.removeHung(over: limit, because: reason) { watchCalls() }
+        }
+    }
+}
+
 /// One digest that waits for its signature.
 struct Job: Sendable {
     typealias Answer = Result<P256Signature, KeyError>

@@ -72,14 +72,6 @@ public struct ProofOfPossession {
     }
 }
 
-extension P256.Signing.PublicKey {
-    /// Verifies with swift-crypto. No key signs with this implementation, so one defect cannot be in both.
-    public func verifies(_ signature: P256Signature, of digest: SHA256Digest) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
-        return isValidSignature(signature, for: digest)
-    }
-}
-
 /// The SHA-256 of a public key's SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), which pins a key.
 /// `openssl pkey -pubin -outform DER | sha256sum` prints the same digits.
 public struct PublicKeyFingerprint: Hashable, Sendable {

@@ -1,3 +1,5 @@
+public import Crypto
+
 /// An ECDSA signature over P-256: r ‖ s, each 32 bytes, big-endian. `CKM_ECDSA` returns this form (PKCS #11 v2.40
 /// §2.3.1), and ES256 uses it (RFC 7518 §3.4).
 public struct P256Signature: Sendable {
@@ -26,6 +28,14 @@ public struct P256Signature: Sendable {
 extension P256Signature: Equatable {
     public static func == (left: P256Signature, right: P256Signature) -> Bool {
         (0..<64).allSatisfy { left.rawRepresentation[$0] == right.rawRepresentation[$0] }
+    }
+}
+
+extension P256.Signing.PublicKey {
+    /// Verifies with swift-crypto. No key signs with this implementation, so one defect cannot be in both.
+    public func verifies(_ signature: P256Signature, of digest: SHA256Digest) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else { return false }
+        return isValidSignature(signature, for: digest)
     }
 }
 

@@ -1,5 +1,7 @@
 public import GatewayConfiguration
+import Logging
 import NIOCore
+public import ServiceLifecycle
 import Synchronization
 
 /// All open connections of all listeners.
@@ -149,4 +151,24 @@ final class BodyBudget: Sendable {
     }
 
     var total: Int { state.withLock { $0.total } }
+}
+
+/// The first step of a shutdown: `/readyz` answers 503 and everything else continues, so load balancers can notice.
+public final class Drain: Service {
+    private let delay: Duration
+    private let begun = Atomic<Bool>(false)
+
+    /// - Parameter delay: the time between the first 503 and the end of the listeners.
+    public init(delay: Duration) {
+        self.delay = delay
+    }
+
+    public var hasBegun: Bool { begun.load(ordering: .acquiring) }
+
+    public func run() async throws {
+        try await gracefulShutdown()
+        begun.store(true, ordering: .releasing)
+        Logger(label: "privyseal.services").info("Stopping", metadata: ["drainDelay": "\(delay)"])
+        try await Task.sleep(for: delay)
+    }
 }

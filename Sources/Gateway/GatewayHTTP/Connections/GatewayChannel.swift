@@ -53,7 +53,7 @@ struct GatewayChannel: ServerChildChannel {
         // Creating a context takes time, so a refused connection gets none.
         let tls = isAdmitted ? try identity?.forConnection() : nil
         let acceptHandler = AcceptHandler(clock, lineLimit: bounds.headerBytes) { channel in
-            if let identity, let certificate = PeerCertificate(of: channel) {
+            if let identity, tls?.asksForCertificate == true, let certificate = PeerCertificate(of: channel) {
                 connection.note(identity.noteIssuers(of: certificate))
             }
             // Note the certificate before the comparison, so that a later change of the trust roots finds it.

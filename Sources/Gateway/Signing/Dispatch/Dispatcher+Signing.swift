@@ -108,9 +108,9 @@ extension Dispatcher {
             let begun = ContinuousClock.now
             let signature = try await signature(of: digest, with: selected.key)
             let took = ContinuousClock.now - begun
-            let evidence = selected.key.handle.evidence
             let entry = audit.map { audit in
-                audit.entry(
+                let evidence = selected.key.handle.evidence
+                return audit.entry(
                     .signature(
                         client: request.client.name, app: request.app.bundleID, feature: request.featureID,
                         keyID: selected.key.identity.keyID, fingerprint: evidence.fingerprint,

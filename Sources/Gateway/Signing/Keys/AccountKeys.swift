@@ -24,10 +24,18 @@ public final class AccountKeys: Sendable {
         /// The number of requests that name no key and have selected their key, but have no durable entry yet.
         var inFlight = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
+        /// Whether a task waits until `inFlight` is zero.
+        var isIdleAwaited = false
+
+        /// - Returns: whether the calling task must wait until `inFlight` is zero.
+        mutating func awaitIdle() -> Bool {
+            isIdleAwaited = inFlight > 0
+            return isIdleAwaited
+        }
     }
 
     private let state = Mutex(State())
-    /// The signal that `inFlight` has become zero.
+    /// The signal that `inFlight` has become zero while a task waits for that.
     private let idle = AsyncSignal()
 
     package init() {}
@@ -58,7 +66,7 @@ public final class AccountKeys: Sendable {
     func leave() {
         let isIdle = state.withLock { state in
             state.inFlight -= 1
-            return state.inFlight == 0
+            return state.inFlight == 0 && state.isIdleAwaited
         }
         if isIdle { idle.signal() }
     }
@@ -88,7 +96,7 @@ public final class AccountKeys: Sendable {
     /// - Returns: false after `timeout`, or if the task is cancelled. One task may wait at a time.
     package func drained(timeout: Duration) async -> Bool {
         let deadline = ContinuousClock.now + timeout
-        while state.withLock({ $0.inFlight > 0 }) {
+        while state.withLock({ $0.awaitIdle() }) {
             let rest = deadline - .now
             guard rest > .zero, !Task.isCancelled else { return false }
             await idle.wait(atMost: rest)

@@ -70,26 +70,3 @@ enum StandardError {
         do throws(Failure) { return try body() } catch { throw failure("\(error)", status: status) }
     }
 }
-
-/// A file descriptor of the operating system.
-enum Descriptor {
-    /// Writes all bytes. Waits while a pipe is full that another process has set to non-blocking.
-    ///
-    /// - Returns: 0 if all bytes are written, otherwise the error of write(2).
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            // On a full disk, write(2) first writes what fits, without an error. The next call fails.
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&readiness, 1, 1000)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return 0
-    }
-}

@@ -1,0 +1,559 @@
+"""The clients in Go, PHP and Java: against a gateway with TLS, and against a server with scripted answers."""
+
+import base64
+import json
+import os
+import pathlib
+import select
+import shutil
+import subprocess
+import threading
+import time
+import uuid
+
+import jwt
+import pytest
+from authority import SERVER, Authority
+from conftest import BINARY, BUNDLE_ID, FEATURES, ISSUER_ID, KEY_ID, ROOT
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from scripted_server import (
+    ScriptedServer,
+    answer,
+    broken,
+    broken_in_the_body,
+    hanging,
+    hanging_in_the_body,
+    problem,
+)
+from service import Service, digest, mint, write_key, write_secret
+
+CLIENTS = ROOT / "clients"
+DRIVERS = pathlib.Path(__file__).parent / "drivers"
+TOKEN = mint()
+OFFER = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
+
+
+def run(*command, **keywords):
+    ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, **keywords)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def go(directory):
+    shutil.copy(DRIVERS / "driver.go", directory)
+    (directory / "go.mod").write_text(
+        f"module driver\n\ngo 1.19\n\nrequire privyseal v0.0.0\n\nreplace privyseal => {CLIENTS / 'go'}\n"
+    )
+    # The build needs no network and no C compiler.
+    environment = {**os.environ, "GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOCACHE": str(directory / "cache"), "CGO_ENABLED": "0"}
+    run("go", "vet", ".", cwd=CLIENTS / "go", env=environment)
+    run("go", "build", "-o", "driver", ".", cwd=directory, env=environment)
+    return [directory / "driver"]
+
+
+def php(_):
+    errors = ["-d", "display_errors=stderr", "-d", "error_reporting=-1"]
+    return ["php", *errors, DRIVERS / "driver.php", CLIENTS / "php" / "PrivySeal.php"]
+
+
+def java(directory):
+    sources = CLIENTS / "java" / "PrivySeal.java", DRIVERS / "Driver.java"
+    # Exceptions are serializable, but the client's need no version.
+    run("javac", "--release", "17", "-Xlint:all,-serial", "-Werror", "-d", directory, *sources)
+    return ["java", "-XX:TieredStopAtLevel=1", "-cp", directory, "privyseal.Driver"]
+
+
+class Client:
+    """A running driver. Its standard error must stay empty."""
+
+    def __init__(self, command, directory, url, ca_file="", timeout=10, max_wait=5, max_answer_bytes=1 << 20):
+        self.token_file = directory / "token"
+        if not self.token_file.exists():
+            write_secret(self.token_file, TOKEN.encode() + b"\n")
+        arguments = [url, self.token_file, ca_file, timeout, max_wait, max_answer_bytes]
+        self.errors = open(directory / "errors", "w+")
+        self.process = subprocess.Popen(
+            list(map(str, [*command, *arguments])), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors
+        )
+
+    def calls(self, call, callers=1, **members):
+        """The results of simultaneous calls."""
+        line = json.dumps({"call": call, "callers": callers, "fields": {}, **members}).encode()
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+        assert select.select([self.process.stdout], [], [], 60)[0], "the driver did not answer"
+        text = self.process.stdout.readline()
+        self.errors.seek(0)
+        assert text, self.errors.read()
+        return json.loads(text)
+
+    def offer(self, feature="promotional-offer", fields=OFFER, bundle=BUNDLE_ID):
+        return self.calls("offer", bundleId=bundle, feature=feature, fields=fields)[0]
+
+    def app_token(self):
+        return self.calls("appToken", bundleId=BUNDLE_ID)[0]
+
+    def service_token(self, name="push", fields={}):
+        return self.calls("serviceToken", name=name, fields=fields)[0]
+
+    def stop(self):
+        self.process.stdin.close()
+        status = self.process.wait(timeout=30)
+        self.process.stdout.close()
+        self.errors.seek(0)
+        text = self.errors.read()
+        self.errors.close()
+        assert (status, text) == (0, "")
+
+
+@pytest.fixture(scope="session", params=[go, php, java], ids=lambda language: language.__name__)
+def command(request, tmp_path_factory):
+    return request.param(tmp_path_factory.mktemp(request.param.__name__))
+
+
+@pytest.fixture
+def connect(command, tmp_path):
+    """Starts a client of a URL."""
+    clients = []
+
+    def start(url, **options):
+        clients.append(Client(command, tmp_path, url, **options))
+        return clients[-1]
+
+    yield start
+    for client in clients:
+        client.stop()
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("gateway")
+    authority = Authority(directory, "authority")
+    # The certificate does not have the address, for the test with the wrong name.
+    server = authority.issue("server", SERVER, dns=["localhost"])
+    key = write_key(directory / "AuthKey.p8")
+    service = Service(
+        BINARY,
+        directory,
+        f"""
+listeners:
+  public:
+    address: "127.0.0.1:0"
+    tls: {{certificate: {server.certificate_path}, key: {server.key_path}}}
+drainDelay: 0
+audit: {{database: {directory}/audit.db}}
+accounts:
+  - issuerId: {ISSUER_ID}
+    apps: [{{bundleId: {BUNDLE_ID}, features: [{", ".join(FEATURES)}]}}]
+    keys: [{{keyId: {KEY_ID}, uri: "file:{directory}/AuthKey.p8"}}]
+    activeKey: {KEY_ID}
+clients:
+  - name: shop
+    tokens: [{{sha256: "{digest(TOKEN)}"}}]
+    allow: [{{apps: ["*"], features: ["*", app-store-server-api], products: ["com.example.*"], offers: ["*"]}}]
+""",
+    )
+    with service:
+        service.public_key = key.public_key()
+        service.url = "https://localhost:" + service.addresses["public"].rpartition(":")[2]
+        service.ca_file = authority.certificate.certificate_path
+        yield service
+
+
+# A gateway
+
+
+def claims_of(gateway, token, audience):
+    header = jwt.get_unverified_header(token)
+    assert header == {"alg": "ES256", "kid": KEY_ID, "typ": "JWT"}
+    return jwt.decode(token, gateway.public_key, algorithms=["ES256"], audience=audience)
+
+
+REQUEST = {
+    "operation": "REACTIVATE_SUBSCRIPTION",
+    "version": "1",
+    "requestInfo": {"requestReferenceId": "f55df048-4cd8-4261-b404-b6f813ff70e5"},
+    "transactionId": "1000011859217",
+}
+JWS_REQUESTS = {
+    "promotional-offer": {**OFFER, "transactionId": "1"},
+    "introductory-offer-eligibility": {
+        "productId": "com.example.\"ü\"\\/<&>日本", "allowIntroductoryOffer": True, "transactionId": "1",
+    },
+    "advanced-commerce-api": {"request": REQUEST},
+}
+
+
+@pytest.mark.parametrize("feature", JWS_REQUESTS)
+def test_a_client_gets_a_jws_that_verifies(connect, gateway, feature):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    fields = JWS_REQUESTS[feature]
+    found = client.offer(feature, fields)["answer"]
+    claims = claims_of(gateway, found["jws"], feature)
+    assert (claims["bid"], claims["iss"]) == (BUNDLE_ID, ISSUER_ID)
+    assert (found["keyId"], found["nonce"], found["issuedAt"]) == (KEY_ID, claims["nonce"], claims["iat"])
+    if feature == "advanced-commerce-api":
+        assert json.loads(base64.b64decode(claims["request"], validate=True)) == REQUEST
+        signed = json.loads(base64.b64decode(found.pop("advancedCommerceData"), validate=True))
+        assert signed == {"signatureInfo": {"token": found["jws"]}}
+    else:
+        assert {name: claims[name] for name in fields} == fields
+    assert found.keys() == {"jws", "keyId", "nonce", "issuedAt"}
+
+
+def test_a_client_gets_a_legacy_signature_that_verifies(connect, gateway):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    found = client.offer("legacy-promotional-offer", {**OFFER, "applicationUsername": "Jane Döe"})["answer"]
+    assert found.keys() == {"keyIdentifier", "nonce", "timestamp", "signature"}
+    text = [BUNDLE_ID, KEY_ID, *OFFER.values(), "Jane Döe", found["nonce"], str(found["timestamp"])]
+    signature = base64.b64decode(found["signature"], validate=True)
+    gateway.public_key.verify(signature, "\u2063".join(text).encode(), ec.ECDSA(SHA256()))
+
+
+def test_a_client_gets_a_token_for_the_app_store_server_api(connect, gateway):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    found = client.app_token()["answer"]
+    assert found.keys() == {"token", "keyId", "issuedAt", "expiresAt", "refreshAfter"}
+    claims = claims_of(gateway, found["token"], "appstoreconnect-v1")
+    assert (claims["bid"], claims["iat"], claims["exp"]) == (BUNDLE_ID, found["issuedAt"], found["expiresAt"])
+    # Apple wants a new token for each request, so `refreshAfter` is the time of the answer.
+    assert client.app_token()["answer"]["token"] != found["token"]
+
+
+REFUSALS = {
+    "a wrong member": ("promotional-offer", {**OFFER, "productID": "p"}, BUNDLE_ID, 422, "invalid-request", "productID"),
+    "an empty object": ("promotional-offer", {}, BUNDLE_ID, 422, "invalid-request", "productId"),
+    "a product that the client may not use": ("promotional-offer", {**OFFER, "productId": "x"}, BUNDLE_ID, 403, "forbidden", ""),
+    "a bundle ID with a slash": ("promotional-offer", OFFER, "com.example/app ü", 404, "unknown-app", ""),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_refusal_of_the_gateway_is_an_error_with_its_members(connect, gateway, refusal):
+    feature, fields, bundle, status, kind, field = REFUSALS[refusal]
+    error = connect(gateway.url, ca_file=gateway.ca_file).offer(feature, fields, bundle)
+    assert (error["error"], error["status"], error["type"]) == ("problem", status, f"urn:privyseal:problem:{kind}"), error
+    assert error["field"] == field
+    assert error["detail"] and error["title"] and error["detail"] in error["message"]
+    assert error["requestId"] and f"(request {error['requestId']})" in error["message"]
+
+
+def test_a_changed_token_file_is_used_by_the_next_request(connect, gateway):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    assert "answer" in client.offer()
+    other = mint()
+    write_secret(client.token_file, other.encode())
+    error = client.offer()
+    assert (error["status"], error["type"]) == (401, "urn:privyseal:problem:unauthenticated")
+    assert other not in json.dumps(error)
+    # The file keeps its length, and perhaps its time.
+    write_secret(client.token_file, TOKEN.encode())
+    assert "answer" in client.offer()
+
+
+def test_a_token_file_without_a_token_is_refused_without_its_content(connect, gateway):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    for content in (b"", b"sesame\nsesame", b"sesame\r\nX-Injected: 1", b"sesame " * 2):
+        write_secret(client.token_file, content)
+        error = client.offer()
+        assert error["error"] == "other" and str(client.token_file) in error["message"]
+        assert "sesame" not in error["message"]
+    client.token_file.unlink()
+    assert client.offer()["error"] == "other"
+
+
+def test_a_server_that_no_trusted_authority_certified_gets_no_request(connect, gateway, tmp_path):
+    foreign = Authority(tmp_path, "foreign").certificate.certificate_path
+    for ca_file in ("", foreign):
+        assert connect(gateway.url, ca_file=ca_file).offer()["error"] == "connection"
+    url = gateway.url.replace("localhost", "127.0.0.1")
+    assert connect(url, ca_file=gateway.ca_file).offer()["error"] == "connection"
+
+
+# Scripted answers
+
+
+def part(text=b'{"a":1}'):
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+JWS = ".".join([part(), part(), part(b"\x01" * 64)])
+GOOD = {"jws": JWS, "keyId": KEY_ID, "nonce": str(uuid.UUID(int=1)), "issuedAt": 1795250162}
+GOOD_LEGACY = {"keyIdentifier": KEY_ID, "nonce": str(uuid.UUID(int=1)), "timestamp": 1795250162277, "signature": "AAAA"}
+
+
+def token(seconds=600, **members):
+    now = int(time.time())
+    return {
+        "token": JWS, "keyId": KEY_ID, "issuedAt": now - 60, "expiresAt": now + 1200, "refreshAfter": now + seconds, **members,
+    }  # fmt: skip
+
+
+def without(name, of=GOOD):
+    return {member: value for member, value in of.items() if member != name}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [problem(408), broken, broken_in_the_body, problem(500), problem(504)],
+    ids=["408", "broken", "broken in the body", "500", "504"],
+)
+def test_a_request_is_sent_again_at_once(connect, first):
+    with ScriptedServer(first, answer(200, GOOD)) as server:
+        assert connect(server.url).offer()["answer"] == GOOD
+        one, two = server.requests
+        assert two.time - one.time < 0.9
+        assert (one.path, one.authorization, one.body) == (two.path, two.authorization, two.body)
+        assert one.path == f"/v1/apps/{BUNDLE_ID}/promotional-offer"
+        assert (one.authorization, one.content_type) == (f"Bearer {TOKEN}", "application/json")
+        assert json.loads(one.body) == OFFER
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_retry_waits_for_retry_after_and_a_random_part_of_a_second(connect, status):
+    steps = [problem(status, Retry_After=1), answer(200, GOOD)] + [problem(status, Retry_After=0)] * 6
+    with ScriptedServer(*steps) as server:
+        client = connect(server.url)
+        assert client.offer()["answer"] == GOOD
+        one, two = server.times
+        # Less than the two seconds that are the limit, and half a second for a busy machine.
+        assert 1 <= two - one < 2.5
+        for _ in range(2):
+            assert client.offer()["status"] == status
+        times = server.times[2:]
+    assert len(times) == 6
+    waits = [times[1] - times[0], times[2] - times[1], times[4] - times[3], times[5] - times[4]]
+    # Four random parts are together less than 0.1 s once in 240,000 runs.
+    assert sum(waits) > 0.1 and max(waits) < 1.5 and max(waits) - min(waits) > 0.001
+
+
+def test_a_retry_after_504_waits_for_retry_after(connect):
+    with ScriptedServer(problem(504, Retry_After=1), answer(200, GOOD)) as server:
+        assert connect(server.url).offer()["answer"] == GOOD
+        one, two = server.times
+        assert 1 <= two - one < 2
+
+
+def test_a_503_without_retry_after_is_retried_after_a_second(connect):
+    with ScriptedServer(problem(503), answer(200, GOOD)) as server:
+        assert connect(server.url).offer()["answer"] == GOOD
+        one, two = server.times
+        assert 1 <= two - one < 2.5
+
+
+NOT_RETRIED = {
+    "429 without Retry-After": problem(429),
+    "429 with a Retry-After above the limit": problem(429, Retry_After=6),
+    "503 with a Retry-After above the limit": problem(503, Retry_After=3600),
+    "504 with a Retry-After above the limit": problem(504, Retry_After=6),
+    **{str(status): problem(status, Retry_After=0) for status in (400, 401, 403, 404, 409, 413, 415, 422, 431, 501, 502)},
+}
+
+
+@pytest.mark.parametrize("case", NOT_RETRIED)
+def test_a_problem_that_a_retry_does_not_change_is_not_retried(connect, case):
+    with ScriptedServer(NOT_RETRIED[case], answer(200, GOOD)) as server:
+        error = connect(server.url).offer()
+        assert (error["error"], error["type"]) == ("problem", "urn:privyseal:problem:scripted")
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "step, requests, kind",
+    [(problem(408), 3, "problem"), (problem(504), 3, "problem"), (broken, 3, "connection"), (problem(500), 2, "problem")],
+    ids=["408", "504", "broken connection", "500"],
+)
+def test_the_number_of_retries_is_limited(connect, step, requests, kind):
+    with ScriptedServer(*[step] * 5) as server:
+        assert connect(server.url).offer()["error"] == kind
+        assert len(server.requests) == requests
+
+
+@pytest.mark.parametrize("step", [hanging, hanging_in_the_body])
+def test_an_attempt_ends_after_the_timeout(connect, step):
+    with ScriptedServer(step, answer(200, GOOD)) as server:
+        assert connect(server.url, timeout=0.5).offer()["answer"] == GOOD
+        one, two = server.times
+        assert 0.4 <= two - one < 3
+
+
+def test_an_error_that_is_no_problem_document_has_its_status(connect):
+    steps = [
+        answer(502, b"<html>", Content_Type="text/html"),
+        answer(403, b"{", Content_Type="application/problem+json"),
+        answer(422, {"type": 1, "detail": ["x"], "field": "f"}),
+    ]
+    with ScriptedServer(*steps) as server:
+        client = connect(server.url)
+        errors = [client.offer() for _ in steps]
+    assert [(error["error"], error["status"], error["type"], error["field"]) for error in errors] == [
+        ("problem", 502, "about:blank", ""), ("problem", 403, "about:blank", ""), ("problem", 422, "about:blank", "f"),
+    ]  # fmt: skip
+    assert {error["requestId"] for error in errors} == {"fake"}
+
+
+MALFORMED = {
+    "no JSON": (b"<html>", "is not a JSON object"),
+    "nothing": (b"", "is not a JSON object"),
+    "a list": (b"[]", "is not a JSON object"),
+    "null": (b"null", "is not a JSON object"),
+    "text after the object": (json.dumps(GOOD).encode() + b"}", "is not a JSON object"),
+    "JSON that ends early": (json.dumps(GOOD).encode()[:-1], "is not a JSON object"),
+    "deep nesting": (b"[" * 100_000, "is not a JSON object"),
+    "an empty object": ({}, '"jws" is missing'),
+    "no key ID": (without("keyId"), '"keyId" is missing'),
+    "another case": ({**without("jws"), "JWS": JWS}, '"jws" is missing'),
+    "null for a member": ({**GOOD, "jws": None}, '"jws" is not'),
+    "a number for the JWS": ({**GOOD, "jws": 1}, '"jws" is not'),
+    "two parts": ({**GOOD, "jws": f"{part()}.{part()}"}, '"jws" is not'),
+    "four parts": ({**GOOD, "jws": f"{JWS}.{part()}"}, '"jws" is not'),
+    "an empty part": ({**GOOD, "jws": f"{part()}..{part()}"}, '"jws" is not'),
+    "Base64 instead of Base64url": ({**GOOD, "jws": f"{part()}.ab+/.{part()}"}, '"jws" is not'),
+    "a padded part": ({**GOOD, "jws": f"{part()}.YQ==.{part()}"}, '"jws" is not'),
+    "a part of five characters": ({**GOOD, "jws": f"{part()}.abcde.{part()}"}, '"jws" is not'),
+    "a line break": ({**GOOD, "jws": JWS + "\n"}, '"jws" is not'),
+    "an empty key ID": ({**GOOD, "keyId": ""}, '"keyId" is not'),
+    "a nonce in upper case": ({**GOOD, "nonce": "702278CA-7E6B-4B20-B635-7261690C0606"}, '"nonce" is not'),
+    "a time of zero": ({**GOOD, "issuedAt": 0}, '"issuedAt" is not'),
+    "a negative time": ({**GOOD, "issuedAt": -1}, '"issuedAt" is not'),
+    "a time as text": ({**GOOD, "issuedAt": "1795250162"}, '"issuedAt" is not'),
+    "a time with a fraction": ({**GOOD, "issuedAt": 1795250162.5}, '"issuedAt" is not'),
+    "true for a time": ({**GOOD, "issuedAt": True}, '"issuedAt" is not'),
+    "an infinite time": (json.dumps(GOOD).replace("1795250162", "1" * 40).encode(), '"issuedAt" is not'),
+}
+MALFORMED_LEGACY = {
+    "a signature without padding": ({**GOOD_LEGACY, "signature": "AAA"}, '"signature" is not'),
+    "a signature in Base64url": ({**GOOD_LEGACY, "signature": "AA-_"}, '"signature" is not'),
+    "an empty signature": ({**GOOD_LEGACY, "signature": ""}, '"signature" is not'),
+    "no timestamp": (without("timestamp", GOOD_LEGACY), '"timestamp" is missing'),
+    "keyId for keyIdentifier": ({**without("keyIdentifier", GOOD_LEGACY), "keyId": KEY_ID}, '"keyIdentifier" is missing'),
+}
+MALFORMED_TOKEN = {
+    "no expiry": (without("expiresAt", token()), '"expiresAt" is missing'),
+    "a token of one part": (token(token=part()), '"token" is not'),
+    "a refresh after the expiry": (token(5000), "are not in order"),
+    "a refresh before the issue": (token(-500), "are not in order"),
+}
+
+
+@pytest.fixture(scope="module")
+def shared(command, tmp_path_factory):
+    """One client and one server for many answers, because a Java process needs half a second to start."""
+    with ScriptedServer() as server:
+        client = Client(command, tmp_path_factory.mktemp("shared"), server.url)
+        yield client, server
+        client.stop()
+
+
+def ask(shared, call, body):
+    client, server = shared
+    server.script[:] = [answer(200, body)]
+    before = len(server.requests)
+    result = call(client)
+    assert len(server.requests) == before + 1
+    return result
+
+
+def legacy_offer(client):
+    return client.offer("legacy-promotional-offer")
+
+
+CASES = {
+    **{case: (Client.offer, *MALFORMED[case]) for case in MALFORMED},
+    **{case: (legacy_offer, *MALFORMED_LEGACY[case]) for case in MALFORMED_LEGACY},
+    **{case: (Client.service_token, *MALFORMED_TOKEN[case]) for case in MALFORMED_TOKEN},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_malformed_answer_is_refused_with_the_reason(shared, case):
+    call, body, sentence = CASES[case]
+    error = ask(shared, call, body)
+    assert error["error"] == "answer" and sentence in error["message"], error
+    # A signature is a secret until it is used, so the message does not have it.
+    assert JWS not in error["message"] and "(request fake)" in error["message"]
+
+
+def test_a_member_that_the_client_does_not_know_is_no_error(shared):
+    body = {**GOOD, "jwsNote": {"\u00fc\"\\/\n": [1.5, -2e3, None, False, {"a": []}]}}
+    found = ask(shared, Client.offer, body)["answer"]
+    assert {name: found[name] for name in GOOD} == GOOD
+    assert "answer" in ask(shared, lambda client: client.offer("a-feature-of-tomorrow"), {"x": 1})
+
+
+def test_an_answer_other_than_200_is_refused(connect):
+    with ScriptedServer() as target:
+        steps = [answer(307, b"", Location=target.url + "/"), answer(204, b""), answer(201, GOOD)]
+        with ScriptedServer(*steps) as server:
+            client = connect(server.url)
+            for status in (307, 204, 201):
+                error = client.offer()
+                assert error["error"] == "answer" and str(status) in error["message"]
+        assert target.requests == []
+
+
+def test_an_answer_over_the_limit_is_refused(connect):
+    size = len(json.dumps(GOOD))
+    with ScriptedServer(answer(200, GOOD), answer(200, json.dumps(GOOD).encode() + b" ")) as server:
+        client = connect(server.url, max_answer_bytes=size)
+        assert client.offer()["answer"] == GOOD
+        error = client.offer()
+        assert error["error"] == "answer" and f"more than {size} bytes" in error["message"]
+        assert len(server.requests) == 2
+
+
+# Tokens
+
+
+def test_a_service_token_is_kept_until_it_should_be_replaced(connect):
+    first, second, scoped = token(), token(-1, keyId="SECOND"), token(keyId="SCOPED")
+    with ScriptedServer(answer(200, first), answer(200, scoped), answer(200, second), answer(200, second)) as server:
+        client = connect(server.url)
+        for _ in range(3):
+            assert client.service_token()["answer"] == first
+        assert [(request.path, request.body) for request in server.requests] == [("/v1/services/push/token", b"{}")]
+        # Other fields are another token.
+        scopes = {"scopes": ["GET /v1/apps"]}
+        for _ in range(2):
+            assert client.service_token(fields=scopes)["answer"] == scoped
+        assert json.loads(server.requests[1].body) == scopes and len(server.requests) == 2
+        # `refreshAfter` of this token has passed.
+        for number in (3, 4):
+            assert client.service_token("connect")["answer"] == second
+            assert len(server.requests) == number
+
+
+def test_a_token_is_replaced_when_refresh_after_has_passed(connect):
+    first, second = token(1), token(600, keyId="SECOND")
+    with ScriptedServer(answer(200, first), answer(200, second)) as server:
+        client = connect(server.url)
+        found = client.service_token()["answer"]
+        while found == first:
+            assert time.time() < first["refreshAfter"] + 5
+            found = client.service_token()["answer"]
+        assert found == second and time.time() >= first["refreshAfter"]
+
+
+def test_a_failed_request_for_a_token_is_not_kept(connect):
+    good = token()
+    with ScriptedServer(problem(403), answer(200, good)) as server:
+        client = connect(server.url)
+        assert client.service_token()["status"] == 403
+        assert client.service_token()["answer"] == good
+
+
+def test_callers_at_the_same_time_share_one_request(connect):
+    # The driver in PHP has no threads. Its callers take turns and get the token from the cache.
+    good, again = token(), threading.Event()
+
+    def slow(handler):
+        # The absence of a second request needs a time. A caller that starts later gets the token from the cache.
+        if len(server.requests) > 1:
+            again.set()
+        again.wait(0.5)
+        answer(200, good)(handler)
+
+    with ScriptedServer(*[slow] * 8) as server:
+        results = connect(server.url).calls("serviceToken", callers=8, name="push")
+        assert results == [{"answer": good}] * 8
+        assert len(server.requests) == 1

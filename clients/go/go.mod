@@ -1,0 +1,3 @@
+module privyseal
+
+go 1.19

@@ -110,9 +110,10 @@ let featureList: KeyValuePairs<String, [Resource]> = [
     "PromotionalOffer": [],
     "IntroductoryOfferEligibility": [],
     "AdvancedCommerce": [.embedInCode("openapi.yaml")],
+    "ServiceTokens": [],
 ]
 let features = featureList.map { Target.Dependency(stringLiteral: $0.key) }
-let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token"]
+let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token", "AWSKMS"]
 let auditStores: [Target.Dependency] = ["SQLiteAuditStore"]
 
 let package = Package(
@@ -142,6 +143,7 @@ let package = Package(
         .library(name: "FaultyPKCS11", type: .dynamic, targets: ["FaultyPKCS11"]),
         .library(name: "P8", targets: ["P8"]),
         .library(name: "PKCS11Token", targets: ["PKCS11Token"]),
+        .library(name: "AWSKMS", targets: ["AWSKMS"]),
     ],
     // Exact versions, because Package.resolved is not committed: every build of a commit has the same sources.
     dependencies: [
@@ -185,6 +187,10 @@ let package = Package(
         library("System", "PKCS11", ["CP11Kit"]),
         library("System", "SQLite", ["CSQLite"]),
         library("System", "ServiceManager", ["CLinux"]),
+        .target(
+            name: "CProcessSandbox", path: "Sources/System/CProcessSandbox",
+            linkerSettings: [.linkedLibrary("seccomp")]),
+        library("System", "ProcessSandbox", ["CProcessSandbox"]),
 
         // Formats: bytes and text, without I/O
         library("Formats", "StrictJSON"),
@@ -214,6 +220,9 @@ let package = Package(
             [
                 "SigningKit", "KeyTransport", "Encodings", "PKCS11", crypto, asn1, deque, logging, metrics,
             ]),
+        plugin(
+            "KeyBackends", "AWSKMS",
+            ["SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras, logging, httpClient, nioCore, nioHTTP1]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
 
         // Gateway: from request to signature, key life cycle, audit log
@@ -251,6 +260,18 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Signers: keys in separate processes
+        library("Signers", "SignerProtocol", ["SigningKit", "StrictJSON", crypto]),
+        library(
+            "Signers", "SignerHost",
+            ["SignerProtocol", "ProcessSandbox", "SigningKit", logging, metrics, coreMetrics]),
+        library(
+            "Signers", "SignerClient",
+            [
+                "SignerProtocol", "ProcessSandbox", "SigningKit", "StrictJSON", crypto, logging, metrics, nioCore,
+                nioPosix,
+            ]),
+
         // Reports: what operators and auditors read
         library("Reports", "ReportPages", resources: [.embedInCode("style.css")]),
         library(
@@ -275,6 +296,7 @@ let package = Package(
             "privyseal",
             features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
+                "SignerProtocol", "SignerHost", "SignerClient",
                 "AuditLog", "Signing", "KeyLifecycle", "PKCS11", "SignatureExplanation", "GatewayHTTP",
                 "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
@@ -286,6 +308,7 @@ let package = Package(
             "privyseal-bench",
             features + keyBackends + auditStores + [
                 "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "AuditLog", "Signing", "KeyLifecycle",
+                "SignerClient",
                 "GatewayConfiguration", "GatewayHTTP", "CLibCrypto", "CP11Kit", argumentParser, crypto, logging,
                 lifecycle, unixSignals, hummingbird, httpTypes, nioCore,
             ]),
@@ -305,7 +328,12 @@ let package = Package(
         .target(
             name: "SoftHSMTesting", dependencies: ["PKCS11", crypto], path: "Tests/Support/SoftHSMTesting",
             swiftSettings: strict),
-        .target(name: "FaultyPKCS11", dependencies: ["CP11Kit"], path: "Tests/Support/FaultyPKCS11"),
+        .target(name: "SandboxAttempts", path: "Tests/Support/SandboxAttempts"),
+        .executableTarget(
+            name: "SandboxProbe", dependencies: ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"],
+            path: "Tests/Support/SandboxProbe", swiftSettings: strict),
+        .target(
+            name: "FaultyPKCS11", dependencies: ["CP11Kit", "SandboxAttempts"], path: "Tests/Support/FaultyPKCS11"),
 
         // Tests: one target for each target above
         tests("PKCS11Tests", ["PKCS11", "SoftHSMTesting", crypto]),
@@ -327,6 +355,12 @@ let package = Package(
                 "PKCS11Token", "PKCS11", "KeyTransport", "SigningKit", "SigningKitTesting", "SoftHSMTesting",
                 "FaultyPKCS11", "StrictJSON", "PrometheusMetrics", crypto, metrics,
             ]),
+        tests(
+            "AWSKMSTests",
+            [
+                "AWSKMS", "KeyTransport", "SigningKit", "SigningKitTesting", "StrictJSON", "Encodings", crypto,
+                cryptoExtras, nioCore, nioPosix, nioHTTP1,
+            ], resources: [.copy("Vectors")]),
         tests(
             "SignatureExplanationTests",
             features + ["SignatureExplanation", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
@@ -366,7 +400,12 @@ let package = Package(
                 "StrictJSON", crypto,
             ],
             resources: [.copy("Vectors")]),
+        tests("SignerProtocolTests", ["SignerProtocol", "SigningKit", crypto]),
+        tests(
+            "SignerClientTests",
+            ["SignerClient", "SignerHost", "SignerProtocol", "SigningKit", "SigningKitTesting", crypto]),
         tests("ServiceManagerTests", ["ServiceManager"]),
+        tests("ProcessSandboxTests", ["ProcessSandbox", "SandboxProbe", "SoftHSMTesting", "FaultyPKCS11"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "OTLPTracingTests",
@@ -376,13 +415,13 @@ let package = Package(
             ]),
         tests(
             "GatewayConfigurationTests",
-            ["GatewayConfiguration", "P8", "PKCS11Token", "AdvancedCommerce", "SigningKit", crypto]),
+            ["GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", crypto]),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )
 
 package.products += featureList.map { .library(name: $0.key, targets: [$0.key]) }
 package.targets += featureList.map { name, resources in
-    plugin("Features", name, ["SigningKit", "StrictJSON", "Encodings", "AppStoreJWS"], resources: resources)
+    plugin("Features", name, ["SigningKit", "StrictJSON", "Encodings", "JWS", "AppStoreJWS"], resources: resources)
 }
 package.targets += featureList.map { featureTests($0.key) }

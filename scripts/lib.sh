@@ -28,20 +28,35 @@ need_swift() {
     command -v swift >/dev/null || die "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
 }
 
-# A Python environment with the imports of Tests/EndToEnd.
+# A Python environment with the imports of Tests/EndToEnd, and the source of Apple's library, which contains its tests.
 venv=$root/.build/python
 need_python() {
-    cmp --silent "$root/Tests/EndToEnd/requirements.txt" "$venv/requirements.txt" && return
+    local apples
+    apples=$(grep ^app-store-server-library= "$root/Tests/EndToEnd/requirements.txt")
+    if cmp --silent "$root/Tests/EndToEnd/requirements.txt" "$venv/requirements.txt"; then
+        [ -d "$venv/apples-source/$apples" ] || need_apples_source "$apples"
+        return
+    fi
     command -v python3 >/dev/null || need_packages python3 python3-venv
     python3 -c 'import ensurepip' 2>/dev/null || need_packages python3-venv
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$root/Tests/EndToEnd/requirements.txt"
+    need_apples_source "$apples"
     cp "$root/Tests/EndToEnd/requirements.txt" "$venv/"
 }
 
+need_apples_source() {
+    "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+        --dest "$venv/apples-source/$1.new" "$1"
+    mv "$venv/apples-source/$1.new" "$venv/apples-source/$1"
+}
+
 # The packages that PrivySeal needs to build and run.
-platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev pkg-config openssl opensc)
+platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev libseccomp-dev pkg-config openssl opensc)
 
 # Further packages for Tests/EndToEnd: a software TPM 2 with its resource manager, p11-kit's server, and NSS.
 token_packages=(swtpm tpm2-abrmd libtss2-tcti-swtpm0 libtss2-tcti-tabrmd0 libtpm2-pkcs11-1 libtpm2-pkcs11-tools tpm2-tools
     dbus p11-kit p11-kit-modules libnss3 libnss3-tools)
+
+# The compilers and interpreters of the clients in clients/, whose tests are in Tests/EndToEnd/clients.
+client_packages=(nodejs golang-go php-cli default-jdk-headless)

@@ -2,8 +2,11 @@
 
 import argparse
 import contextlib
+import json
+import os
 import pathlib
 import random
+import signal
 import statistics
 import sys
 import tempfile
@@ -12,7 +15,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests" / "EndToEnd" / "harness"))
 
-from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, everything_wrong  # noqa: E402
+from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, await_, everything_wrong  # noqa: E402
 from authority import Authority  # noqa: E402
 from edits import EDITS, EditRun, Victim  # noqa: E402
 from outages import OUTAGES, OutageRun, Unavailable  # noqa: E402
@@ -327,7 +330,61 @@ def audit_edits(binary, directory, count, seed, table):
     table.add("  other surprises", len(run.surprises), "", 0)
 
 
-RUNS = {"slow": slow, "reload": reload, "certificates": certificates, "audit": audit}
+def signers(binary, is_quick, table):
+    """Kills of signer processes under load: no signature is lost or unrecorded. With two processes, no request fails."""
+    seed = random.SystemRandom().randrange(1_000_000)
+    for processes in (1, 2):
+        for name, kind, signer in (("a key in a file", FileKeys, "files"), ("a key in a token", TokenKeys, "softhsm2")):
+            with place() as directory:
+                count = 10 if is_quick else 100
+                signer_kills(binary, name, kind(directory), directory, signer, processes, count, seed, table)
+
+
+def signer_kills(binary, name, keys, directory, signer, processes, count, seed, table):
+    say(f"Kills of signers, {name}, {processes} processes …")
+    chance = random.Random(seed)
+    more = f"signers: [{{name: {signer}, processes: {processes}}}]\n"
+    with AuditedService(binary, directory, keys, more=more) as service:
+        load = KeepingLoad(service)
+        load.wait_for(1)
+        kills = 0
+        while kills < count:
+            children = await_(lambda: signer_processes(service, processes), "all signer processes sign", 10)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(children), signal.SIGKILL)
+                kills += 1
+            # A random time, because the kill must not depend on an event.
+            time.sleep(chance.uniform(0, 0.2))
+        await_(lambda: signer_processes(service, processes), "all signer processes run", 10)
+        signed = len(load.signed)
+        await_(lambda: len(load.signed) > signed, "the key signs again", 10)
+        load.stop()
+        left = signer_processes(service, processes)
+        failed = sum(status != 200 for _, status, _ in load.answers)
+    # Without a second process, a request may find none.
+    surprises = [one for one in load.surprises if processes > 1 or "key-unavailable" not in one]
+    faults = surprises + everything_wrong(service, load.signed, load.unanswered | load.refused)
+    for fault in faults[:20]:
+        say(fault)
+    table.title(f"{count} × kill -9 of a signer, {name}, {processes} processes (seed {seed})")
+    table.add("  signatures that callers have", len(load.signed), "signatures")
+    table.add("  failed requests", failed, "requests", 0 if processes > 1 else None)
+    table.add("  without an entry, twice there, or not as the log is signed", len(faults), "faults", 0)
+    table.add("  signers that outlived their gateway", sum(is_alive(pid) for pid in left), "processes", 0)
+
+
+def signer_processes(service, processes):
+    """The signers of the gateway that can sign; None unless all can."""
+    _, _, body = service.ask("GET", "/v1/signers", listener="admin")
+    found = [process["pid"] for signer in json.loads(body)["signers"] for process in signer["processes"]]
+    return found if len(found) == processes else None
+
+
+def is_alive(pid):
+    return pathlib.Path(f"/proc/{pid}").exists()
+
+
+RUNS = {"slow": slow, "reload": reload, "certificates": certificates, "audit": audit, "signers": signers}
 
 
 def main():

@@ -24,7 +24,9 @@ enum ImportRules {
     /// Ordered by layer: a target imports only targets above it. No plugin imports a plugin.
     static let targets =
         libraries
-        + features.map { Target("Plugins/Features", $0, ["SigningKit", "StrictJSON", "Encodings", "AppStoreJWS"]) }
+        + features.map {
+            Target("Plugins/Features", $0, ["SigningKit", "StrictJSON", "Encodings", "JWS", "AppStoreJWS"])
+        }
         + gateway
 
     private static let libraries: [Target] = [
@@ -36,6 +38,8 @@ enum ImportRules {
         Target("Sources/System", "PKCS11", ["CP11Kit"]),
         Target("Sources/System", "SQLite", ["CSQLite"]),
         Target("Sources/System", "ServiceManager", ["CLinux"]),
+        Target("Sources/System", "CProcessSandbox"),
+        Target("Sources/System", "ProcessSandbox", ["CProcessSandbox"]),
 
         Target("Sources/Formats", "StrictJSON"),
         Target("Sources/Formats", "Encodings"),
@@ -53,6 +57,7 @@ enum ImportRules {
 
         Target("Plugins/KeyBackends", "P8", ["SigningKit", "Encodings", "CLibCrypto"]),
         Target("Plugins/KeyBackends", "PKCS11Token", ["SigningKit", "KeyTransport", "Encodings", "PKCS11"]),
+        Target("Plugins/KeyBackends", "AWSKMS", ["SigningKit", "StrictJSON", "Encodings"]),
         Target(
             "Plugins/AuditStores", "SQLiteAuditStore",
             ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
@@ -74,6 +79,11 @@ enum ImportRules {
                 "Encodings", "TraceContext",
             ]),
 
+        Target("Sources/Signers", "SignerProtocol", ["SigningKit", "StrictJSON"]),
+        Target("Sources/Signers", "SignerHost", ["SignerProtocol", "ProcessSandbox", "SigningKit"]),
+        Target(
+            "Sources/Signers", "SignerClient", ["SignerProtocol", "ProcessSandbox", "SigningKit", "StrictJSON"]),
+
         Target("Sources/Reports", "ReportPages"),
         Target("Sources/Reports", "SignatureExplanation", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
         Target(
@@ -88,7 +98,8 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal",
             features + [
-                "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
+                "SignerProtocol", "SignerHost", "SignerClient",
                 "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "KeyLifecycle", "PKCS11",
                 "SignatureExplanation",
                 "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
@@ -97,9 +108,9 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal-bench",
             features + [
-                "P8", "PKCS11Token", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
-                "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "GatewayHTTP",
-                "CLibCrypto", "CP11Kit",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
+                "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "SignerClient", "GatewayConfiguration",
+                "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
 
         Target("Tests/Support", "SigningKitTesting", ["SigningKit", "StrictJSON", "Encodings"]),
@@ -111,7 +122,10 @@ enum ImportRules {
                 "TransparencyLog",
             ]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
-        Target("Tests/Support", "FaultyPKCS11", ["CP11Kit"]),
+        Target("Tests/Support", "SandboxAttempts"),
+        Target(
+            "Tests/Support", "SandboxProbe", ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"]),
+        Target("Tests/Support", "FaultyPKCS11", ["CP11Kit", "SandboxAttempts"]),
     ]
 
     /// Modules that only the named targets may import. privyseal-bench may too, because it measures their raw speed.
@@ -122,6 +136,7 @@ enum ImportRules {
         "SQLite": ["SQLiteAuditStore"],
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
         "CProcessStart": ["privyseal"],
+        "CProcessSandbox": ["ProcessSandbox"],
         "HummingbirdCore": ["GatewayHTTP"],
         "Yams": ["GatewayHTTP"],
         "CYaml": ["GatewayConfiguration"],

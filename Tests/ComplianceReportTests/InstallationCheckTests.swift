@@ -161,6 +161,25 @@ struct InstallationCheckTests {
         #expect(result(.local) == .notApplicable)
     }
 
+    @Test("a signature without a record and a missing layer of protection fail; without a gateway nothing is known")
+    func signers() {
+        let result = { (id: String, signers: SignersFindings) in
+            Sample.report(Sample.findings { $0.signers = signers }).result(id)
+        }
+        let whole = SignerProcessFindings(name: "hsm", process: 1, layers: ["session", "files"], missing: [:])
+        let part = SignerProcessFindings(name: "hsm", process: 2, layers: ["session"], missing: ["files": "no"])
+        let bad = SignersFindings.running(processes: [whole, part], inProcess: ["tpm"], withoutRecord: 3)
+        #expect(result("signers.withoutRecord", bad) == .fail)
+        #expect(result("signers.protection.hsm", bad) == .fail)
+        #expect(result("signers.protection.tpm", bad) == .fail)
+        let good = SignersFindings.running(processes: [whole], inProcess: [], withoutRecord: 0)
+        #expect(result("signers.withoutRecord", good) == .pass)
+        #expect(result("signers.protection.hsm", good) == .pass)
+        #expect(result("signers.withoutRecord", .unknown("No gateway runs.")) == .unavailable)
+        let withoutLog = Sample.report(Sample.findings { $0.audit = .off })
+        #expect(withoutLog.result("signers.withoutRecord") == .unavailable)
+    }
+
     @Test("a register that differs from the configuration fails, and an unknown one is unavailable")
     func register() {
         let differs = Sample.report(

@@ -35,6 +35,10 @@ enum Sample {
                     protection: .tls(version: "1.2", clientCertificates: "required")
                 )
             ],
+            signers: .running(
+                processes: [(name: "hsm", process: 12, layers: ["session", "systemCalls"], missing: [:])],
+                inProcess: [],
+                withoutRecord: 0),
             audit: .verified(
                 (
                     anchor: nil, entries: 7, faultCount: 0, faults: [], externalChecked: 2,

@@ -13,18 +13,20 @@ import pytest
 import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from service import mint
+from service import mint, write_key
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ["PRIVYSEAL_BINARY"]
 BUNDLE_ID = "com.example.app"
 ISSUER_ID = "57246542-96fe-1a63-e053-0824d011072a"
 KEY_ID = "2X9R4HXF34"
+PUSH_KEY_ID = "P5H2X4HXF3"
 FEATURES = (
     "legacy-promotional-offer",
     "promotional-offer",
     "introductory-offer-eligibility",
     "advanced-commerce-api",
+    "app-store-server-api",
 )
 
 
@@ -41,6 +43,8 @@ class Gateway:
         secrets.append(self.token.encode())
         self.http = requests.Session()
         self.http.headers["Authorization"] = f"Bearer {self.token}"
+        self.push_key = directory / "push.p8"
+        write_key(self.push_key)
         self.configuration = directory / "gateway.yaml"
         self.configuration.write_text(
             f"""
@@ -57,15 +61,22 @@ accounts:
       - keyId: {KEY_ID}
         uri: "{uri}"
     activeKey: {KEY_ID}
+services:
+  - name: push
+    profile: apns
+    teamId: ABCDE12345
+    keys: [{{keyId: {PUSH_KEY_ID}, uri: "file:{self.push_key}"}}]
+    activeKey: {PUSH_KEY_ID}
 clients:
   - name: interop
     tokens: [{{sha256: "{hashlib.sha256(self.token.encode()).hexdigest()}"}}]
     allow:
       - apps: ["*"]
-        features: ["*"]
+        features: ["*", app-store-server-api]
         products: ["*"]
         offers: ["*"]
         keyIds: ["*"]
+      - services: ["*"]
     # So much that it is never used up, and the answers still carry the headers of a limit.
     rate: {{perSecond: 10000, burst: 100000}}
 """
@@ -174,3 +185,22 @@ def gateway(request, tmp_path_factory, private_key):
 def place():
     with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
         yield pathlib.Path(place)
+
+
+@pytest.fixture(scope="session")
+def moto():
+    # Imported here, because moto takes a second and few tests need it.
+    from cloud import Moto
+
+    with Moto() as moto:
+        yield moto
+
+
+@pytest.fixture
+def kms(moto):
+    """AWS KMS without keys."""
+    from cloud import Kms
+
+    moto.reset()
+    with Kms(moto.origin) as kms:
+        yield kms

@@ -275,7 +275,7 @@ struct ClientTests {
                 "features: [\"*\"]", "features: [\"*\"], product: [a]",
                 [
                     "gateway.yaml:36: clients[1].allow[0].product: is not a known key; did you mean products? The keys "
-                        + "are apps, features, products, offers, keyIds."
+                        + "are apps, features, products, offers, keyIds, services, scopes, origins, subjects, maxLifetime."
                 ]
             ),
             (

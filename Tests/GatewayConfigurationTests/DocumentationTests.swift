@@ -15,7 +15,7 @@ struct DocumentationTests {
     @Test("each complete example parses without a fault or warning")
     func examples() throws {
         let files = blocks("yaml").filter { $0.contains("accounts:") }
-        #expect(files.count == 2)
+        #expect(files.count == 3)
         for file in files { #expect(try configuration(file).warnings.isEmpty) }
     }
 

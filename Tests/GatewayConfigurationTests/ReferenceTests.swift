@@ -1,3 +1,4 @@
+import AWSKMS
 import AdvancedCommerce
 import Foundation
 import P8
@@ -17,7 +18,7 @@ struct ReferenceTests {
     private static let rows: [SettingReference] = {
         let plugins = Plugins(
             features: [], featureSettings: AdvancedCommerce.settings,
-            backends: [P8Backend.self, PKCS11TokenBackend.self])
+            backends: [AWSKMSBackend.self, P8Backend.self, PKCS11TokenBackend.self])
         let origin = ConfigurationOrigin(source: "")
         return GatewayConfiguration.reference(of: GatewayConfiguration(file: origin, digest: [], plugins))
     }()

@@ -71,6 +71,24 @@ struct KeyRingMonitorTests {
         }
     }
 
+    @Test("A token that hangs does not delay the report about a key with another token")
+    func hangingPlace() async throws {
+        let gateway = try await ReplicatedGateway()
+        try await withMonitor(SnapshotHolder(gateway.audited.snapshot)) { monitor in
+            _ = await monitor.report()
+            gateway.places[0].hold()
+            for _ in 0..<3 {
+                let before = gateway.places[1].counts.signatures
+                // Longer than an observed state stays fresh, so that each report needs a proof.
+                try await Task.sleep(for: .milliseconds(1100))
+                #expect(await monitor.report()[0].state.canSign)
+                #expect(gateway.places[1].counts.signatures > before)
+            }
+            await gateway.places[0].busy(with: 1)
+            #expect(gateway.states == ["ready", "ready"])
+        }
+    }
+
     @Test("An error after the first opening ends the monitor")
     func afterOpening() async throws {
         struct Refusal: Error {}
@@ -90,7 +108,11 @@ struct KeyRingMonitorTests {
     }
 
     private func withMonitor(_ gateway: TestGateway, _ body: (KeyRingMonitor) async throws -> Void) async throws {
-        let monitor = KeyRingMonitor(gateway.snapshots)
+        try await withMonitor(gateway.snapshots, body)
+    }
+
+    private func withMonitor(_ snapshots: SnapshotHolder, _ body: (KeyRingMonitor) async throws -> Void) async throws {
+        let monitor = KeyRingMonitor(snapshots)
         try await withThrowingTaskGroup { group in
             group.addTask { try await monitor.run() }
             try await body(monitor)

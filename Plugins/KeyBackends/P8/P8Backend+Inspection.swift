@@ -12,7 +12,7 @@ extension P8Backend: KeyInspecting {
         let mode = isThere ? String(status.st_mode & 0o7777, radix: 8) : nil
         return KeyInspection(
             custody: .process,
-            protection: .init(.software, "software: the private key is in the memory of the gateway's process"),
+            protection: .init(.software, "software: the private key is in the memory of a process on this machine"),
             fingerprint: PublicKeyFingerprint(of: key.publicKey),
             facts: [
                 .init("File", path), .init("Owner", isThere ? "\(status.st_uid):\(status.st_gid)" : "not known"),

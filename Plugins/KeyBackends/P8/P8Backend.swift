@@ -18,6 +18,13 @@ public struct P8Backend: KeyBackend {
     /// The file's path, without the passphrase source.
     let path: String
 
+    public static func signerName(of locator: KeyLocator) -> String { "files" }
+
+    public static func secretSources(of locator: KeyLocator) -> [String] {
+        guard let location = try? P8Location(locator.uri) else { return [] }
+        return ["file:" + location.path] + [location.passphraseSource].compactMap(\.self)
+    }
+
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
         _ = try P8Location(uri)
         // A file holds one key, so the URI of the file also selects the key.
@@ -78,11 +85,11 @@ extension P8Backend: KeyMaterialReading {
         at locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> KeyMaterial {
         let file = try file(locator, environment)
-        return try await aside { () throws(KeyError) in try material(file.key()) }.get()
+        return try await aside { () throws(KeyError) in try material(file.key(), locator) }.get()
     }
 
     /// Encodes the key again, so that every token gets the same form.
-    private static func material(_ key: LibCryptoKey) throws(KeyError) -> KeyMaterial {
+    private static func material(_ key: LibCryptoKey, _ source: KeyLocator) throws(KeyError) -> KeyMaterial {
         guard let info = EVP_PKEY2PKCS8(key.pkey) else { throw .failed("libcrypto could not encode the key.") }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         guard let der = SecureBytes.encode(info) else {
@@ -91,7 +98,7 @@ extension P8Backend: KeyMaterialReading {
         guard let publicKey = try? P256.Signing.PublicKey(x963Representation: key.point) else {
             throw .unfit("The key's public point is not on P-256.")
         }
-        return KeyMaterial(pkcs8: Secret(der.bytes), publicKey: publicKey)
+        return KeyMaterial(pkcs8: Secret(der.bytes), publicKey: publicKey, source: source)
     }
 }
 

@@ -7,6 +7,7 @@ import Synchronization
 public final class P8Key: SigningKey {
     public let publicKey: P256.Signing.PublicKey
     public let custody = KeyCustody.process
+    public let signsInCaller = true
 
     private let key: LibCryptoKey
     private let state = Mutex(State())
@@ -31,7 +32,15 @@ public final class P8Key: SigningKey {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
+    public func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature { try signNow(digest) }
+
+    public func sign(_ digest: SHA256Digest, receive: @escaping SignatureReceiver) {
+        let result: Result<P256Signature, KeyError>
+        do throws(KeyError) { result = .success(try signNow(digest)) } catch { result = .failure(error) }
+        receive(result)
+    }
+
+    private func signNow(_ digest: SHA256Digest) throws(KeyError) -> P256Signature {
         let context = try begin()
         let signature = context.sign(digest)
         end(context, isUsable: signature != nil)

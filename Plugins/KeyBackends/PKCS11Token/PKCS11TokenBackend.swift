@@ -42,6 +42,21 @@ public final class PKCS11TokenBackend: KeyBackend {
         try TokenURI.address(of: uri)
     }
 
+    /// The name of the module's file without `lib` and `.so`, such as `softhsm2`.
+    public static func signerName(of locator: KeyLocator) -> String {
+        (try? TokenURI(locator.uri))?.shortModuleName ?? scheme
+    }
+
+    public static var sharesSigner: Bool { false }
+
+    public static func secretSources(of locator: KeyLocator) -> [String] {
+        [(try? TokenURI(locator.uri))?.pinSource].compactMap(\.self)
+    }
+
+    public static func modulePath(of locator: KeyLocator) -> String? { (try? TokenURI(locator.uri))?.modulePath }
+
+    public static func callTimeout(_ settings: PluginSettings) -> Duration { settings.seconds("operationTimeout") }
+
     /// Opens the module, finds the token, logs in once and opens the sessions, on a thread of the backend.
     ///
     /// - Throws: `notFound`, `ambiguous`, `secretUnavailable`, `loginRefused`, `unfit` or `unavailable`.

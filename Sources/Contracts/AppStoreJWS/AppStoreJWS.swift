@@ -27,7 +27,8 @@ public enum AppStoreJWS {
         return CompactJWS.signingInput(header: header(keyID: grant.app.keyID), payload: payload.bytes)
     }
 
-    static func header(keyID: String) -> [UInt8] {
+    /// `alg`, `kid` and `typ`, in this order.
+    public static func header(keyID: String) -> [UInt8] {
         var header = JSONWriter(capacity: 64)
         header.object { header in
             header.member("alg", "ES256")

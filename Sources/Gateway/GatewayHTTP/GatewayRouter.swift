@@ -30,6 +30,7 @@ public struct GatewayRouter: Sendable {
         var routes = Routes(self)
         routes.post(SigningRoutes.single, signing.single)
         routes.post(SigningRoutes.batch, signing.batch)
+        routes.post(SigningRoutes.service, signing.service)
         routes.get(SigningRoutes.compatibility, signing.compatibility)
         routes.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
         addHealth(to: &routes)

@@ -18,8 +18,21 @@ public struct KeyLifecycleOverview: Codable, Sendable {
         public var complaint: String?
         /// Without attributes that lead to a secret.
         public var uri: String?
-        /// `token` or `process`.
+        /// `token`, `process` or `service`.
         public var custody: String?
+        /// The places of a key with several places, in order. Empty for a key with one.
+        public var replicas: [Replica] = []
+    }
+
+    /// A place of a key.
+    public struct Replica: Codable, Sendable, Equatable {
+        /// Without attributes that lead to a secret.
+        public var uri: String
+        /// The name of the `KeyState` there, and why the key is not ready.
+        public var fitness: String
+        public var complaint: String?
+        public var custody: String?
+        public var tokenSerial: String?
     }
 
     public struct Account: Codable, Sendable {
@@ -55,7 +68,7 @@ public struct KeyLifecycleOverview: Codable, Sendable {
 // The members of the record stand beside the others.
 extension KeyLifecycleOverview.Key: Codable {
     private enum CodingKeys: String, CodingKey {
-        case recorded, declared, fitness, complaint, uri, custody
+        case recorded, declared, fitness, complaint, uri, custody, replicas
     }
 
     public init(from decoder: any Decoder) throws {
@@ -67,14 +80,15 @@ extension KeyLifecycleOverview.Key: Codable {
             fitness: try members.decodeIfPresent(String.self, forKey: .fitness),
             complaint: try members.decodeIfPresent(String.self, forKey: .complaint),
             uri: try members.decodeIfPresent(String.self, forKey: .uri),
-            custody: try members.decodeIfPresent(String.self, forKey: .custody))
+            custody: try members.decodeIfPresent(String.self, forKey: .custody),
+            replicas: try members.decodeIfPresent([KeyLifecycleOverview.Replica].self, forKey: .replicas) ?? [])
     }
 
     public func encode(to encoder: any Encoder) throws {
         try life.encode(to: encoder)
         let others: JSONMembers = [
             "recorded": isRecorded, "declared": isDeclared, "fitness": fitness, "complaint": complaint, "uri": uri,
-            "custody": custody,
+            "custody": custody, "replicas": replicas.isEmpty ? nil : replicas,
         ]
         try others.encode(to: encoder)
     }
@@ -99,7 +113,7 @@ extension KeyLifecycleOverview {
                     life: record, isRecorded: held[record.keyID] == nil,
                     isDeclared: stateCache.isDeclared(record.keyID), fitness: handle?.state.name,
                     complaint: handle?.state.reason, uri: handle?.settings.uri.description,
-                    custody: handle?.custody?.rawValue)
+                    custody: handle?.custody?.rawValue, replicas: handle.map(Self.replicas) ?? [])
             }
             accounts.append(
                 Account(issuerID: issuerID, hasDualControl: stateCache.hasDualControl(issuerID), keys: keys))
@@ -115,6 +129,16 @@ extension KeyLifecycleOverview {
                 "The key \(record.keyID) should have retired by now, but the clock of this machine was set forward since "
                     + "its retirement was ordered, so it still signs until the ordered time has passed. If the clock is "
                     + "right now, retire the key, or restart the gateway.")
+        }
+    }
+
+    private static func replicas(of handle: KeyHandle) -> [Replica] {
+        guard handle.replicas.count > 1 else { return [] }
+        return handle.replicas.map { replica in
+            let state = replica.state
+            return Replica(
+                uri: replica.uri.description, fitness: state.name, complaint: state.reason,
+                custody: replica.custody?.rawValue, tokenSerial: replica.tokenSerial)
         }
     }
 

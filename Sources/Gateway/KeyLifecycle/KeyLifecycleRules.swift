@@ -236,6 +236,8 @@ public struct KeyLifecycleRefusal: Error, Equatable, Sendable, CustomStringConve
     public enum Kind: Sendable {
         /// The rules do not allow it in the current state.
         case transition
+        /// The state changed while the gateway looked at the key, so it has to look again.
+        case changed
         /// The key, proposal or job does not exist.
         case unknown
         /// It could not be recorded. A stop may be in effect nevertheless.

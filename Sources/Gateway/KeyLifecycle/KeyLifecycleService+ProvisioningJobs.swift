@@ -14,11 +14,15 @@ extension KeyLifecycleService {
         let order = try order.checked()
         try requireLoaded()
         // Outside `inTurn`, because a token may hang.
-        let look =
-            try check(order)
-            ? await gateway.current.ring.look(for: order.keyID, at: order.uri, isProofWanted: false) : nil
+        var looks: [ObservedKey] = []
+        if try check(order) {
+            for uri in order.uris {
+                looks.append(await gateway.current.ring.look(for: order.keyID, at: uri, isProofWanted: false))
+            }
+        }
+        let seen = looks
         return try await inTurn { () throws(KeyLifecycleRefusal) in
-            if try check(order) { try requirePresence(order, look) }
+            if try check(order) { try requirePresence(order, seen) }
             let known = stateCache.jobs.first { $0.keyID == order.keyID }
             let proposal = try await approval(order, known, by: actor)
             if let proposal, proposal.approver == nil { return .proposed(proposal) }
@@ -53,7 +57,7 @@ extension KeyLifecycleService {
         }
         return ProvisioningJob(
             id: Self.newID(), action: order.action, issuerID: order.issuerID, keyID: order.keyID, uri: order.uri,
-            fingerprint: order.fingerprint, reason: approved?.reason ?? order.reason,
+            replicas: order.replicas, fingerprint: order.fingerprint, reason: approved?.reason ?? order.reason,
             actor: approved?.proposer ?? actor.name, approver: approved?.approver,
             approverProofs: approved?.approverProofs ?? [], begun: now)
     }
@@ -73,14 +77,28 @@ extension KeyLifecycleService {
     /// Throws unless the key backend can show the result afterwards. A key file cannot: the gateway holds its key in
     /// memory, and a missing file proves nothing about copies.
     private func requireProvisioning(_ order: ProvisioningOrder) throws(KeyLifecycleRefusal) {
-        guard order.action != .import, let uri = try? KeyURI(order.uri),
-            !(gateway.current.ring.type(for: uri.scheme) is any KeyProvisioning.Type)
+        try requireOnePlace(order)
+        let schemes = order.uris.compactMap { try? KeyURI($0).scheme }
+        guard order.action != .import,
+            let scheme = schemes.first(where: {
+                !(gateway.current.ring.type(for: $0) is any KeyProvisioning.Type)
+            })
         else { return }
         throw KeyLifecycleRefusal(
             order.action == .destroy
-                ? "An order cannot destroy a \(uri.scheme): key. Retire \(order.keyID), remove it from the "
+                ? "An order cannot destroy a \(scheme): key. Retire \(order.keyID), remove it from the "
                     + "configuration, reload, and delete every copy of its file."
-                : "An order cannot make a \(uri.scheme): key. Name a token, or import the key.")
+                : "An order cannot make a \(scheme): key. Name a token, or import the key.")
+    }
+
+    /// Throws if a key with several places would be generated: the private key cannot leave the token that makes it.
+    private func requireOnePlace(_ order: ProvisioningOrder) throws(KeyLifecycleRefusal) {
+        guard order.action == .generate else { return }
+        let count = max(order.uris.count, handle(order.keyID)?.replicas.count ?? 1)
+        guard count > 1 else { return }
+        throw KeyLifecycleRefusal(
+            "A token generates a key that no other token can have, and \(order.keyID) has \(count) places. Remove its "
+                + "replicas from the configuration and reload, or import one key into all of its places.")
     }
 
     /// Changes a key that was adopted as retiring, but never seen, to staged: it was not in use until now.
@@ -137,21 +155,37 @@ extension ProvisioningOrder {
         try KeyLifecycleLimits.check(issuerID, "issuer ID", atMost: KeyLifecycleLimits.identifier)
         try KeyLifecycleLimits.check(keyID, "key ID", atMost: KeyLifecycleLimits.identifier)
         try KeyLifecycleLimits.check(uri, "URI", atMost: KeyLifecycleLimits.uri)
+        guard replicas.count <= KeyLifecycleLimits.replicas else {
+            throw KeyLifecycleRefusal(
+                "The order names \(replicas.count) further places; at most \(KeyLifecycleLimits.replicas) are allowed.")
+        }
+        for replica in replicas { try KeyLifecycleLimits.check(replica, "URI", atMost: KeyLifecycleLimits.uri) }
         var order = self
-        do throws(KeyError) { order.uri = "\(try KeyURI(uri))" } catch { throw KeyLifecycleRefusal("\(error)") }
+        do throws(KeyError) {
+            order.uri = try KeyURI(uri).description
+            order.replicas = []
+            for replica in replicas { order.replicas.append(try KeyURI(replica).description) }
+        } catch {
+            throw KeyLifecycleRefusal("\(error)")
+        }
+        guard Set(order.uris.map(ExactText.init)).count == order.uris.count else {
+            throw KeyLifecycleRefusal("The order names a place twice. Name each place once.")
+        }
         return order
     }
 
     /// Whether the order continues the job. The content must be the same, because an approved job must not change.
     func isSameWork(as job: ProvisioningJob) -> Bool {
         job.action == action && job.keyID.hasSameBytes(as: keyID)
-            && job.issuerID.hasSameBytes(as: issuerID) && job.uri.hasSameBytes(as: uri)
+            && job.issuerID.hasSameBytes(as: issuerID)
+            && job.uris.map(ExactText.init) == uris.map(ExactText.init)
             && (job.fingerprint == fingerprint || action == .destroy)
     }
 
     /// The details that an approval covers.
     var details: [String: String] {
         var details = ["uri": uri]
+        for (number, replica) in replicas.enumerated() { details["replica.\(number + 1)"] = replica }
         if let fingerprint { details["fingerprint"] = fingerprint.description }
         return details
     }

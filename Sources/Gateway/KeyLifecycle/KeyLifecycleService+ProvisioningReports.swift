@@ -12,35 +12,59 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try KeyLifecycleLimits.check(evidence: end.evidence)
         try requireLoaded()
+        let keyID = try job(id, endedBy: actor).keyID
+        let before = stateCache.records[keyID]
+        // Another report of the job can arrive during the look: of another place, or of a command that was killed.
+        var looks = 0
+        while true {
+            looks += 1
+            do throws(KeyLifecycleRefusal) { return try await finishUnlessChanged(id, end, by: actor) } catch {
+                let isOpen = stateCache.jobs.contains { $0.id == id }
+                if !isOpen, let record = stateCache.records[keyID], record != before {
+                    return .ended(record)
+                }
+                guard error.kind == .changed, looks < Self.looksForReport else { throw error }
+            }
+        }
+    }
+
+    private static let looksForReport = 3
+
+    private func finishUnlessChanged(
+        _ id: String, _ end: ProvisioningResult, by actor: Administrator
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         let before = try job(id, endedBy: actor)
+        guard before.replicas.isEmpty else { return try await finishPlace(of: before, end, by: actor) }
         // Outside `inTurn`, because a token may hang.
-        let facts = end.isSuccess ? try await facts(of: before, end) : nil
+        let facts = end.isSuccess ? try await facts(of: before, end, at: before.uri) : nil
         return try await inTurn { () throws(KeyLifecycleRefusal) in
             var job = try job(id, endedBy: actor)
             guard end.isSuccess else {
-                try await set(job, isOpen: false, .failed, by: actor, end)
+                try await set(job, isOpen: false, .failed, by: actor.name, end)
                 return .ended(stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now))
             }
             guard job == before else { throw Self.hasChanged(job.keyID) }
             (job.worker, job.report) = (actor.name, end)
             if let facts { return .ended(try await conclude(job, end, facts)) }
-            try await set(job, isOpen: true, .reported, by: actor, end)
+            try await set(job, isOpen: true, .reported, by: actor.name, end)
             return .waiting(job)
         }
     }
 
-    private func set(
-        _ job: ProvisioningJob, isOpen: Bool, _ event: KeyLifecycleEntry.Event, by actor: Administrator,
-        _ end: ProvisioningResult
+    /// - Parameter facts: further evidence for the entry.
+    func set(
+        _ job: ProvisioningJob, isOpen: Bool, _ event: KeyLifecycleEntry.Event, by actor: String,
+        _ end: ProvisioningResult, facts: [String: String] = [:]
     ) async throws(KeyLifecycleRefusal) {
         var transaction = RegisterTransaction()
+        let evidence = end.reported.merging(facts) { _, seen in seen }
         transaction.set(
             job, isOpen: isOpen, among: stateCache.jobs,
-            KeyLifecycleEntry(job, event, by: actor.name, evidence: end.reported))
+            KeyLifecycleEntry(job, event, by: actor, evidence: evidence))
         try await commit(transaction)
     }
 
-    private func job(
+    func job(
         _ id: String, endedBy actor: Administrator
     ) throws(KeyLifecycleRefusal) -> ProvisioningJob {
         guard let job = stateCache.jobs.first(where: { $0.id == id }) else {
@@ -56,49 +80,56 @@ extension KeyLifecycleService {
 
     static func hasChanged(_ keyID: String) -> KeyLifecycleRefusal {
         KeyLifecycleRefusal(
-            "The state of \(keyID), or of the work on it, changed while the gateway looked at the key. Run the same command again."
-        )
+            .changed,
+            "The state of \(keyID), or of the work on it, changed while the gateway looked at the key. Run the same "
+                + "command again.")
     }
 
     /// Ends a job that was reported as done.
-    private func conclude(
-        _ job: ProvisioningJob, _ report: ProvisioningResult, _ facts: [String: String]
+    ///
+    /// - Parameter evidence: for the entry about the job's end.
+    func conclude(
+        _ job: ProvisioningJob, _ report: ProvisioningResult, _ facts: [String: String],
+        evidence: [String: String] = [:]
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleRecord {
         // Record the state and the end of the job in one transaction.
         var transaction = RegisterTransaction()
         transaction.set(try ended(job, report, facts))
-        transaction.set(job, isOpen: false, among: stateCache.jobs, KeyLifecycleEntry(job, .changed, by: job.worker))
+        transaction.set(
+            job, isOpen: false, among: stateCache.jobs,
+            KeyLifecycleEntry(job, .changed, by: job.worker, evidence: evidence))
         try await commit(transaction)
         return transaction.records[0]
     }
 
-    /// What the gateway sees of the key; nil if it cannot look yet.
-    private func facts(
-        of job: ProvisioningJob, _ report: ProvisioningResult
+    /// What the gateway sees of the key at one place; nil if it cannot look yet.
+    func facts(
+        of job: ProvisioningJob, _ report: ProvisioningResult, at uri: String
     ) async throws(KeyLifecycleRefusal) -> [String: String]? {
         guard isServing else { return ["seenBy": "the command itself, while no gateway ran"] }
         if job.action == .destroy {
-            try await requireAbsence(job)
+            try await requireAbsence(of: job.keyID, at: uri)
+            if job.isLastPlace(uri) { try await requireAbsence(job) }
             return ["seenBy": "the gateway"]
         }
         let expected = job.fingerprint ?? report.fingerprint
         switch await gateway.current.ring.look(
-            for: job.keyID, at: job.uri, isProofWanted: true, publicKey: report.publicKey(of: expected))
+            for: job.keyID, at: uri, isProofWanted: true, publicKey: report.publicKey(of: expected))
         {
         case .present(let found?, let facts) where found == expected:
             if job.action == .generate, facts["CKA_LOCAL"] == "false" {
                 throw KeyLifecycleRefusal(
-                    "The key at \(job.uri) was not generated by its token (CKA_LOCAL is false). Destroy it, and let "
+                    "The key at \(uri) was not generated by its token (CKA_LOCAL is false). Destroy it, and let "
                         + "the token generate another one.")
             }
             return facts.merging(["seenBy": "the gateway"]) { first, _ in first }
         case .present(let found, _):
             throw KeyLifecycleRefusal(
-                "The key at \(job.uri) is a different one: its fingerprint is \(found?.description ?? "not known").")
+                "The key at \(uri) is a different one: its fingerprint is \(found?.description ?? "not known").")
         case .unfit(let reason):
-            throw KeyLifecycleRefusal("The key at \(job.uri) did not sign a proof for the gateway: \(reason)")
+            throw KeyLifecycleRefusal("The key at \(uri) did not sign a proof for the gateway: \(reason)")
         case .absent:
-            throw KeyLifecycleRefusal("The gateway sees no key at \(job.uri). Run the same command again.")
+            throw KeyLifecycleRefusal("The gateway sees no key at \(uri). Run the same command again.")
         case .unavailable(let reason):
             logger.notice("The gateway cannot look at a key yet: \(reason)", metadata: ["keyId": "\(job.keyID)"])
             return nil
@@ -118,14 +149,16 @@ extension KeyLifecycleService {
     func concludeReports() async -> Bool {
         guard audit.state.isWritable else { return false }
         var (silent, areLeft) = ([BackendConnection](), false)
-        for job in stateCache.jobs.shuffled() {
-            guard !Task.isCancelled, let report = job.report,
-                let connection = gateway.current.ring.connection(of: job.uri),
+        let waiting = stateCache.jobs.shuffled().flatMap { job in
+            job.unverifiedReports.map { (job: job, uri: $0.uri, report: $0.report) }
+        }
+        for (job, uri, report) in waiting {
+            guard !Task.isCancelled, let connection = gateway.current.ring.connection(of: uri),
                 !silent.contains(where: { $0 === connection })
             else { continue }
             let begun = ContinuousClock.now
             do throws(KeyLifecycleRefusal) {
-                guard let facts = try await facts(of: job, report) else {
+                guard let facts = try await facts(of: job, report, at: uri) else {
                     silent.append(connection)
                     areLeft = true
                     continue
@@ -133,6 +166,10 @@ extension KeyLifecycleService {
                 guard !Task.isCancelled else { return areLeft }
                 try await inTurn { () throws(KeyLifecycleRefusal) in
                     guard stateCache.jobs.contains(job) else { return }
+                    guard job.replicas.isEmpty else {
+                        _ = try await accept(report, facts, at: uri, of: job)
+                        return
+                    }
                     _ = try await conclude(job, report, facts)
                 }
             } catch {
@@ -159,7 +196,7 @@ extension KeyLifecycleService {
         }
         let context = ChangeContext(actor: job.actor, approver: job.approver, reason: job.reason)
         var evidence = end.reported.merging(facts) { _, seen in seen }
-        evidence["uri"] = job.uri
+        evidence.merge(job.places) { _, place in place }
         evidence["endedBy"] = job.worker
         var record = stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now)
         let isFirst = record.history.isEmpty
@@ -189,6 +226,10 @@ extension KeyLifecycleRecord {
             provenance: job.action == .generate ? .generated : .imported, fingerprint: job.fingerprint)
     }
 
-    /// The last URI in the evidence of the history.
-    var recordedURI: String? { history.compactMap { $0.evidence["uri"] }.last }
+    /// The places in the evidence of the last change that has a URI.
+    var recordedURIs: [String] {
+        guard let last = history.last(where: { $0.evidence["uri"] != nil })?.evidence else { return [] }
+        let replicas = (1...KeyLifecycleLimits.replicas).compactMap { last["replica.\($0).uri"] }
+        return [last["uri"]].compactMap(\.self) + replicas
+    }
 }

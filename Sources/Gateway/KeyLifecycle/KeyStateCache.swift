@@ -67,6 +67,10 @@ public final class KeyStateCache: KeyStates {
         }
     }
 
+    public func fingerprint(of keyID: String) -> PublicKeyFingerprint? {
+        state.withLock { $0.records[keyID]?.fingerprint }
+    }
+
     /// The keys that are being stopped, and the most severe stop of each.
     var held: [String: KeyLifecycleState] { state.withLock { $0.held } }
 

@@ -45,7 +45,8 @@ extension KeyRing {
     func connection(of uri: String) -> BackendConnection? { shownAddress(of: uri).flatMap(connection) }
 
     private func connection(of address: KeyAddress) -> BackendConnection? {
-        handles.first { shownAddress(of: "\($0.settings.uri)")?.locator == address.locator }?.connection
+        handles.lazy.flatMap(\.replicas)
+            .first { self.shownAddress(of: "\($0.uri)")?.locator == address.locator }?.connection
     }
 
     /// Whether both URIs name the same key at the same location. PIN attributes do not count.
@@ -100,6 +101,7 @@ extension KeyRing {
             let key = try await backend.key(selector)
             let digest = ProofOfPossession().digest
             let signature = try await key.sign(digest)
+            SignatureCounts.shared.settle()
             guard key.publicKey.verifies(signature, of: digest) else {
                 return .unfit("Its signature does not verify.")
             }

@@ -14,6 +14,8 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     public var keyID: String
     /// The location of the key, without attributes that lead to a secret.
     public var uri: String
+    /// Further places of the key, in order, without attributes that lead to a secret. Empty for one place.
+    @OmittedIfEmpty public var replicas: [String] = []
     /// The fingerprint of the key; nil for a key that is not generated yet.
     public var fingerprint: PublicKeyFingerprint?
     public var reason: String
@@ -31,16 +33,19 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     var recordedWorker: String?
     @OmittedIfEmpty public var workerProofs: [String] = []
     public var begun: Timestamp
-    /// The result that the administrator reported and the gateway has not verified yet; nil before.
+    /// The result that the administrator reported and the gateway has not verified yet; nil before, and for a job with
+    /// several places.
     public var report: ProvisioningResult?
+    /// The results so far of a job with several places. Empty for one place.
+    @OmittedIfEmpty public var results: [ReplicaResult] = []
 
     private enum CodingKeys: String, CodingKey {
         case id, action
         case issuerID = "issuerId"
         case keyID = "keyId"
-        case uri, fingerprint, reason, actor, approver, approverProofs
+        case uri, replicas, fingerprint, reason, actor, approver, approverProofs
         case recordedWorker = "worker"
-        case workerProofs, begun, report
+        case workerProofs, begun, report, results
     }
 
     var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }
@@ -66,24 +71,30 @@ public struct ProvisioningOrder: Codable, Sendable, Equatable {
     public var keyID: String
     /// The location of the key, without attributes that lead to a secret.
     public var uri: String
+    /// Further places of the key, in order, without attributes that lead to a secret.
+    @OmittedIfEmpty public var replicas: [String]
     public var fingerprint: PublicKeyFingerprint?
     public var reason: String
+
+    /// All places, in order.
+    var uris: [String] { [uri] + replicas }
 
     private enum CodingKeys: String, ClosedCodingKey {
         case action
         case issuerID = "issuerId"
         case keyID = "keyId"
-        case uri, fingerprint, reason
+        case uri, replicas, fingerprint, reason
     }
 
     public init(
-        _ action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String, fingerprint: PublicKeyFingerprint?,
-        reason: String
+        _ action: KeyLifecycleAction, issuerID: String, keyID: String, uri: String, replicas: [String] = [],
+        fingerprint: PublicKeyFingerprint?, reason: String
     ) {
         self.action = action
         self.issuerID = issuerID
         self.keyID = keyID
         self.uri = uri
+        self.replicas = replicas
         self.fingerprint = fingerprint
         self.reason = reason
     }
@@ -93,13 +104,15 @@ public struct ProvisioningOrder: Codable, Sendable, Equatable {
 public struct ProvisioningResult: Codable, Sendable, Equatable {
     /// Whether the key is there and has signed a proof, or a search has shown that it is gone.
     public var isSuccess: Bool
+    /// The place that the result is about; nil for a job with one place.
+    public var uri: String?
     public var fingerprint: PublicKeyFingerprint?
     /// The evidence or the error by name, such as `tokenSerial`, `method`, `CKA_EXTRACTABLE`.
     @OmittedIfEmpty public var evidence: [String: String]
 
     private enum CodingKeys: String, ClosedCodingKey {
         case isSuccess = "succeeded"
-        case fingerprint, evidence
+        case uri, fingerprint, evidence
     }
 
     public init(isSuccess: Bool, fingerprint: PublicKeyFingerprint?, evidence: [String: String]) {

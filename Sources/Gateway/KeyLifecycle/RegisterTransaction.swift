@@ -143,6 +143,6 @@ extension KeyLifecycleEntry {
         self.init(
             event, action: job.action.rawValue, issuerID: job.issuerID, keyID: job.keyID, actor: actor,
             approver: job.approver, reason: job.reason, fingerprint: job.fingerprint?.description,
-            id: job.id, evidence: ["uri": job.uri].merging(evidence) { _, new in new })
+            id: job.id, evidence: job.places.merging(evidence) { _, new in new })
     }
 }

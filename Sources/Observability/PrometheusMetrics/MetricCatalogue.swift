@@ -34,7 +34,23 @@ public enum MetricCatalogue {
             "privyseal_token_reconnects_total", .counter, by: ["token"],
             "Times that the sessions with the token were reopened."),
         MetricDescription(
+            "privyseal_signer_processes", .gauge, by: ["signer"], "Processes of the signer that can sign."),
+        MetricDescription(
+            "privyseal_signer_processes_wanted", .gauge, by: ["signer"], "Processes that the signer should have."),
+        MetricDescription(
+            "privyseal_signer_losses_total", .counter, by: ["signer"],
+            "Processes of the signer that ended without an order, or were ended because they did not answer."),
+        MetricDescription(
+            "privyseal_signatures_without_record", .gauge,
+            "Signatures that were made and neither recorded in the audit log, nor used as a proof, nor discarded."),
+        MetricDescription(
             "privyseal_keys", .gauge, by: ["state"], "Keys by health: ready, degraded, down, or refused."),
+        MetricDescription(
+            "privyseal_key_tokens", .gauge, by: ["key_id", "token", "state"],
+            "1 for the health of the key at each of its places: ready, degraded, down, or refused."),
+        MetricDescription(
+            "privyseal_key_failovers_total", .counter, by: ["key_id"],
+            "Signatures that the next place of the key made because the first one failed."),
         MetricDescription(
             "privyseal_key_life", .gauge, by: ["key_id", "state"],
             "1 for the lifecycle state of the key: staged, active, retiring, retired, destroyed, suspended, or "

@@ -96,3 +96,26 @@ struct Raw: AsyncParsableCommand {
         print(JSONText.string(["libcrypto": Int(try await Stopwatch.rate(libcrypto)), "token": Int(best)]))
     }
 }
+
+/// The limit of one signer process; two at the same time are the limit of two.
+struct RawTokenLoop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "raw-token", abstract: "Prints raw signatures per second of a token, on one thread.",
+        discussion: "Prints a line when the token is open, and begins when it reads one.")
+
+    @OptionGroup var token: RawTokenOptions
+    @Option(help: "The number of signatures.")
+    var operations = 20_000
+
+    func run() async throws {
+        guard let raw = try token.open(threads: 1) else {
+            throw ValidationError("the raw loop found no token or key")
+        }
+        let count = operations
+        print("open")
+        fflush(nil)
+        _ = readLine()
+        print(Int(try await Stopwatch.rate { await raw.sign(count: count, threads: 1) }))
+        raw.close()
+    }
+}

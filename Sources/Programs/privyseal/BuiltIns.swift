@@ -1,3 +1,4 @@
+import AWSKMS
 import AdvancedCommerce
 import AuditKit
 import IntroductoryOfferEligibility
@@ -6,15 +7,31 @@ import P8
 import PKCS11Token
 import PromotionalOffer
 import SQLiteAuditStore
+import ServiceTokens
+import SignerClient
 import Signing
 import SigningKit
 
 /// All plugins of this program. To add one, add a line; docs/plugin-guide.md lists the other steps.
 enum BuiltIns {
-    static let keyBackends: [any KeyBackend.Type] = [
+    /// What a signer process opens.
+    static let hostedBackends: [any KeyBackend.Type] = [
         P8Backend.self,
         PKCS11TokenBackend.self,
+        AWSKMSBackend.self,
     ]
+
+    /// What the gateway and the commands open: the same backends, in signer processes.
+    static let keyBackends: [any KeyBackend.Type] = hostedBackends.map { inSigner($0) }
+
+    private static func inSigner<Backend: KeyBackend>(_ type: Backend.Type) -> any KeyBackend.Type {
+        SignerBackend<Backend>.self
+    }
+
+    static let profiles: [ServiceProfile] = ServiceProfiles.all
+
+    /// The kinds of token that `verify` knows, besides those of the features.
+    static let explainedProfiles: [ServiceProfile] = ServiceProfiles.explained
 
     static let auditStore: any AuditStore.Type = SQLiteAuditStore.self
 
@@ -25,6 +42,7 @@ enum BuiltIns {
             ServedFeature(PromotionalOffer()),
             ServedFeature(IntroductoryOfferEligibility()),
             ServedFeature(AdvancedCommerce(settings)),
+            ServedFeature(AppStoreServerAPI()),
         ]
     }
 }

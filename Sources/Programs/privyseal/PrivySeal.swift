@@ -1,9 +1,23 @@
 import ArgumentParser
 import CProcessStart
+import Dispatch
 import Glibc
 import ServiceManager
 
+/// The process begins on one thread. A signer protects itself before it has others.
 @main
+enum Program {
+    static func main() {
+        // First of all: a core dump of any command may contain a PIN.
+        StandardError.warn(of: ProcessHardening.protectMemory())
+        // The runtime's crash report also shows memory, and its reporter may outlive the process.
+        privyseal_remove_crash_handlers()
+        if CommandLine.arguments.dropFirst().first == SignerCommand.name { SignerCommand.begin() }
+        Task { await PrivySeal.main() }
+        dispatchMain()
+    }
+}
+
 struct PrivySeal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "privyseal",
@@ -25,17 +39,14 @@ struct PrivySeal: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, VerifyCommand.self,
+            ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, TokenCommand.self,
+            VerifyCommand.self,
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
-            AuditCommand.self, ComplianceCommand.self, OpenAPICommand.self,
+            AuditCommand.self, ComplianceCommand.self, OpenAPICommand.self, SignersCommand.self, SignerCommand.self,
         ]
     )
 
     static func main() async {
-        // First of all: a core dump of any command may contain a PIN.
-        StandardError.warn(of: ProcessHardening.protectMemory())
-        // The runtime's crash report also shows memory, and its reporter may outlive the process.
-        privyseal_remove_crash_handlers()
         ProcessEnd.reportForeignExits()
         do {
             var command = try await asyncParseAsRoot()

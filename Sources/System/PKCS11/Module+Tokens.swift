@@ -114,6 +114,7 @@ public struct TokenInfo: Sendable {
         public static let protectedAuthenticationPath = Flags(rawValue: CKF_PROTECTED_AUTHENTICATION_PATH)
         public static let tokenInitialized = Flags(rawValue: CKF_TOKEN_INITIALIZED)
         /// One more wrong PIN locks the token.
+        public static let userPINCountLow = Flags(rawValue: CKF_USER_PIN_COUNT_LOW)
         public static let userPINFinalTry = Flags(rawValue: CKF_USER_PIN_FINAL_TRY)
         public static let userPINLocked = Flags(rawValue: CKF_USER_PIN_LOCKED)
     }

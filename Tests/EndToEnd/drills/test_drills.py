@@ -1,6 +1,7 @@
 """Drills on gateways that the drills start themselves, and their records compared with the audit log."""
 
 import base64
+import contextlib
 import datetime
 import hashlib
 import json
@@ -15,6 +16,7 @@ from auditing import AuditCopy, public_key, verify
 from conftest import BINARY
 from key_lifecycle import KeyService
 from key_lifecycle import NEW as STAGED
+from replicated import ReplicatedService
 from running import APP, TokenKeys
 from service import write_secret
 
@@ -22,6 +24,7 @@ SCENARIOS = (
     "scheduled-rotation",
     "compromise",
     "token-loss",
+    "failover",
     "wrong-key-imported",
     "operator-mistake",
     "restore-from-backup-token",
@@ -33,11 +36,11 @@ CLIENT = "drill"
 class Drill:
     """The results of `privyseal drill run`."""
 
-    def __init__(self, scenario, directory):
+    def __init__(self, scenario, directory, *more):
         temporary = directory / "tmp"
         temporary.mkdir(exist_ok=True)
         command = [BINARY, "drill", "run", scenario, "--throw-away", "--directory", directory, "--format", "json"]
-        command += ["--overlap", "2s", "--participant", "Ann Smith:key custodian", "--participant", "Ben Jones:witness"]
+        command += ["--overlap", "2s", "--participant", "Ann Smith:key custodian", "--participant", "Ben Jones:witness", *more]
         ended = subprocess.run(
             command, capture_output=True, text=True, timeout=300, env={**os.environ, "TMPDIR": short(temporary)}
         )
@@ -144,17 +147,15 @@ def test_the_numbers_of_each_record_are_consistent(drill):
 def test_no_file_and_no_process_of_the_gateway_remains(drill):
     socket = drill.record["gateway"]["address"].removeprefix("unix:")
     assert not pathlib.Path(socket).parent.exists()
-    running = [path.read_bytes() for path in processes()]
-    assert not any(str(pathlib.Path(socket).parent).encode() in command for command in running)
+    directory = str(pathlib.Path(socket).parent).encode()
+    assert not any(directory in command for command in command_lines())
 
 
-def processes():
+def command_lines():
+    """The command lines of all processes, except of those that end during the look."""
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            path.read_bytes()
-        except OSError:
-            continue
-        yield path
+        with contextlib.suppress(OSError):
+            yield path.read_bytes()
 
 
 def test_the_record_and_the_log_contain_no_secret(drill):
@@ -189,6 +190,16 @@ def test_each_scenario_records_its_expected_result(drill):
             assert states[:3] == ["active", "active, down", "active"]
             assert record["load"]["byReason"].keys() == {"503"}
             assert {"detection", "recovery", "restoration"} <= timings.keys()
+        case "failover":
+            assert record["load"]["failed"] == 0 and "detection" in timings
+            removed = [step for step in record["steps"] if step["title"].startswith("Take the token of")]
+            assert [step["title"].split(";")[0] for step in removed] == [
+                "Take the token of pkcs11:token=drill", "Take the token of pkcs11:token=drill-2"
+            ]
+            # Both tokens signed, and a key entry names each lost place.
+            assert len({e["tokenSerial"] for e in drill.log.of_kind("signature")}) == 2
+            lost = [e["reason"] for e in drill.log.of_kind("key") if e["state"] == "degraded"]
+            assert any("token=drill;" in reason for reason in lost) and any("token=drill-2;" in reason for reason in lost)
         case "wrong-key-imported" | "operator-mistake":
             refused = [step for step in record["steps"] if "refused" in step["expected"]]
             assert len(refused) >= 6
@@ -332,7 +343,7 @@ def test_a_drill_interrupted_while_it_makes_its_gateway_leaves_none(tmp_path):
     assert process.returncode == 1, said
     assert "stopped before its end" in said
     assert not made[0].exists()
-    assert not any(str(made[0]).encode() in path.read_bytes() for path in processes())
+    assert not any(str(made[0]).encode() in command for command in command_lines())
 
 
 def test_run_reports_that_softhsm_is_missing(tmp_path):
@@ -447,6 +458,45 @@ def test_a_slow_return_of_the_token_is_not_a_deviation(tmp_path):
     assert process.returncode == 0, said
     record = json.loads(printed)
     assert record["deviations"] == [] and record["timings"]["recovery"] > 5500
+
+
+def test_the_loss_of_one_of_two_tokens_fails_no_request(tmp_path):
+    directory = tmp_path / "d"
+    directory.mkdir()
+    drill = Drill("token-loss", directory, "--replica")
+    assert (drill.status, drill.record["verdict"]) == (0, "passed"), drill.said
+    assert drill.record["load"]["failed"] == 0 and drill.record["load"]["served"] > 100
+    assert drill.step("Ask /readyz")["actual"] == "It says yes."
+
+
+def test_a_person_takes_away_one_of_two_tokens_of_a_running_gateway(tmp_path):
+    service = ReplicatedService(BINARY, tmp_path)
+    service.start()
+    try:
+        service.await_places("ready", "ready")
+        write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
+        command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
+        command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
+        command += ["--client-token-file", tmp_path / "load.token", "--timeout", "60s"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "away now" in line:
+                service.held.lose("hsm-b")
+            if "Put it back now" in line:
+                time.sleep(3)
+                service.held.put_back("hsm-b")
+                break
+        printed, said = process.communicate(timeout=120)
+    finally:
+        service.stop()
+    assert process.returncode == 0, said
+    assert json.loads(printed)["load"]["failed"] == 0
+
+
+def test_failover_needs_a_key_with_several_places(service):
+    status, record, said = drill_on(service, "failover", "--yes")
+    assert (status, record["verdict"]) == (1, "failed"), said
+    assert record["steps"][-1]["actual"] == "It has one place."
 
 
 def test_run_refuses_a_scenario_that_needs_a_throw_away_token(service):

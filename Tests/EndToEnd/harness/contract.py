@@ -46,7 +46,7 @@ def faults(schema, value):
 
 
 def path_of(path, **values):
-    return path.replace("{bundleId}", values.get("bundle_id", "com.example.app"))
+    return path.replace("{bundleId}", values.get("bundle_id", "com.example.app")).replace("{name}", "push")
 
 
 def expect_as_documented(operation, answer):

@@ -49,6 +49,9 @@ def filter_case(context, case):
 def map_case(context, case):
     """Corrects values that the schema allows because it cannot describe an integer's notation or Base64 content."""
     if not is_negative(case):
+        if case.operation.path == "/v1/services/{name}/token":
+            # The profile of the service decides which members it accepts; this one accepts none.
+            case.body = {}
         case.body = with_plain_integers(case.body)
         for item in [case.body, *requests_of(case.body)]:
             if isinstance(item, dict) and "requestData" in item:

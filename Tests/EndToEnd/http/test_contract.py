@@ -108,7 +108,7 @@ def kinds():
 
 
 # Outside the contract: invalid HTTP, HTTP that is not implemented, and problems of the admin listener.
-BESIDE = {"malformed-request", "not-implemented", "reload-refused", "change-refused"}
+BESIDE = {"malformed-request", "not-implemented", "reload-refused", "change-refused", "signer-not-replaced"}
 
 
 def test_every_problem_has_a_page_and_every_page_a_problem():

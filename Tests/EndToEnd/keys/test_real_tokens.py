@@ -223,7 +223,9 @@ def test_an_answer_does_not_contain_what_a_module_prints(tmp_path):
 def test_keys_commands_log_in_as_the_configured_or_given_user_type(tmp_path):
     module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     with SoftHSMToken() as token:
-        calls, path = tmp_path / "calls", tmp_path / "gateway.yaml"
+        # A signer may not use files that appear beside the gateway's own ones.
+        (tmp_path / "module").mkdir()
+        calls, path = tmp_path / "module" / "calls", tmp_path / "gateway.yaml"
         environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_CALLS": str(calls)}
         token.module = module
         settings = "backends: {pkcs11: {userType: 2147483649}}\n"

@@ -43,7 +43,7 @@ def of(*languages):
 
 
 def test_every_code_block_has_a_known_language():
-    known = {"bash", "console", "ini", "json", "sh", "sql", "swift", "text", "yaml", ""}
+    known = {"bash", "console", "go", "ini", "java", "js", "json", "php", "python", "sh", "sql", "swift", "text", "yaml", ""}
     assert {block.language for block in BLOCKS} <= known
     assert len(BLOCKS) > 100
 

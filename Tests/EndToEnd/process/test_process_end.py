@@ -90,13 +90,20 @@ clients:
     [
         ["check"],
         ["sign", "promotional-offer", "--app", "com.example.app", "productId=p", "offerIdentifier=o"],
-        ["serve"],
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_module_that_calls_exit_0_ends_the_process_with_a_message_and_a_failure(exiting, arguments, call):
+def test_a_module_that_calls_exit_0_ends_only_its_signer_and_the_command_fails(exiting, arguments, call):
     command = [BINARY, arguments[0], *arguments[1:2], "--config", exiting, *arguments[2:]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "The process of the signer exiting ended with the exit status 0" in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("call", ["exit", "quick_exit"], indirect=True)
+def test_a_module_in_the_gateways_process_that_calls_exit_0_ends_it_with_a_message_and_a_failure(exiting, call):
+    exiting.write_text(exiting.read_text() + "signers: [{name: exiting, inProcess: true}]\n")
+    ended = subprocess.run([BINARY, "serve", "--config", exiting], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 70
     assert f"a library ended the process by calling {call}()" in ended.stderr
 
@@ -172,8 +179,10 @@ def test_a_crash_of_a_module_starts_no_backtracer(exiting):
         timeout=60,
         env={**os.environ, "SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"},
     )
-    assert ended.returncode == -signal.SIGABRT
-    assert "crashed" not in ended.stderr.lower()
+    assert ended.returncode == 1
+    output = ended.stdout + ended.stderr
+    assert "ended by the signal 6" in output
+    assert "crashed" not in output.lower()
 
 
 @pytest.fixture

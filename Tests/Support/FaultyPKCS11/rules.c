@@ -1,4 +1,5 @@
 #include "rules.h"
+#include "actions.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,6 +47,8 @@ static void read_word(struct rule *rule, const char *word) {
     else if (!strcmp(word, "corrupt")) fault->corrupt = true;
     else if (!strcmp(word, "short")) fault->shorten = true;
     else if (!strcmp(word, "rawpoint")) fault->raw_point = true;
+    else if (faulty_is_action(word) && fault->action_count < 8 && strlen(word) < sizeof fault->actions[0])
+        strcpy(fault->actions[fault->action_count++], word);
     else {
         // With a misspelt rule, a test would pass without testing anything.
         fprintf(stderr, "FaultyPKCS11: no such rule: %s\n", word);
@@ -68,7 +71,7 @@ static void read_rules(void) {
     rule_count = 0;
     FILE *file = fopen(path, "r");
     if (!file) return;
-    char line[512];
+    char line[2048];
     while (fgets(line, sizeof line, file) && rule_count < 64) {
         char *rest = NULL;
         char *word = strtok_r(line, " \t\n", &rest);
@@ -110,6 +113,8 @@ static void merge(struct fault *all, const struct fault *one) {
     all->corrupt |= one->corrupt;
     all->shorten |= one->shorten;
     all->raw_point |= one->raw_point;
+    for (int i = 0; i < one->action_count && all->action_count < 8; i++)
+        memcpy(all->actions[all->action_count++], one->actions[i], sizeof one->actions[i]);
 }
 
 static void wait_ms(unsigned long ms) {
@@ -148,6 +153,7 @@ struct fault faulty_enter(const char *function, const struct call *call) {
         printf("%s\n", fault.text);
         fflush(stdout);
     }
+    for (int i = 0; i < fault.action_count; i++) faulty_act(function, fault.actions[i]);
     if (fault.exits) exit(fault.status);
     if (fault.delay) wait_ms(fault.delay);
     while (fault.hang[0] && access(fault.hang, F_OK) != 0) wait_ms(5);

@@ -11,6 +11,9 @@ struct fault {
     unsigned long rv, flags, sessions, delay, mechanism, length;
     char hang[256];
     char text[64];
+    // Words of actions.h, in the order of the rules.
+    char actions[8][256];
+    int action_count;
 };
 
 // The properties of a call that a rule can match, besides the function's name.

@@ -11,6 +11,7 @@ public final class FakeBackendLocation: Sendable {
         var openingFault: KeyError?
         var proofSchedule = ProofSchedule.unlimited
         var secretReference: String?
+        var tokenSerial: String?
         var openBackends = 0
         var faults: [KeyError] = []
         var outage: KeyError?
@@ -93,6 +94,12 @@ public final class FakeBackendLocation: Sendable {
     public var secretReference: String? {
         get { state.withLock { $0.secretReference } }
         set { state.withLock { $0.secretReference = newValue } }
+    }
+
+    /// The serial number that each key reports as that of its token.
+    public var tokenSerial: String? {
+        get { state.withLock { $0.tokenSerial } }
+        set { state.withLock { $0.tokenSerial = newValue } }
     }
 
     /// Whether a backend is open at this location.

@@ -77,7 +77,9 @@ public struct FakeKeyBackend: KeyBackend {
 
         var publicKey: P256.Signing.PublicKey { place.shownPublicKey ?? key.publicKey }
         var custody: KeyCustody { .process }
+        var signsInCaller: Bool { true }
         var proofSchedule: ProofSchedule { place.proofSchedule }
+        var tokenSerial: String? { place.tokenSerial }
 
         func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature {
             if isClosed.value { throw .closed }

@@ -44,6 +44,16 @@ final class TokenKey: SigningKey {
         return try await pool.sign(digest, with: self, isTrial: true)
     }
 
+    func sign(_ digest: SHA256Digest, receive: @escaping SignatureReceiver) {
+        if let error = absence ?? contextLogin?.refusal { return receive(.failure(error)) }
+        guard isFailing else { return pool.sign(digest, with: self, receive: receive) }
+        do throws(KeyError) { try beginTrial() } catch { return receive(.failure(error)) }
+        pool.sign(digest, with: self, isTrial: true) { [self] result in
+            endTrial()
+            receive(result)
+        }
+    }
+
     /// Runs on a signing worker's thread or the maintenance thread. Nil if the signature is not 64 bytes long.
     func sign(_ digest: SHA256Digest, with signer: Signer) throws(SigningFault) -> P256Signature? {
         // The key may have been lost while the job waited.

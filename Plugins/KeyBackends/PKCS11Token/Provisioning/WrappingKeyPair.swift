@@ -24,12 +24,16 @@ struct WrappingKeyPair {
                 .rsaKeyPairGeneration, publicKey: Self.publicTemplate(name, isLasting), privateKey: template)
         }.made
         do {
-            let isFit =
-                try session.flag(.sensitive, of: pair.privateKey) == true
-                && session.flag(.extractable, of: pair.privateKey) == false
-                && session.flag(.unwrap, of: pair.privateKey) == true
-            guard isFit, let publicHalf = try Self.publicKey(pair.publicKey, in: session) else {
-                throw KeyError.unfit("The token \(token.info.name) generated a wrapping key without protecting it.")
+            let subject = "The token \(token.info.name) generated a wrapping key"
+            for (kind, wanted) in [(Attribute.Kind.sensitive, true), (.extractable, false), (.unwrap, true)] {
+                let found = try session.flag(kind, of: pair.privateKey)
+                guard found == wanted else {
+                    let seen = found.map { "\($0)" } ?? "missing"
+                    throw KeyError.unfit("\(subject), but its \(kind.name) is \(seen) instead of \(wanted).")
+                }
+            }
+            guard let publicHalf = try Self.publicKey(pair.publicKey, in: session) else {
+                throw KeyError.unfit("\(subject), but returned no usable CKA_MODULUS and CKA_PUBLIC_EXPONENT.")
             }
             (handles, self.publicHalf) = (pair, publicHalf)
         } catch {

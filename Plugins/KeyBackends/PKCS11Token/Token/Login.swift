@@ -18,12 +18,18 @@ enum Login {
         guard token.flags.contains(.loginRequired) else { return }
         if try opening(token.name, { () throws(PKCS11Error) in try session.isLoggedIn() }) { return }
         try check(credentials, token)
+        try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
+        try credentials.memory?.note(.begun, token)
         do throws(PKCS11Error) {
             try credentials.withPIN { pin throws(PKCS11Error) in try session.login(as: credentials.user, pin: pin) }
             RefusedPINs.remove(credentials.pin, for: token)
+            try? credentials.memory?.note(.accepted, token)
         } catch {
-            if error.returnValue == .userAlreadyLoggedIn { return }
-            guard let refusal = refusal(error, credentials.pin, token, session, isForSignature: false) else {
+            if error.returnValue == .userAlreadyLoggedIn {
+                try? credentials.memory?.note(.unchecked, token)
+                return
+            }
+            guard let refusal = refusal(error, credentials, token, session, isForSignature: false) else {
                 throw error.whileOpening(token.name)
             }
             throw refusal
@@ -52,17 +58,23 @@ enum Login {
 
     /// Records a failed login. Nil if the PIN may be sent again after a pause.
     static func refusal(
-        _ error: PKCS11Error, _ pin: Secret?, _ token: TokenInfo, _ session: Session, isForSignature: Bool
+        _ error: PKCS11Error, _ credentials: Credentials, _ token: TokenInfo, _ session: Session,
+        isForSignature: Bool
     ) -> KeyError? {
+        let pin = credentials.pin
         if error.returnValue.leavesPINUnchecked(isForSignature: isForSignature) {
             // If the module was initialised again meanwhile, `C_Login` was not called.
             let wasCalled = session.generation == session.module.generation
-            guard wasCalled, !RefusedPINs.mayRetry(pin, afterUncheckedLoginTo: token) else { return nil }
+            guard wasCalled, !RefusedPINs.mayRetry(pin, afterUncheckedLoginTo: token) else {
+                try? credentials.memory?.note(.unchecked, token)
+                return nil
+            }
         }
         let isWrong = error.returnValue.refusesPIN
         // A PIN from the token's keypad is never `wrong`: the operator may order another attempt and type it again.
         let verdict = isWrong && pin != nil ? RefusedPINs.Verdict.wrong : .unclear
         RefusedPINs.insert(pin, verdict, for: token)
+        try? credentials.memory?.note(verdict == .wrong ? .refused : .unclear, token)
         if verdict == .wrong { return keyError(.wrong, token, "refused the PIN (\(error.returnValue))") }
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
         return keyError(
@@ -80,13 +92,14 @@ enum Login {
     }
 
     /// - Parameter cause: continues the sentence "The token NAME".
-    private static func keyError(_ verdict: RefusedPINs.Verdict, _ token: TokenInfo, _ cause: String) -> KeyError {
+    static func keyError(_ verdict: RefusedPINs.Verdict, _ token: TokenInfo, _ cause: String) -> KeyError {
         switch verdict {
         case .unchecked: .unavailable("The token \(token.name) \(cause). The gateway tries again after a pause.")
         case .wrong:
             .loginRefused(
                 "The token \(token.name) \(cause). The gateway does not try it again: correct the PIN and reload. If "
-                    + "this PIN is correct now because the token was changed, restart the gateway.")
+                    + "this PIN is correct now because the token was changed, save the file of the PIN again and reload."
+            )
         case .unclear:
             .loginBlocked(
                 "The token \(token.name) \(cause), so the gateway does not try again. Check the token, then reload or "
@@ -131,9 +144,14 @@ struct Credentials: Sendable {
     let user: Session.User
     /// When the operator last ordered the token to be opened. Nil allows no second attempt after an unclear login.
     let reopenOrderedAt: ContinuousClock.Instant?
+    /// Nil if the PIN has no file, or no history is kept.
+    let memory: LoginMemory?
 
-    init(pin: Secret?, user: Session.User = .normal, reopenOrderedAt: ContinuousClock.Instant? = nil) {
-        (self.pin, self.user, self.reopenOrderedAt) = (pin, user, reopenOrderedAt)
+    init(
+        pin: Secret?, user: Session.User = .normal, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        memory: LoginMemory? = nil
+    ) {
+        (self.pin, self.user, self.reopenOrderedAt, self.memory) = (pin, user, reopenOrderedAt, memory)
     }
 
     func withPIN<Value, Failure: Error>(
@@ -248,7 +266,7 @@ struct ContextLogin: Sendable {
                 return value
             } catch {
                 guard error.function == .login,
-                    let refusal = Login.refusal(error, credentials.pin, token, session, isForSignature: true)
+                    let refusal = Login.refusal(error, credentials, token, session, isForSignature: true)
                 else { throw .token(error) }
                 throw .refused(refusal, by: error)
             }

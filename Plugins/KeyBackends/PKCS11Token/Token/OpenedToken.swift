@@ -19,7 +19,9 @@ struct OpenedToken {
     ) throws(KeyError) {
         let uri = try TokenURI(locator.uri)
         let pin: Secret? = if let source = uri.pinSource { try environment.secrets.secret(source) } else { nil }
-        let credentials = Credentials(pin: pin, user: user, reopenOrderedAt: environment.reopenOrderedAt)
+        let credentials = Credentials(
+            pin: pin, user: user, reopenOrderedAt: environment.reopenOrderedAt,
+            memory: LoginMemory(uri.pinSource, in: environment))
         let place = locator.uri.description
         let module = try opening(place) { () throws(PKCS11Error) in
             let arguments = uri.initializationArguments

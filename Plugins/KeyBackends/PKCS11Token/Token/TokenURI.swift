@@ -20,6 +20,11 @@ struct TokenURI: Sendable {
 
     var modulePath: String? { text("module-path") }
     var moduleName: String? { text("module-name") }
+    var shortModuleName: String? {
+        guard let file = (modulePath ?? moduleName)?.split(separator: "/").last else { return nil }
+        let name = file.hasPrefix("lib") ? file.dropFirst(3) : file
+        return name.firstRange(of: ".so").map { String(name[..<$0.lowerBound]) } ?? String(name)
+    }
     /// The argument for `C_Initialize`, in a vendor-specific attribute (RFC 7512 §2.3).
     var initializationArguments: String? { text("init-args") }
     /// The source of the PIN. Messages must not show it.

@@ -79,12 +79,25 @@ final class WorkerPool: Sendable {
             await withUnsafeContinuation { caller in
                 let now = Clock.nanoseconds()
                 submit(
-                    Job(ticket: ticket, digest: digest, key: key, caller: caller, submitted: now, isTrial: isTrial))
+                    Job(ticket: ticket, digest: digest, key: key, submitted: now, isTrial: isTrial) {
+                        caller.resume(returning: $0)
+                    })
             }
         } onCancel: {
             cancel(ticket)
         }
         return try answer.get()
+    }
+
+    /// Queues the digest. A full queue, and a pool that is closed or down, answer at once.
+    func sign(
+        _ digest: SHA256Digest, with key: TokenKey, isTrial: Bool = false, receive: @escaping SignatureReceiver
+    ) {
+        let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
+        submit(
+            Job(
+                ticket: ticket, digest: digest, key: key, submitted: Clock.nanoseconds(), isTrial: isTrial,
+                receive: receive))
     }
 
     private func submit(_ job: Job) {
@@ -145,16 +158,16 @@ struct Job: Sendable {
     let ticket: UInt64
     let digest: SHA256Digest
     let key: TokenKey
-    /// Resumed exactly once, by the thread that takes the job. A checked continuation would allocate on the hot path.
-    let caller: UnsafeContinuation<Answer, Never>
     /// Time of submission, in nanoseconds.
     let submitted: UInt64
     /// Whether a first attempt failed because of its session or its key.
     var isRetry = false
     /// Whether the job tries a failing key; other jobs are not signed with such a key.
     var isTrial = false
+    /// Called exactly once, by the thread that takes the job.
+    let receive: SignatureReceiver
 
-    func answer(_ answer: Answer) { caller.resume(returning: answer) }
+    func answer(_ answer: Answer) { receive(answer) }
 }
 
 /// The metrics of a token's signing workers. Each metric is created once per pool, so that an update takes no lock.

@@ -13,7 +13,7 @@ public struct AuditEvent: Sendable {
 
     public static let kinds = [
         "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
-        "verification", "archive", "outage", "clock", "idle",
+        "verification", "archive", "outage", "clock", "idle", "handout",
     ]
 }
 
@@ -44,6 +44,23 @@ extension AuditEvent {
                 "nonce": UnescapedText(nonce.text), "offers": subject.offers, "products": subject.products,
                 "requestId": requestID, "tokenSerial": tokenSerial, "took": took,
                 "user": user.map { UnescapedText($0) },
+            ])
+    }
+
+    /// A service token that was given to a client. Several clients may get the same token.
+    ///
+    /// - Parameters:
+    ///   - app: the path of the service, such as `services/push`, as in the entry of the signature.
+    ///   - feature: the profile.
+    ///   - digest: SHA-256 of the signing input, as in the entry of the signature.
+    public static func handOut(
+        client: String, app: String, feature: String, keyID: String, digest: SHA256Digest, requestID: String
+    ) -> AuditEvent {
+        AuditEvent(
+            "handout",
+            [
+                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "feature": feature,
+                "key": keyID, "requestId": requestID,
             ])
     }
 
@@ -124,7 +141,7 @@ extension AuditEvent {
             ])
     }
 
-    /// - Parameter event: `lost`, `back` or `pin-refused`.
+    /// - Parameter event: see `KeyBackendEvent.Kind`.
     public static func token(event: String, label: String?, serial: String?, reason: String?) -> AuditEvent {
         AuditEvent("token", ["event": event, "label": label, "reason": reason, "tokenSerial": serial])
     }

@@ -18,10 +18,13 @@ public struct FeatureDescriptor: Sendable {
     /// What the fields cannot express in the OpenAPI document: YAML with `operationId`, `examples` of a request, and
     /// `schemas`. A schema `<Name>Request` replaces the one that is derived from the fields.
     public let openAPI: String
+    /// Whether only a rule that names the feature grants it, and no pattern with `*`: what it signs gives more than an
+    /// offer.
+    public let isGrantedByName: Bool
 
     public init(
         id: String, name: String, summary: String, description: String, fields: [FeatureField], answer: [FeatureField],
-        claims: [FeatureField]? = nil, openAPI: String = ""
+        claims: [FeatureField]? = nil, openAPI: String = "", isGrantedByName: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -31,6 +34,7 @@ public struct FeatureDescriptor: Sendable {
         self.answer = answer
         self.claims = claims
         self.openAPI = openAPI
+        self.isGrantedByName = isGrantedByName
     }
 }
 

@@ -33,10 +33,25 @@ public struct OfferSubject: Hashable, Sendable {
     public let products: [String]
     /// Offer identifiers, in the order of the request, without duplicates.
     public let offers: [String]
+    /// What a request for a service token chooses: the claim `scope`.
+    public let scopes: [String]
+    /// The same for `origin`.
+    public let origins: [String]
+    /// The same for `sub`, if a caller may choose it.
+    public let subject: String?
+    /// The lifetime in seconds.
+    public let lifetime: Int64?
     /// Identifies the user: an account token, user name or transaction. Only its keyed hash is kept, in the audit log.
     public let user: String?
 
-    public init(products: [String] = [], offers: [String] = [], user: String? = nil) {
+    public init(
+        products: [String] = [], offers: [String] = [], scopes: [String] = [], origins: [String] = [],
+        subject: String? = nil, lifetime: Int64? = nil, user: String? = nil
+    ) {
+        self.scopes = scopes
+        self.origins = origins
+        self.subject = subject
+        self.lifetime = lifetime
         self.products = products
         self.offers = offers
         self.user = user

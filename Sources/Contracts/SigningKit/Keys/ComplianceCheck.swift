@@ -1,5 +1,7 @@
+import StrictJSON
+
 /// One check of a compliance report, with its result. Key backends make those about the custody of a key.
-public struct ComplianceCheck: Encodable, Sendable, Equatable {
+public struct ComplianceCheck: Codable, Sendable, Equatable {
     public enum Result: String, Codable, CaseIterable, Sendable {
         case pass, fail
         /// The value could not be read, or the expected value is not known. Never counted as a pass.
@@ -51,6 +53,16 @@ extension Requirement: CustomStringConvertible {
     public var description: String { "\(standard) §\(section)" }
 }
 
-extension Requirement: Encodable {
+/// Its description.
+extension Requirement: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let separator = text.firstRange(of: " §") else {
+            throw JSONReadError(.invalid("must be the name of a standard, § and a section"))
+        }
+        self.init(
+            standard: String(text[..<separator.lowerBound]), section: String(text[separator.upperBound...]))
+    }
+
     public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

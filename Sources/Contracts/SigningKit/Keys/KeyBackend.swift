@@ -10,6 +10,26 @@ public protocol KeyBackend: Sendable {
     /// - Throws: `KeyError.invalidURI`, with the invalid attribute.
     static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress
 
+    /// The name of the signer for a location: `files`, or the name of the module that the location needs. Operators see
+    /// it, and configure signers by it.
+    static func signerName(of locator: KeyLocator) -> String
+
+    /// Whether all locations of a signer are in one process. A backend that loads foreign code into the process gives
+    /// each location a process of its own.
+    static var sharesSigner: Bool { get }
+
+    /// Whether the locations are reached over the network.
+    static var needsNetwork: Bool { get }
+
+    /// The files that a location needs and no other signer may read, as references for `SecretSource`.
+    static func secretSources(of locator: KeyLocator) -> [String]
+
+    /// The library that a location needs; nil if it needs none, or if it is found by its name.
+    static func modulePath(of locator: KeyLocator) -> String?
+
+    /// The time after which a call into the location counts as hanging.
+    static func callTimeout(_ settings: PluginSettings) -> Duration
+
     /// Opens the location. Keys with equal locators share one backend, and so one login.
     static func open(_ locator: KeyLocator, in environment: KeyBackendEnvironment) async throws(KeyError) -> Self
 
@@ -26,10 +46,23 @@ public protocol KeyBackend: Sendable {
     func close() async
 }
 
+extension KeyBackend {
+    public static func signerName(of locator: KeyLocator) -> String { scheme }
+    public static var sharesSigner: Bool { true }
+    public static var needsNetwork: Bool { false }
+    public static func secretSources(of locator: KeyLocator) -> [String] { [] }
+    public static func modulePath(of locator: KeyLocator) -> String? { nil }
+    public static func callTimeout(_ settings: PluginSettings) -> Duration { .seconds(10) }
+}
+
 /// The inputs of a backend besides its locator.
 public struct KeyBackendEnvironment: Sendable {
     public let settings: PluginSettings
     public let secrets: any SecretSource
+    /// The signer that opens the location; nil to open it in this process.
+    public let signer: SignerSettings?
+    /// The logins that must not be repeated; nil without a memory of earlier processes.
+    public let logins: (any LoginHistory)?
     /// The time of the start or reload by which a person last ordered this opening. It permits one more attempt at a
     /// login whose result was unclear before that time; nil permits none.
     public let reopenOrderedAt: ContinuousClock.Instant?
@@ -37,23 +70,30 @@ public struct KeyBackendEnvironment: Sendable {
     public let report: @Sendable (KeyBackendEvent) -> Void
 
     public init(
-        settings: PluginSettings, secrets: any SecretSource, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        settings: PluginSettings, secrets: any SecretSource, signer: SignerSettings? = nil,
+        logins: (any LoginHistory)? = nil, reopenOrderedAt: ContinuousClock.Instant? = nil,
         report: @escaping @Sendable (KeyBackendEvent) -> Void = { _ in }
     ) {
         self.settings = settings
         self.secrets = secrets
+        self.signer = signer
+        self.logins = logins
         self.reopenOrderedAt = reopenOrderedAt
         self.report = report
     }
 }
 
 /// An event of a key backend, for the audit log.
-public struct KeyBackendEvent: Hashable, Sendable {
-    public enum Kind: String, Sendable {
+public struct KeyBackendEvent: Hashable, Codable, Sendable {
+    public enum Kind: String, Codable, Sendable {
         /// The backend can no longer sign.
         case lost
         case back
         case loginRefused = "pin-refused"
+        /// A signer process ended, or was ended because it did not answer or sent something wrong.
+        case signerLost = "signer-lost"
+        /// A new signer process has replaced one, as an administrator ordered.
+        case signerReplaced = "signer-replaced"
     }
 
     public var kind: Kind

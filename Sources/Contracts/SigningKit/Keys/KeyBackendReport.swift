@@ -1,5 +1,5 @@
 /// A backend's report for operators: health and details. It contains no key and no secret.
-public struct KeyBackendReport: Hashable, Sendable {
+public struct KeyBackendReport: Hashable, Codable, Sendable {
     public var health: KeyBackendHealth
     /// A name for people and for metric labels: a token's label or a file's name. Nil if the backend has none.
     public var name: String?
@@ -16,7 +16,7 @@ public struct KeyBackendReport: Hashable, Sendable {
     }
 
     /// A device that holds keys, as it describes itself.
-    public struct Token: Hashable, Sendable {
+    public struct Token: Hashable, Codable, Sendable {
         public var label: String
         public var manufacturer: String
         public var model: String
@@ -34,7 +34,7 @@ public struct KeyBackendReport: Hashable, Sendable {
     }
 
     /// The sessions or connections that sign in parallel and their queue, all at the same time.
-    public struct Pool: Hashable, Sendable {
+    public struct Pool: Hashable, Codable, Sendable {
         /// The number of sessions required.
         public var wanted: Int
         /// The number of sessions that sign or are able to.
@@ -69,7 +69,7 @@ extension KeyBackend {
     public func report() async -> KeyBackendReport { KeyBackendReport(health: await health()) }
 }
 
-public enum KeyBackendHealth: Hashable, Sendable {
+public enum KeyBackendHealth: Hashable, Codable, Sendable {
     case ready
     /// It signs, but an operator should look into it. The sentence says why.
     case degraded(String)

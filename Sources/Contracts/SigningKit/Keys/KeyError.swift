@@ -1,5 +1,5 @@
 /// Why there is no key or no signature. The text names the object and the remedy, and never contains a secret.
-public enum KeyError: Error, Hashable, Sendable {
+public enum KeyError: Error, Hashable, Codable, Sendable {
     // Errors of the configuration, before any access to the backend.
 
     case invalidURI(String)

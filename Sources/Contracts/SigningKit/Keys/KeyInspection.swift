@@ -28,10 +28,10 @@ public enum KeyProvenance: String, Codable, Sendable {
 
 /// The visible properties of a key and of its location at one time, and the backend's verdicts on them. It contains no
 /// secret.
-public struct KeyInspection: Sendable, Equatable {
+public struct KeyInspection: Codable, Sendable, Equatable {
     /// What keeps the private key from being copied, as the location describes itself.
-    public struct Protection: Sendable, Equatable {
-        public enum Kind: Sendable {
+    public struct Protection: Codable, Sendable, Equatable {
+        public enum Kind: String, Codable, Sendable {
             /// A cryptographic module in hardware.
             case hardware
             case software
@@ -52,7 +52,7 @@ public struct KeyInspection: Sendable, Equatable {
     }
 
     /// A name and a value that is reported without a verdict.
-    public struct Fact: Sendable, Equatable {
+    public struct Fact: Codable, Sendable, Equatable {
         public var name: String
         public var value: String
 

@@ -50,7 +50,7 @@ public protocol ProvisioningSession: Sendable {
 }
 
 /// The location of new keys, as it describes itself.
-public struct ProvisioningLocation: Hashable, Sendable {
+public struct ProvisioningLocation: Hashable, Codable, Sendable {
     /// With its kind, such as `token "appstore"`.
     public var name: String
     /// A number or name that does not change, such as a token's serial number.
@@ -82,7 +82,7 @@ public enum IncomingKey: Sendable {
 
 /// A key at its new location that has proven that it can sign.
 public struct ProvisionedKey: Sendable {
-    public enum Method: String, Sendable {
+    public enum Method: String, Codable, Sendable {
         /// Unwrapped under a wrapping key made for this import, which never left the location.
         case unwrapped
         /// Unwrapped from a package that only the location could decrypt.
@@ -121,21 +121,25 @@ public struct ProvisionedKey: Sendable {
     }
 }
 
-public struct DestroyedKey: Sendable {
+public struct DestroyedKey: Codable, Sendable {
     /// Nil if only remnants without the public key were left.
     public var fingerprint: PublicKeyFingerprint?
     /// The number of destroyed objects.
     public var destroyedPrivate: Int
     public var destroyedPublic: Int
+    /// What is left of the key, and until when, in a sentence; nil if nothing is.
+    public var remainder: String?
     /// Evidence for the register of keys, by name.
     public var evidence: [String: String]
 
     public init(
-        fingerprint: PublicKeyFingerprint?, destroyedPrivate: Int, destroyedPublic: Int, evidence: [String: String]
+        fingerprint: PublicKeyFingerprint?, destroyedPrivate: Int, destroyedPublic: Int, remainder: String? = nil,
+        evidence: [String: String]
     ) {
         self.fingerprint = fingerprint
         self.destroyedPrivate = destroyedPrivate
         self.destroyedPublic = destroyedPublic
+        self.remainder = remainder
         self.evidence = evidence
     }
 }

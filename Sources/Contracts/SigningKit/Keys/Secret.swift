@@ -43,4 +43,13 @@ public protocol SecretSource: Sendable {
     /// - Parameter reference: `file:/absolute/path`, or `credential:NAME` for a systemd credential.
     /// - Throws: `KeyError.secretUnavailable`, which names the location, never the content.
     func secret(_ reference: String) throws(KeyError) -> Secret
+
+    /// Identifies the content of a secret without reading it; nil if the source cannot.
+    ///
+    /// - Returns: device, inode, size and modification time of the file. A changed secret has another identity.
+    func identity(of reference: String) -> String?
+}
+
+extension SecretSource {
+    public func identity(of reference: String) -> String? { nil }
 }

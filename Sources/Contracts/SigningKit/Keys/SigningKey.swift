@@ -15,11 +15,35 @@ public protocol SigningKey: Sendable {
     /// - Throws: `KeyError.busy` at once if the queue is full, `.cancelled` if the task is cancelled while it waits.
     func sign(_ digest: SHA256Digest) async throws(KeyError) -> P256Signature
 
+    /// The same without a task, for a process that signs for others.
+    ///
+    /// - Parameter receive: gets the result once, on any thread, perhaps before this call returns. It returns at once.
+    func sign(_ digest: SHA256Digest, receive: @escaping SignatureReceiver)
+
+    /// Whether `sign` computes on the calling thread, without waiting.
+    var signsInCaller: Bool { get }
+
+    /// The key made a signature that does not verify, and that was not released.
+    func madeWrongSignature()
+
     /// Ends the failure pause after an operator ordered a reload: the next signature tries the key again.
     func endFailurePause()
 }
 
+public typealias SignatureReceiver = @Sendable (Result<P256Signature, KeyError>) -> Void
+
 extension SigningKey {
+    /// For keys whose calls are asynchronous.
+    public func sign(_ digest: SHA256Digest, receive: @escaping SignatureReceiver) {
+        Task {
+            let result: Result<P256Signature, KeyError>
+            do throws(KeyError) { result = .success(try await sign(digest)) } catch { result = .failure(error) }
+            receive(result)
+        }
+    }
+
+    public var signsInCaller: Bool { false }
+    public func madeWrongSignature() {}
     public var tokenSerial: String? { nil }
     public var proofSchedule: ProofSchedule { .unlimited }
     public func endFailurePause() {}
@@ -27,7 +51,7 @@ extension SigningKey {
 
 /// The holder of the private key.
 public enum KeyCustody: String, Codable, Sendable {
-    /// This process holds it in memory.
+    /// A process on this machine holds it in memory.
     case process
     /// A token holds it and does not reveal it.
     case token
@@ -37,7 +61,7 @@ public enum KeyCustody: String, Codable, Sendable {
 
 /// How often a key proves that it can sign. Each proof costs a signature. For a key that sets a limit here, each verified
 /// signature for a request counts as a proof, too.
-public struct ProofSchedule: Hashable, Sendable {
+public struct ProofSchedule: Hashable, Codable, Sendable {
     /// The minimum age of a proof before the next one; nil if a proof counts until a signature fails.
     public var interval: Duration?
     /// The minimum time between two attempts while the key does not sign.

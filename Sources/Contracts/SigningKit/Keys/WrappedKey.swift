@@ -35,13 +35,13 @@ public struct WrappedKey: Hashable, Sendable {
 }
 
 /// The hash of RSA-OAEP, for the label and for MGF1.
-public enum WrappingHash: String, Sendable {
+public enum WrappingHash: String, Codable, Sendable {
     case sha1 = "SHA-1"
     case sha256 = "SHA-256"
 }
 
 /// The public half of an RSA key pair that wraps keys for a location.
-public struct GeneratedWrappingKey: Sendable {
+public struct GeneratedWrappingKey: Codable, Sendable {
     /// The SubjectPublicKeyInfo.
     public let der: [UInt8]
     /// The strongest hash that the location accepts.
@@ -59,10 +59,13 @@ public struct KeyMaterial: Sendable {
     /// `PrivateKeyInfo` (RFC 5208 §5) in DER, with the public key inside.
     public let pkcs8: Secret
     public let publicKey: P256.Signing.PublicKey
+    /// The file of the key, if it comes from one. A signer process reads it there itself.
+    public let source: KeyLocator?
 
-    public init(pkcs8: Secret, publicKey: P256.Signing.PublicKey) {
+    public init(pkcs8: Secret, publicKey: P256.Signing.PublicKey, source: KeyLocator? = nil) {
         self.pkcs8 = pkcs8
         self.publicKey = publicKey
+        self.source = source
     }
 }
 

@@ -15,12 +15,21 @@ public final class AsyncSignal: Sendable {
     public func signal() { wake(remember: true) }
 
     /// Returns after `signal()`, after `duration`, or when the task is cancelled.
-    public func wait(atMost duration: Duration) async {
-        await withTaskGroup { group in
-            group.addTask { try? await Task.sleep(for: duration) }
-            group.addTask { await self.wait() }
-            await group.next()
-            group.cancelAll()
+    ///
+    /// - Returns: false after `duration`.
+    @discardableResult
+    public func wait(atMost duration: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try? await Task.sleep(for: duration)
+                return false
+            }
+            group.addTask {
+                await self.wait()
+                return true
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
         }
     }
 

@@ -86,7 +86,7 @@ extension PluginSetting.Kind {
 
 /// The values of declared settings: the configured ones, and defaults for the rest.
 public struct PluginSettings: Hashable, Sendable {
-    public enum Value: Hashable, Sendable {
+    public enum Value: Hashable, Codable, Sendable {
         case boolean(Bool)
         case integer(Int)
         case number(Double)
@@ -117,6 +117,8 @@ public struct PluginSettings: Hashable, Sendable {
         if let fault = setting.kind.fault(of: value) { throw .invalidSetting(name: name, fault) }
         values[name] = value
     }
+
+    public var byName: [String: Value] { values }
 
     /// Nil if the plugin does not declare it.
     public package(set) subscript(name: String) -> Value? {

@@ -59,12 +59,14 @@ struct Plugins {
     let features: [String]
     let featureSettings: [PluginSetting]
     let backends: [any KeyBackend.Type]
+    var profiles: [ServiceProfile] = []
 
     var schemes: [String] { backends.map { $0.scheme } }
 
-    /// Replaces the words FEATURES and SCHEMES in a text of the table by those of the plugins.
+    /// Replaces the words FEATURES, PROFILES and SCHEMES in a text of the table by those of the plugins.
     func completed(_ text: String) -> String {
         text.replacing("FEATURES", with: features.joined(separator: ", "))
+            .replacing("PROFILES", with: profiles.map(\.id).joined(separator: ", "))
             .replacing("SCHEMES", with: schemes.map { "\($0):" }.joined(separator: " or "))
     }
 }

@@ -48,7 +48,7 @@ struct AccessWarnings {
 
     private func checkRules(_ clients: [(ClientSettings, SettingNode)]) {
         let apps = NameIndex(configuration.accounts.flatMap(\.apps)) { $0.bundleID }
-        let keys = NameIndex(configuration.accounts.flatMap(\.keys)) { $0.keyID }
+        let keys = NameIndex(configuration.keys) { $0.keyID }
         let rules = clients.flatMap { client, node in
             zip(client.rules, node.elements(of: "allow")).map { (node, $0, $1) }
         }
@@ -83,6 +83,11 @@ struct AccessWarnings {
         for (pattern, node) in zip(rule.keyIDs, node.elements(of: "keyIds")) where keys.matching(pattern).isEmpty {
             warn(pattern, node, "key under accounts", among: keys.names)
         }
+        let services = configuration.services.map(\.name)
+        for (pattern, node) in zip(rule.services, node.elements(of: "services"))
+        where !services.contains(where: pattern.matches) {
+            warn(pattern, node, "name under services", among: services)
+        }
         // A rule without existing apps gets no further warnings.
         guard !isForNoApp else { return }
         let features = known.sorted()
@@ -105,9 +110,11 @@ extension AccessWarnings {
     /// A key for offers should sign nothing else, because one kind of signature could be presented as the other.
     private func checkCosigner() {
         guard let cosigner = configuration.audit?.checkpoints.cosigner else { return }
-        let same = configuration.accounts.flatMap(\.keys).first { key in
-            key.address.locator == cosigner.address.locator
-                && key.address.selector.uri == cosigner.address.selector.uri
+        let same = configuration.keys.first { key in
+            key.addresses.contains { address in
+                address.locator == cosigner.address.locator
+                    && address.selector.uri == cosigner.address.selector.uri
+            }
         }
         guard let same else { return }
         findings.warn(

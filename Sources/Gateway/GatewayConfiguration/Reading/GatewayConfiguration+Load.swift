@@ -13,12 +13,14 @@ extension GatewayConfiguration {
     ///   - features: The IDs of the features that an app can have.
     ///   - featureSettings: The settings that the features declare, which are under `validation`.
     ///   - backends: The program's backends. They split the keys' URIs, and open nothing.
+    ///   - profiles: The kinds of service tokens.
     ///   - mayBePipe: Whether the file may be a FIFO. The call then blocks until another process writes to it.
     ///   - now: The time for the checks of expiry; by default, the system's clock.
     /// - Throws: All faults, not only the first.
     public static func load(
         path: String, environment: [String: String], features: [String], featureSettings: [PluginSetting],
-        backends: [any KeyBackend.Type], mayBePipe: Bool = false, now: Timestamp? = nil
+        backends: [any KeyBackend.Type], profiles: [ServiceProfile] = [], mayBePipe: Bool = false,
+        now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let bytes: [UInt8]
         do {
@@ -30,7 +32,7 @@ extension GatewayConfiguration {
         do throws(ConfigurationError) {
             return try read(
                 bytes, name: path, environment: environment, features: features, featureSettings: featureSettings,
-                backends: backends, now: now)
+                backends: backends, profiles: profiles, now: now)
         } catch {
             var error = error
             error.digest = Array(SHA256.hash(data: bytes))
@@ -41,9 +43,11 @@ extension GatewayConfiguration {
     /// Reads a file in memory; messages call it `name`.
     public static func read(
         _ bytes: [UInt8], name: String, environment: [String: String], features: [String],
-        featureSettings: [PluginSetting], backends: [any KeyBackend.Type], now: Timestamp? = nil
+        featureSettings: [PluginSetting], backends: [any KeyBackend.Type], profiles: [ServiceProfile] = [],
+        now: Timestamp? = nil
     ) throws(ConfigurationError) -> GatewayConfiguration {
-        let plugins = Plugins(features: features, featureSettings: featureSettings, backends: backends)
+        let plugins = Plugins(
+            features: features, featureSettings: featureSettings, backends: backends, profiles: profiles)
         let findings = Findings(plugins)
         let file = ConfigurationOrigin(source: name)
         var configuration = GatewayConfiguration(file: file, digest: Array(SHA256.hash(data: bytes)), plugins)

@@ -137,13 +137,12 @@ extension RuleSettings: SettingSection {
 
     static let settings: [Setting<Self>] = [
         .patterns(
-            "apps", \.apps, .pattern, of: "app",
-            missing: "a list of bundle IDs, such as [com.example.app], or of patterns, such as [\"*\"]",
+            "apps", \.apps, .pattern, of: "app", standard: "required without `services`",
             "requests for an app with such a bundle ID"),
         .patterns(
-            "features", \.features, .featurePattern, of: "feature",
-            missing: "a list of features, of FEATURES, or of patterns, such as [\"*\"]",
-            "requests for such a feature"),
+            "features", \.features, .featurePattern, of: "feature", standard: "required without `services`",
+            "requests for such a feature. A pattern with `*` does not cover a feature that gives more than an offer, such as "
+                + "the token for a service: name it"),
         .patterns(
             "products", \.products, .pattern, of: "product", standard: "no product",
             "requests that name only such products"),
@@ -152,7 +151,43 @@ extension RuleSettings: SettingSection {
         .patterns(
             "keyIds", \.keyIDs, .pattern, of: "key ID", standard: "no key",
             "requests that name only such keys (only the compatibility call can name one)"),
+        .patterns(
+            "services", \.services, .pattern, of: "service", standard: "no service",
+            "requests for tokens of such services"),
+        .patterns(
+            "scopes", \.scopes, .textPattern, of: "scope", standard: "no scope",
+            "requests for tokens that choose only such scopes"),
+        .patterns(
+            "origins", \.origins, .pattern, of: "origin", standard: "no origin",
+            "requests for tokens that choose only such origins"),
+        .patterns(
+            "subjects", \.subjects, .pattern, of: "subject", standard: "no subject",
+            "requests for tokens that choose only such subjects"),
+        .optional(
+            "maxLifetime", \.maximumLifetime, .integer(1...15_777_000, unit: "s"),
+            standard: "no other limit than that of the service",
+            "requests for tokens that are valid for at most this many seconds"),
     ]
+
+    /// A rule is for requests of apps, for services, or for both.
+    func finish(_ given: GivenSettings, _ findings: Findings) {
+        let isForServices = given.isPresentOrMisspelt("services")
+        let isForApps = ["apps", "features", "products", "offers", "keyIds"].contains(where: given.isPresentOrMisspelt)
+        if !isForServices || isForApps {
+            for (name, what) in [
+                ("apps", "a list of bundle IDs, such as [com.example.app], or of patterns, such as [\"*\"]"),
+                ("features", "a list of features, of FEATURES, or of patterns, such as [\"*\"]"),
+            ] where !given.isPresentOrMisspelt(name) {
+                findings.fault(
+                    "is missing; give \(findings.plugins.completed(what))", at: given.origin.child(name))
+            }
+        }
+        guard !isForServices else { return }
+        for name in ["scopes", "origins", "subjects", "maxLifetime"] {
+            guard let origin = given.origin(of: name) else { continue }
+            findings.fault("has no effect without services; give services, or remove it", at: origin)
+        }
+    }
 
     /// For the differences of a reload. The contents of a rule are its identity, because the order of rules has no
     /// meaning.
@@ -182,6 +217,12 @@ extension SettingKind<Pattern> {
         let identifier = SettingKind<String>.identifier
         return Self(
             values: "a pattern", read: { identifier.read($0, $1).map { Pattern($0) } }, text: { $0.text })
+    }
+
+    /// A text with inner spaces, such as `GET /v1/apps*`.
+    fileprivate static var textPattern: Self {
+        let text = SettingKind<String>.tokenText
+        return Self(values: "a pattern", read: { text.read($0, $1).map { Pattern($0) } }, text: { $0.text })
     }
 
     /// A pattern without `*` must be a known feature.

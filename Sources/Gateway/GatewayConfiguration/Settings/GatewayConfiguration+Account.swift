@@ -37,7 +37,7 @@ extension GatewayConfiguration {
             .list(
                 "keys", \.keys, of: "key", .key, missing: "a list with the keyId and uri of each key",
                 "the keys that may sign for them, at least one", members: Key.Settings.reference(of: Key.Settings()),
-                outline: { .group("keys", $0.map { .element($0.keyID, $0.settings.outline) }) }),
+                outline: { .keys($0) }),
             .value(
                 "activeKey", \.activeKeyID, .assignedIdentifier, missing: "the keyId of the key that signs",
                 "the `keyId` of the key that signs, one of `keys`. With an audit log, it applies only until the register "

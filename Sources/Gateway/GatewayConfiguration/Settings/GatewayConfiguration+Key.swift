@@ -1,4 +1,6 @@
 public import Crypto
+import Encodings
+public import Signing
 public import SigningKit
 
 extension GatewayConfiguration {
@@ -15,6 +17,10 @@ extension GatewayConfiguration {
             public internal(set) var keyID = ""
             /// Nil until it is read.
             var location: KeyLocation?
+            /// Further places of the same key, in order.
+            public internal(set) var replicas: [KeyLocation] = []
+            /// How a request selects one of several places.
+            public internal(set) var selection: KeySelection = .inOrder
             /// The gateway refuses a key with another public key.
             public internal(set) var fingerprint: PublicKeyFingerprint?
             /// From `publicKeyFile`, for a token that has neither a public key nor a certificate.
@@ -33,6 +39,15 @@ extension GatewayConfiguration {
                 .optional(
                     "uri", \.location, .keyLocation("a URI, see below"),
                     missing: "the location of the key: a URI with the scheme SCHEMES", "the location of the key"),
+                .list(
+                    "replicas", \.replicas, of: "URI", .keyLocation("a URI"), values: "a list of 1 to 7 URIs",
+                    "further places of the same key, see [several tokens for one key](#several-tokens-for-one-key)",
+                    outline: { .keyLocations("replicas", $0) }),
+                .value(
+                    "selection", \.selection, .choice,
+                    "which place signs a request, if there are `replicas`: the first that can, or the one with the fewest "
+                        + "signatures in progress"
+                ).shown { $0.replicas.isEmpty ? nil : .setting("selection", $0.selection.rawValue) },
                 .optional(
                     "publicKey", \.fingerprint, .fingerprint,
                     "the expected public key: the SHA-256 of its SubjectPublicKeyInfo in DER"),
@@ -56,10 +71,12 @@ extension GatewayConfiguration {
                         at: origin)
                 }
                 // Apple gives each key one ID, and refuses signatures that name another.
-                if let location, let first = findings.earlier("address", location.address, at: location.origin) {
+                for place in places {
+                    guard let first = findings.earlier("address", place.address, at: place.origin) else { continue }
                     findings.warn(
-                        "is also the location of another key (\(first)); each key has one key ID", at: location.origin)
+                        "is also the location of another key (\(first)); each key has one key ID", at: place.origin)
                 }
+                checkReplicas(given, findings)
                 guard let publicKey, let origin = given.valid("publicKey") else { return }
                 let found = PublicKeyFingerprint(of: publicKey)
                 guard fingerprint != found else { return }
@@ -68,15 +85,55 @@ extension GatewayConfiguration {
                     at: origin)
             }
 
-            /// Apple publishes no rule for key IDs.
+            /// All places, without repeated ones.
+            private var places: [KeyLocation] {
+                ((location.map { [$0] } ?? []) + replicas).reduce(into: []) { places, place in
+                    if !places.contains(where: { $0.address == place.address }) { places.append(place) }
+                }
+            }
+
+            private func checkReplicas(_ given: GivenSettings, _ findings: Findings) {
+                guard let origin = given.valid("replicas") else {
+                    if let origin = given.valid("selection"), given.origin(of: "replicas") == nil {
+                        findings.warn("has no effect without replicas; add replicas, or remove it", at: origin)
+                    }
+                    return
+                }
+                if replicas.count > Self.mostReplicas {
+                    findings.fault(
+                        "names \(replicas.count) places; at most \(Self.mostReplicas) are allowed", at: origin)
+                }
+                var seen = location.map { [$0] } ?? []
+                for replica in replicas {
+                    if let first = seen.first(where: { $0.address == replica.address }) {
+                        findings.fault(
+                            "names the place that is already given at \(first.origin); give it only once",
+                            at: replica.origin)
+                    }
+                    seen.append(replica)
+                }
+                if given.origin(of: "publicKey") == nil, given.origin(of: "publicKeyFile") == nil {
+                    findings.warn(
+                        "is given without publicKey, so the first place that can be opened decides which key this is; "
+                            + "pin it with publicKey, which privyseal keys list shows", at: origin)
+                }
+            }
+
+            /// So many places can be shown in one line, and tried at a start.
+            private static let mostReplicas = 7
+
+            /// Apple publishes no rule for key IDs. Those of Apple Ads and Apple Business Manager are UUIDs.
             private static func isUsual(_ keyID: String) -> Bool {
-                keyID.utf8.count == 10 && keyID.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
+                UUIDText.isUUID(keyID)
+                    || keyID.utf8.count == 10 && keyID.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
             }
         }
 
         public let location: KeyLocation
         /// The URI, split by its backend. The selector contains `publicKey` if the configuration has it.
-        public let address: KeyAddress
+        public var address: KeyAddress { addresses[0] }
+        /// The address of each place, in order.
+        public let addresses: [KeyAddress]
         let settings: Settings
         public let origin: ConfigurationOrigin
 
@@ -84,17 +141,28 @@ extension GatewayConfiguration {
             self.location = location
             self.settings = settings
             self.origin = origin
-            var address = location.address
-            if let publicKey = settings.publicKey { address.selector.publicKey = Array(publicKey.x963Representation) }
-            self.address = address
+            let point = settings.publicKey.map { Array($0.x963Representation) }
+            addresses = ([location] + settings.replicas).map { place in
+                var address = place.address
+                if let point { address.selector.publicKey = point }
+                return address
+            }
         }
 
         public var uri: KeyURI { location.uri }
+        /// The URI of each place, in order.
+        public var uris: [KeyURI] { [uri] + settings.replicas.map(\.uri) }
 
         /// For logs and tables, without the attributes that lead to a secret.
         public var description: String { "\(settings.keyID) at \(uri)" }
 
         public subscript<Value>(dynamicMember field: KeyPath<Settings, Value>) -> Value { settings[keyPath: field] }
+    }
+}
+
+extension SettingTree {
+    static func keys(_ keys: [GatewayConfiguration.Key]) -> SettingTree {
+        .group("keys", keys.map { .element($0.keyID, $0.settings.outline) })
     }
 }
 

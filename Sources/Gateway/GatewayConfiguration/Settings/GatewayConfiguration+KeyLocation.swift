@@ -6,6 +6,8 @@ extension GatewayConfiguration {
         public let uri: KeyURI
         /// The URI, split by its backend.
         public let address: KeyAddress
+        /// See `KeyBackend.signerName(of:)`.
+        public let signerName: String
         public let origin: ConfigurationOrigin
 
         /// For logs and tables, without the attributes that lead to a secret.
@@ -26,6 +28,16 @@ extension SettingKind<GatewayConfiguration.KeyLocation> {
     }
 }
 
+extension SettingTree {
+    /// Locations of one key. Their order is the order in which they are used.
+    static func keyLocations(_ name: String, _ locations: [GatewayConfiguration.KeyLocation]) -> Self? {
+        guard !locations.isEmpty else { return nil }
+        return .setting(
+            name, "[" + locations.map(\.description).joined(separator: ", ") + "]",
+            compared: locations.map(\.uri.text).joined(separator: " "))
+    }
+}
+
 extension GatewayConfiguration.KeyLocation {
     /// Reads a key's URI. No message repeats it, because an invalid URI may contain a secret.
     fileprivate init(_ text: String, _ origin: ConfigurationOrigin, _ plugins: Plugins) throws(InvalidValue) {
@@ -43,6 +55,7 @@ extension GatewayConfiguration.KeyLocation {
                 throw .invalidURI("no backend serves its scheme; the schemes are \(schemes)")
             }
             address = try backend.address(of: uri)
+            signerName = backend.signerName(of: address.locator)
         } catch {
             let sentence = if case .invalidURI(let sentence) = error { sentence } else { error.description }
             // The finding adds the full stop.

@@ -30,8 +30,12 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var proofInterval: Duration = .seconds(10)
     /// The settings of all of the program's backends by scheme, with defaults for absent ones.
     public internal(set) var backends: [String: PluginSettings]
-    /// At least one. Bundle IDs and key IDs are unique.
+    /// The settings of signers, by name. A signer without an entry has the default settings.
+    public internal(set) var signers: [SignerSettings] = []
+    /// At least one, unless there are services. Bundle IDs and key IDs are unique.
     public internal(set) var accounts: [Account] = []
+    /// The services of Apple for which the gateway makes tokens. Names are unique.
+    public internal(set) var services: [Service] = []
     /// Warnings about valid settings that may be mistakes; to be shown once at start.
     public internal(set) var warnings: [ConfigurationFinding] = []
     /// The SHA-256 of the file as read, 32 bytes. The variables are not included.
@@ -101,15 +105,32 @@ extension GatewayConfiguration: SettingSection {
                 }
             }),
         .list(
+            "signers", \.signers, of: "signer", .section { _ in SignerSettings(name: "") },
+            standard: "one process for each token, and one for all key files",
+            "the processes that hold the keys, see [operations](operations.md#signers)",
+            members: SignerSettings.reference(of: SignerSettings(name: "")),
+            outline: { .group("signers", $0.map { .element($0.name, $0.outline) }) }),
+        .list(
             "accounts", \.accounts, of: "account", .section { Account(origin: $0) },
-            missing: "a list with the issuerId, apps, keys and activeKey of each account",
-            "the accounts in App Store Connect, at least one",
+            standard: "required without `services`", "the accounts in App Store Connect",
             members: Account.reference(of: Account(origin: .unknown)),
             outline: { .group("accounts", $0.map { .element($0.issuerID, $0.outline) }) }),
+        .list(
+            "services", \.services, of: "service", .section { Service(origin: $0) },
+            "the services of Apple that need tokens, see [service tokens](service-tokens.md)",
+            members: Service.reference(of: Service(origin: .unknown)),
+            outline: { .group("services", $0.map { .element($0.name, $0.outline) }) }),
     ]
 
     mutating func finish(_ given: GivenSettings, _ findings: Findings) {
         self.given = given
+        if !given.isPresentOrMisspelt("accounts"), !given.isPresentOrMisspelt("services") {
+            findings.fault(
+                "is missing; give a list with the issuerId, apps, keys and activeKey of each account",
+                at: given.origin.child("accounts"))
+        }
+        checkServices(findings)
+        checkSigners(given, findings)
         let hasAudit = given.isPresentOrMisspelt("audit")
         if !hasAudit {
             findings.warn(
@@ -122,6 +143,26 @@ extension GatewayConfiguration: SettingSection {
             findings.fault(
                 "needs the audit log, which stores proposals and approvals; give audit.database, or remove it",
                 at: account.origin.child("dualControl"))
+        }
+    }
+
+    /// The locations of all keys, and of the key that cosigns checkpoints.
+    public var keyLocations: [KeyLocation] {
+        keys.flatMap { [$0.location] + $0.replicas }
+            + [audit?.checkpoints.cosigner].compactMap(\.self)
+    }
+
+    /// The keys of all accounts and services.
+    public var keys: [Key] { accounts.flatMap(\.keys) + services.flatMap(\.keys) }
+
+    /// Warns about a signer without a key.
+    private func checkSigners(_ given: GivenSettings, _ findings: Findings) {
+        guard given.faulty.isEmpty, let origin = given.origin(of: "signers") else { return }
+        let known = Set(keyLocations.map(\.signerName)).sorted()
+        for (index, signer) in signers.enumerated() where !known.contains(signer.name) {
+            findings.warn(
+                "has no effect, because no key has this signer; the signers are \(known.joined(separator: ", "))",
+                at: origin.child(index).child("name"))
         }
     }
 

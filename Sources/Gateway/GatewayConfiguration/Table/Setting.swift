@@ -158,7 +158,7 @@ extension Setting {
     static func list<Element>(
         _ name: String, _ field: Field<[Element]>, of what: String, _ kind: SettingKind<Element>,
         values: String = "a list", missing: String? = nil, standard: String = "none", _ summary: String,
-        members: [SettingReference] = [], outline: @escaping @Sendable ([Element]) -> SettingTree
+        members: [SettingReference] = [], outline: @escaping @Sendable ([Element]) -> SettingTree?
     ) -> Self {
         let own = SettingReference(
             path: name, values: values, standard: missing == nil ? standard : "required", summary: summary)

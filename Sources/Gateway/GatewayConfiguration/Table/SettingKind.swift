@@ -143,7 +143,7 @@ extension SettingKind<String> {
         Self(values: "a feature", read: { choose($0, among: $1.plugins.features, $1) }, text: { $0 })
     }
 
-    private static func choose(_ node: SettingNode, among words: [String], _ findings: Findings) -> String? {
+    static func choose(_ node: SettingNode, among words: [String], _ findings: Findings) -> String? {
         node.parsed(findings) { text throws(InvalidValue) in
             if words.containsExactly(text) { return text }
             throw Self.unknown(text, among: words, findings)

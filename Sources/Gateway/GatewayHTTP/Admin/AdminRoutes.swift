@@ -22,6 +22,26 @@ public protocol Administration: Sendable {
     ///   - isTrial: true to report the changes without applying them.
     ///   - actor: the requesting client's name, for the audit log.
     func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome
+
+    /// The processes that hold the keys.
+    var signers: [SignerStatus] { get }
+    /// Signatures since the start that were neither recorded nor discarded.
+    var signaturesWithoutRecord: Int { get async }
+
+    /// Replaces the processes of a signer while it signs.
+    ///
+    /// - Returns: false if there is no signer of this name.
+    /// - Throws: the reason, if the new processes could not open every key. The old ones then stay.
+    func restartSigner(_ name: String, by actor: String) async throws(SignerRestartError) -> Bool
+}
+
+/// Why a signer was not replaced, as a sentence.
+public struct SignerRestartError: Error {
+    public let sentence: String
+
+    public init(sentence: String) {
+        self.sentence = sentence
+    }
 }
 
 public enum ReloadOutcome: Sendable {
@@ -57,6 +77,32 @@ struct AdminRoutes {
     func add(to routes: inout Routes) {
         routes.get("/v1/status", status)
         routes.post("/v1/reload", reload)
+        routes.get("/v1/signers") { request, _ in await response(administration.signers, to: request) }
+        routes.post("/v1/signers/{name}/restart", restartSigner)
+    }
+
+    /// `POST /v1/signers/{name}/restart` answers when the new processes sign.
+    @Sendable private func restartSigner(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        let name = try scope.parameter("name")
+        let isKnown: Bool
+        do throws(SignerRestartError) {
+            isKnown = try await administration.restartSigner(name, by: scope.known.client ?? "")
+        } catch {
+            throw Problem(.signerNotReplaced, error.sentence)
+        }
+        guard isKnown else {
+            let names = Set(administration.signers.map(\.name)).sorted().joined(separator: ", ")
+            throw Problem(
+                .notFound, "No such signer runs; the signers are \(names). Reload to open a token that failed.")
+        }
+        return await response(administration.signers.filter { $0.name == name }, to: request)
+    }
+
+    /// JSON, or plain text with `Accept: text/plain`.
+    private func response(_ signers: [SignerStatus], to request: Request) async -> Response {
+        if request.headers[.accept]?.hasPrefix("text/plain") == true { return .text(SignerStatus.table(signers).text) }
+        let count = await administration.signaturesWithoutRecord
+        return .json(SignersStatus(signaturesWithoutRecord: count, signers: signers))
     }
 
     /// `GET /v1/status`: JSON, or plain text with `Accept: text/plain`.

@@ -7,7 +7,8 @@ import SigningKit
 extension GatewayStatus {
     var text: String {
         var parts = [head, listenerTable.text, keyTable.text]
-        parts += [tokenTable, clientTable].filter { !$0.rows.isEmpty }.map(\.text)
+        parts += [replicaTable, tokenTable, SignerStatus.table(process.signers), clientTable]
+            .filter { !$0.rows.isEmpty }.map(\.text)
         let complaints = keys.compactMap { key in key.state.reason.map { "\(key.settings.keyID): \($0)" } }
         if !complaints.isEmpty { parts.append(complaints.joined(separator: "\n")) }
         let events = process.events.map { "\n\($0.time) \($0.level): \($0.message)" }
@@ -68,6 +69,20 @@ extension GatewayStatus {
                     key.state.name,
                     key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
                 ]
+            })
+    }
+
+    /// The places of keys with several places.
+    private var replicaTable: TextTable {
+        TextTable(
+            header: ["REPLICA OF", "STATE", "CUSTODY", "SERIAL", "WHERE"],
+            rows: keys.filter { $0.replicas.count > 1 }.flatMap { key in
+                key.replicas.map { replica in
+                    [
+                        key.settings.keyID, replica.state.name, replica.custody?.rawValue ?? "-",
+                        replica.tokenSerial ?? "-", replica.name,
+                    ]
+                }
             })
     }
 

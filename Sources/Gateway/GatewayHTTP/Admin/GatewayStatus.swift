@@ -75,6 +75,7 @@ extension GatewayStatus: Encodable {
             ] as JSONMembers,
             "keys": keys.map(Self.members),
             "tokens": places.filter { $0.pool != nil }.map(Self.members),
+            "signers": process.signers,
             "clients": clients.map(Self.members),
             "events": process.events,
         ]
@@ -97,6 +98,15 @@ extension GatewayStatus: Encodable {
             "keyId": key.settings.keyID, "issuerId": key.issuerID, "active": key.isActive, "life": key.lifeState,
             "state": key.state.name, "reason": key.state.reason, "custody": key.custody?.rawValue,
             "fingerprint": key.fingerprint,
+            "replicas": key.replicas.count > 1 ? key.replicas.map(members) : nil,
+        ]
+    }
+
+    private static func members(of replica: KeyReplica) -> JSONMembers {
+        let state = replica.state
+        return [
+            "uri": replica.uri.description, "state": state.name, "reason": state.reason,
+            "custody": replica.custody?.rawValue, "tokenSerial": replica.tokenSerial,
         ]
     }
 

@@ -95,14 +95,28 @@ struct GatewayChannel: ServerChildChannel {
         var gid: UInt32 = 0
     }
 
-    /// The uid of a Unix socket's peer when it connected (`SO_PEERCRED` of unix(7)); nil on other kinds of socket.
+    /// The uid of a Unix socket's peer when it connected (`SO_PEERCRED` of unix(7)); nil on other kinds of socket, and for
+    /// a child process: a module in a signer must not be an administrator.
     private static func uid(of channel: any Channel) -> EventLoopFuture<UInt32?> {
         guard case .unixDomainSocket = channel.localAddress, let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededFuture(nil)
         }
         let credentials: EventLoopFuture<PeerCredentials> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
-        return credentials.map { $0.uid }
+        return credentials.map { Self.isChild($0.pid) ? nil : $0.uid }
+    }
+
+    /// The second field after the name is the parent's process ID (proc_pid_stat(5)).
+    private static func isChild(_ pid: Int32) -> Bool {
+        let file = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 512)
+        let count = read(file, &bytes, bytes.count)
+        guard count > 0 else { return false }
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        return fields.count > 2 && Int32(fields[2]) == getpid()
     }
 }
 

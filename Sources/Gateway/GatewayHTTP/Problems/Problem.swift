@@ -90,6 +90,7 @@ struct ProblemKind: Equatable {
     static let notFound = Self("not-found", .notFound, "There is nothing at this path")
     static let unknownApp = Self("unknown-app", .notFound, "The app is not served here")
     static let unknownFeature = Self("unknown-feature", .notFound, "The feature is not served for this app")
+    static let unknownService = Self("unknown-service", .notFound, "The service is not configured")
     static let unknownKey = Self("unknown-key", .notFound, "The key is not one of the app's account")
     static let methodNotAllowed = Self("method-not-allowed", .methodNotAllowed, "The path does not support this method")
     static let requestTimeout = Self("request-timeout", .requestTimeout, "The request took too long to arrive")
@@ -104,6 +105,7 @@ struct ProblemKind: Equatable {
     static let noKeyInUse = Self("no-key-in-use", .serviceUnavailable, "No key is in use")
     static let changeRefused = Self("change-refused", .conflict, "The key was not changed")
     static let reloadRefused = Self("reload-refused", .conflict, "The configuration was not changed")
+    static let signerNotReplaced = Self("signer-not-replaced", .conflict, "The signer was not replaced")
     static let signingFailed = Self("signing-failed", .internalServerError, "The signature could not be made")
     static let internalError = Self("internal-error", .internalServerError, "Something went wrong inside the gateway")
     static let notImplemented = Self(
@@ -117,9 +119,11 @@ struct ProblemKind: Equatable {
 
     static let all: [ProblemKind] = [
         .malformedRequest, .malformedBody, .missingParameter, .invalidParameter, .invalidRequest, .unauthenticated,
-        .forbidden, .notFound, .unknownApp, .unknownFeature, .unknownKey, .methodNotAllowed, .requestTimeout,
+        .forbidden, .notFound, .unknownApp, .unknownFeature, .unknownService, .unknownKey, .methodNotAllowed,
+        .requestTimeout,
         .bodyTooLarge, .uriTooLong, .unsupportedMediaType, .rateLimited, .quotaExceeded, .headerFieldsTooLarge,
-        .keyNotInUse, .noKeyInUse, .changeRefused, .reloadRefused, .signingFailed, .internalError, .notImplemented,
+        .keyNotInUse, .noKeyInUse, .changeRefused, .reloadRefused, .signerNotReplaced, .signingFailed, .internalError,
+        .notImplemented,
         .busy, .keyUnavailable, .auditUnavailable, .tooManyConnections, .tooManyBytes, .deadlineExceeded,
     ]
 }
@@ -174,6 +178,7 @@ extension Problem {
         switch error {
         case .unknownApp: self.init(.unknownApp, error.description)
         case .unknownFeature: self.init(.unknownFeature, error.description)
+        case .unknownService: self.init(.unknownService, error.description)
         case .unknownKey: self.init(.unknownKey, error.description, field: "keyIdentifier")
         case .forbidden(let denial): self.init(.forbidden, denial.description)
         case .limited(let refusal):
@@ -196,7 +201,7 @@ extension Problem {
 
     init(_ refusal: KeyLifecycleRefusal) {
         switch refusal.kind {
-        case .transition: self.init(.changeRefused, refusal.description)
+        case .transition, .changed: self.init(.changeRefused, refusal.description)
         case .unknown: self.init(.notFound, refusal.description)
         case .unrecorded: self.init(.auditUnavailable, refusal.description, retryAfter: 2)
         }

@@ -5,7 +5,7 @@ import Signing
 import StrictJSON
 
 /// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,
-/// and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
+/// at one of its places, and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
 struct HealthRoutes {
     private static let appParameter = "app"
 

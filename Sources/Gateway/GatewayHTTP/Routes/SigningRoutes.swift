@@ -12,6 +12,7 @@ import StrictJSON
 struct SigningRoutes {
     static let single = "/v1/apps/{bundleId}/{feature}"
     static let batch = "/v1/apps/{bundleId}/{feature}/batch"
+    static let service = "/v1/services/{name}/token"
     static let maximumCount = 100
 
     let gateway: SnapshotHolder
@@ -45,6 +46,16 @@ struct SigningRoutes {
             writer.array { writer in for result in results { Self.write(result, scope.requestID, to: &writer) } }
         }
         return .json(writer.bytes)
+    }
+
+    /// `POST /v1/services/{name}/token`: makes a token for a service of Apple.
+    @Sendable func service(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        let snapshot = gateway.current
+        let client = try scope.identify(request, in: snapshot)
+        let route = try scope.resolve(for: client, service: try scope.parameter("name"), in: snapshot)
+        try scope.admit(client, for: route, in: snapshot)
+        let body = try await scope.body(of: request, in: registry)
+        return .json(try await snapshot.dispatcher.token(body, for: route))
     }
 
     private static func requests(in body: [UInt8]) throws -> [JSONValue] {
@@ -132,6 +143,19 @@ extension RequestScope {
     func resolve(for client: Client, in snapshot: ConfigurationSnapshot) throws -> ResolvedRequest {
         let (app, feature) = (try parameter("bundleId"), try parameter("feature"))
         return try resolve(for: client, app: app, feature: feature, keyID: nil, in: snapshot)
+    }
+
+    /// Authorizes and resolves the name of a service.
+    func resolve(
+        for client: Client, service name: String, in snapshot: ConfigurationSnapshot
+    ) throws(GatewayError) -> ResolvedRequest {
+        let known = snapshot.dispatcher.known(service: name)
+        // Only configured names get into the log.
+        note { ($0.app, $0.feature) = (known?.path, known?.profile) }
+        let route = try snapshot.dispatcher.resolve(
+            for: client, service: name, request: RequestIdentity(id: requestID, begun: begun))
+        note { $0.keyID = route.wantedKeyID }
+        return route
     }
 
     func resolve(

@@ -33,11 +33,13 @@ public final class Client: Sendable {
     private static let operatorName = "operator"
 
     /// The operator on the command line. Access to the configuration and the keys gives it all rights, without limits.
-    public static let `operator` = everything(named: operatorName, origin: "the command line")
+    public static let `operator` = everything(named: operatorName, origin: "the command line", isOperator: true)
 
-    static func everything(named name: String, origin: String) -> Client {
+    static func everything(named name: String, origin: String, isOperator: Bool = false) -> Client {
         let all = [Pattern("*")]
-        let rule = RuleSettings(apps: all, features: all, products: all, offers: all, keyIDs: all, origin: origin)
+        var rule = RuleSettings(apps: all, features: all, products: all, offers: all, keyIDs: all, origin: origin)
+        rule.isOfOperator = isOperator
+        if isOperator { (rule.services, rule.scopes, rule.origins, rule.subjects) = (all, all, all, all) }
         return Client(ClientSettings(name: name, rules: [rule], origin: origin))
     }
 
@@ -105,7 +107,7 @@ final class RequestCounters: Sendable {
     func note(_ error: GatewayError) {
         switch error {
         case .key, .keyNotInUse, .noKeyInUse, .unrecorded: unsigned.increment()
-        case .request, .unknownApp, .unknownFeature, .unknownKey: refused.increment()
+        case .request, .unknownApp, .unknownFeature, .unknownService, .unknownKey: refused.increment()
         case .forbidden: denied.increment()
         case .limited(let refusal):
             limited.increment(by: refusal.count)

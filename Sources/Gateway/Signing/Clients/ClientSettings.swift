@@ -68,8 +68,18 @@ public struct RuleSettings: Sendable {
     public var offers: [Pattern]
     /// Patterns for key IDs in requests. A request without a key ID gets the account's active key.
     public var keyIDs: [Pattern]
+    /// Patterns for the names of services.
+    public var services: [Pattern] = []
+    /// Patterns for what a request for a service token chooses. If empty, it may choose none.
+    public var scopes: [Pattern] = []
+    public var origins: [Pattern] = []
+    public var subjects: [Pattern] = []
+    /// The most seconds that a token may be valid; nil for no other limit than that of the service.
+    public var maximumLifetime: Int?
     /// Where the rule is configured, such as `gateway.yaml:36: clients[0].allow[0]`.
     public var origin: String
+    /// Whether it is the rule of the operator, who may have everything.
+    var isOfOperator = false
 
     public init(
         apps: [Pattern], features: [Pattern], products: [Pattern] = [], offers: [Pattern] = [], keyIDs: [Pattern] = [],

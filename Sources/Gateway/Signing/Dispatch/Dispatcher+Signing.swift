@@ -51,11 +51,11 @@ extension Dispatcher {
         }
         let key = try? selected.get()
         defer { key?.end() }
-        // A token or a service signs several requests in parallel. A key in this process signs in this task, because
-        // other tasks would cost as much as the signatures.
-        let custody = items.count > 1 ? key?.key.handle.custody : nil
+        // A signer or a service signs several requests in parallel. A key that signs in this task does not, because other
+        // tasks would cost as much as the signatures.
+        let isParallel = items.count > 1 && key?.key.handle.signsInCaller == false
         let signed =
-            custody == nil || custody == .process
+            !isParallel
             ? await signInOrder(items, selected, request) : await signInParallel(items, selected, request)
         let answers = await release(signed, of: items, key, request)
         for answer in answers { request.counters.note(answer) }
@@ -86,6 +86,7 @@ extension Dispatcher {
     // MARK: One item
 
     private func sign(_ item: Item, _ selected: Selected, _ request: ResolvedRequest) async -> Signed {
+        var hasSignature = false
         do throws(GatewayError) {
             let prepared = try request.feature.prepare(item.value)
             if !request.allowsEverySubject {
@@ -106,23 +107,24 @@ extension Dispatcher {
             do throws(FeatureError) { draft = try prepared.compose(grant) } catch { throw .request(error) }
             let digest = SHA256.hash(data: draft.signingInput)
             let begun = ContinuousClock.now
-            let signature = try await signature(of: digest, with: selected.key)
+            let signed = try await signature(of: digest, with: selected.key)
+            hasSignature = true
             let took = ContinuousClock.now - begun
             let entry = audit.map { audit in
-                let evidence = selected.key.handle.evidence
-                return audit.entry(
+                audit.entry(
                     .signature(
                         client: request.client.name, app: request.app.bundleID, feature: request.featureID,
-                        keyID: selected.key.identity.keyID, fingerprint: evidence.fingerprint,
-                        tokenSerial: evidence.tokenSerial, subject: prepared.subject,
+                        keyID: selected.key.identity.keyID, fingerprint: signed.fingerprint,
+                        tokenSerial: signed.tokenSerial, subject: prepared.subject,
                         user: prepared.subject.user.map(audit.hash), digest: digest, nonce: grant.nonce,
                         requestID: request.identity.id, item: item.index, keyMicroseconds: took.microseconds,
                         requestMicroseconds: (.now - request.identity.begun).microseconds))
             }
             // Check the key after the entry got its time, so that no released entry is younger than a stop of its key.
             try requireUse(of: selected, for: request)
-            return .success((draft.makeAnswer(signature), entry))
+            return .success((draft.makeAnswer(signed.signature), entry))
         } catch {
+            if hasSignature { SignatureCounts.shared.end() }
             return .failure(error)
         }
     }
@@ -130,7 +132,7 @@ extension Dispatcher {
     /// Within a trace, a span covers the call: from the key's queue to the verified signature.
     private func signature(
         of digest: SHA256Digest, with key: ServedApp.Key
-    ) async throws(GatewayError) -> P256Signature {
+    ) async throws(GatewayError) -> KeySignature {
         let span = ServiceContext.current.map {
             InstrumentationSystem.tracer.startSpan("sign", context: $0, ofKind: .internal)
         }
@@ -139,7 +141,11 @@ extension Dispatcher {
             span.attributes["privyseal.key_id"] = key.identity.keyID
             if let custody = key.handle.custody { span.attributes["privyseal.custody"] = custody.rawValue }
         }
-        do throws(KeyError) { return try await key.handle.sign(digest) } catch {
+        do throws(KeyError) {
+            let signature = try await key.handle.signature(of: digest)
+            span?.attributes["privyseal.custody"] = signature.custody.rawValue
+            return signature
+        } catch {
             span?.setStatus(SpanStatus(code: .error, message: "\(error)"))
             throw .key(error, keyID: key.identity.keyID)
         }
@@ -152,6 +158,8 @@ extension Dispatcher {
         _ signed: [Signed], of items: [Item], _ selected: SelectedKey?, _ request: ResolvedRequest
     ) async -> [Result<[UInt8], GatewayError>] {
         var signed = signed
+        let answers = signed.count { if case .success = $0 { true } else { false } }
+        defer { SignatureCounts.shared.end(answers) }
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
             if let selected { try requireUse(of: selected, for: request) }
@@ -159,7 +167,7 @@ extension Dispatcher {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
         guard let audit else { return signed.map { $0.map { $0.json } } }
-        let answers = signed.count { if case .success = $0 { true } else { false } }
+        let released = signed.count { if case .success = $0 { true } else { false } }
         let entries = zip(items, signed).compactMap { item, signed -> AuditEntry? in
             switch signed {
             case .success(let answer): answer.entry
@@ -168,7 +176,7 @@ extension Dispatcher {
         }
         if entries.isEmpty { return signed.map { $0.map { $0.json } } }
         do {
-            try await audit.record(entries, answers: answers)
+            try await audit.record(entries, answers: released)
             return signed.map { $0.map { $0.json } }
         } catch {
             // No answer leaves without an entry. An item that was refused for another reason keeps that error.

@@ -5,6 +5,11 @@ public import SigningKit
 public struct Dispatcher: Sendable {
     public let features: [FeatureDescriptor]
     private let apps: [ExactText: ServedApp]
+    /// By name.
+    private let services: [ExactText: ServedService]
+    let tokens: ServiceTokenCache
+    /// The IDs of the features that a rule must name.
+    private let grantedByName: Set<ExactText>
     let grants: GrantIssuer
     private let now: @Sendable () -> RateLimitTime
     /// Released with the snapshot and with the last request of the snapshot.
@@ -16,22 +21,32 @@ public struct Dispatcher: Sendable {
     ///   - features: all features. The settings of each app name those that it has.
     ///   - now: the time for rates and quotas.
     public init(
-        _ settings: GatewaySettings, features: [ServedFeature], ring: KeyRing, grants: GrantIssuer = GrantIssuer(),
+        _ settings: GatewaySettings, features: [ServedFeature], profiles: [ServiceProfile] = [], ring: KeyRing,
+        grants: GrantIssuer = GrantIssuer(), tokens: ServiceTokenCache = ServiceTokenCache(),
         audit: SigningAudit? = nil, now: @escaping @Sendable () -> RateLimitTime = RateLimitTime.now
     ) {
         self.features = features.map(\.descriptor)
+        grantedByName = Set(self.features.filter(\.isGrantedByName).map { ExactText($0.id) })
         self.grants = grants
         self.now = now
         self.audit = audit?.log
+        self.tokens = tokens
         var apps: [ExactText: ServedApp] = [:]
+        var services: [ExactText: ServedService] = [:]
         for account in settings.accounts {
             let keys = ring.handles.filter { $0.issuerID == account.issuerID }
             for app in account.apps {
                 apps[ExactText(app.bundleID)] = ServedApp(
                     app, of: account, features: features, keys: keys, life: audit?.keyStates.account(account.issuerID))
             }
+            for service in account.services {
+                guard let profile = profiles.first(where: { $0.id == service.profile }) else { continue }
+                services[ExactText(service.name)] = ServedService(
+                    service, profile, of: account, keys: keys, life: audit?.keyStates.account(account.issuerID))
+            }
         }
         self.apps = apps
+        self.services = services
     }
 
     // MARK: Authorization
@@ -78,7 +93,7 @@ public struct Dispatcher: Sendable {
         do throws(GatewayError) {
             let matchingRules: MatchingRules
             do throws(Denial) {
-                matchingRules = try client.policy.matchingRules(app: bundleID, feature: name, keyID: keyID)
+                matchingRules = try self.matchingRules(client, app: bundleID, feature: name, keyID: keyID)
             } catch {
                 throw .forbidden(error)
             }
@@ -94,6 +109,34 @@ public struct Dispatcher: Sendable {
         }
     }
 
+    /// Authorises the name of a service before it resolves it.
+    ///
+    /// - Throws: `GatewayError.forbidden` for a name that no rule allows; `.unknownService` for an allowed one that is not
+    ///   configured.
+    public func resolve(
+        for client: Client, service name: String, request: RequestIdentity = RequestIdentity(id: "-")
+    ) throws(GatewayError) -> ResolvedRequest {
+        do throws(GatewayError) {
+            let matchingRules: MatchingRules
+            do throws(Denial) { matchingRules = try client.policy.matchingRules(service: name) } catch {
+                throw .forbidden(error)
+            }
+            guard let service = services[ExactText(name)] else { throw .unknownService(name) }
+            guard let key = service.app.key(nil) else { throw .noKeyInUse(app: service.app.bundleID) }
+            return ResolvedRequest(
+                key, activeKeyOf: service.app.life != nil ? service.app : nil, service: service, client: client,
+                feature: service.feature, matchingRules: matchingRules, identity: request,
+                snapshotLease: snapshotLease, counters: client.counters(of: service.profile.id))
+        } catch {
+            throw note(error, client, services[ExactText(name)]?.profile.id ?? RequestCounters.unknownFeature)
+        }
+    }
+
+    /// The path and the profile of a configured service, for audit entries.
+    public func known(service name: String) -> (path: String, profile: String)? {
+        services[ExactText(name)].map { ($0.app.bundleID, $0.profile.id) }
+    }
+
     /// The configured names of a request that was not resolved. Use them in its audit entry only, never in an answer.
     public func known(
         app bundleID: String, feature name: String, keyID: String?
@@ -101,6 +144,13 @@ public struct Dispatcher: Sendable {
         guard let app = apps[ExactText(bundleID)] else { return (nil, nil, nil) }
         let feature = features.first { $0.id.hasSameBytes(as: name) }?.id
         return (app.bundleID, feature, keyID.flatMap { app.key($0) }?.identity.keyID)
+    }
+
+    private func matchingRules(
+        _ client: Client, app: String, feature: String, keyID: String?
+    ) throws(Denial) -> MatchingRules {
+        try client.policy.matchingRules(
+            app: app, feature: feature, byName: grantedByName.contains(ExactText(feature)), keyID: keyID)
     }
 
     /// The issuer ID of an app's account; nil for an app that is not configured.
@@ -113,23 +163,35 @@ public struct Dispatcher: Sendable {
     ) -> Result<String, Denial> {
         let subject = OfferSubject(products: [product].compactMap(\.self), offers: [offer].compactMap(\.self))
         do throws(Denial) {
-            let matchingRules = try client.policy.matchingRules(app: app, feature: feature, keyID: keyID)
+            let matchingRules = try matchingRules(client, app: app, feature: feature, keyID: keyID)
             return .success(try matchingRules.rule(for: subject))
         } catch {
             return .failure(error)
         }
     }
 
+    /// The same for a request of a service that chooses nothing.
+    public func explain(client: Client, service: String) -> Result<String, Denial> {
+        do throws(Denial) {
+            let rules = try client.policy.matchingRules(service: service)
+            let profile = services[ExactText(service)]?.standardSubject ?? OfferSubject()
+            return .success(try rules.rule(for: profile))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     private func note(_ error: GatewayError, _ client: Client, _ feature: String) -> GatewayError {
-        let known = features.first { $0.id == feature }
-        client.counters(of: known?.id ?? RequestCounters.unknownFeature).note(error)
+        let known =
+            features.first { $0.id == feature }?.id ?? services.values.first { $0.profile.id == feature }?.profile.id
+        client.counters(of: known ?? RequestCounters.unknownFeature).note(error)
         return error
     }
 }
 
 /// The source of times and nonces: the gateway's clock and the kernel's random numbers, never a caller.
 public struct GrantIssuer: Sendable {
-    private let now: @Sendable () -> Timestamp
+    let now: @Sendable () -> Timestamp
     private let nonce: @Sendable () -> Nonce
 
     /// Uses the system clock, and nonces from the kernel.

@@ -7,6 +7,8 @@ public enum GatewayError: Error, Equatable, Sendable {
     case unknownApp(String)
     /// The app may not use the feature, or the feature does not exist.
     case unknownFeature(String, app: String)
+    /// No service with this name is configured.
+    case unknownService(String)
     /// The app's account has no key with this ID.
     case unknownKey(String, app: String)
     /// No rule of the client allows it. This includes apps that do not exist, unless a rule allows their name.
@@ -30,6 +32,7 @@ extension GatewayError: CustomStringConvertible {
         switch self {
         case .unknownApp(let bundleID): "No app with the bundle ID \"\(bundleID)\" is configured."
         case .unknownFeature(let feature, let app): "The app \(app) has no feature \"\(feature)\"."
+        case .unknownService(let name): "No service with the name \"\(name)\" is configured."
         case .unknownKey(let keyID, let app): "The account of \(app) has no key with the ID \"\(keyID)\"."
         case .forbidden(let denial): denial.description
         case .limited(let refusal): refusal.description

@@ -11,6 +11,8 @@ public final class ResolvedRequest: Sendable {
     public let featureID: String
     /// The app whose active key signs. Nil if the request names a key, or without a register.
     let activeKeyOf: ServedApp?
+    /// Nil for a request of an app.
+    let service: ServedService?
     /// The rules that allow the names. They decide about products and offers when the request is read.
     let matchingRules: MatchingRules
     /// Whether one of `matchingRules` allows all products and offers.
@@ -21,11 +23,13 @@ public final class ResolvedRequest: Sendable {
     let counters: RequestCounters
 
     init(
-        _ served: ServedApp.Key, activeKeyOf: ServedApp?, client: Client, feature: ServedFeature,
-        matchingRules: MatchingRules, identity: RequestIdentity, snapshotLease: SnapshotLease, counters: RequestCounters
+        _ served: ServedApp.Key, activeKeyOf: ServedApp?, service: ServedService? = nil, client: Client,
+        feature: ServedFeature, matchingRules: MatchingRules, identity: RequestIdentity, snapshotLease: SnapshotLease,
+        counters: RequestCounters
     ) {
         self.served = served
         self.activeKeyOf = activeKeyOf
+        self.service = service
         app = served.identity
         self.client = client
         self.feature = feature
@@ -129,5 +133,7 @@ public struct ServedFeature: Sendable {
 /// A request that its feature has decoded.
 struct PreparedRequest: Sendable {
     let subject: OfferSubject
+    /// Service tokens with the same text may be the same token.
+    var reuse: @Sendable () -> String = { "" }
     let compose: @Sendable (Grant) throws(FeatureError) -> Draft<[UInt8]>
 }

@@ -143,6 +143,9 @@ public protocol KeyStates: Sendable {
     /// Whether signatures of the key can be trusted: no other person may have made them.
     func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool
 
+    /// The fingerprint that the register has for the key; nil if it has none.
+    func fingerprint(of keyID: String) -> PublicKeyFingerprint?
+
     /// Sets the accounts and clients of the configuration that begins to serve.
     func declare(_ accounts: [AccountSettings], clients: [ClientSettings], at time: Timestamp)
 }

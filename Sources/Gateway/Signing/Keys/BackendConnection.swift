@@ -8,6 +8,9 @@ package final class BackendConnection: Sendable {
     package let locator: KeyLocator
     private let type: any KeyBackend.Type
     private let settings: PluginSettings
+    /// Nil to open the backend in this process.
+    private let signer: SignerSettings?
+    private let logins: (any LoginHistory)?
     private let secrets: SecretHistory
     private let audit: AuditLog?
     /// A connection is made at a start or reload, so this is when a person ordered it.
@@ -22,9 +25,11 @@ package final class BackendConnection: Sendable {
     }
 
     init(
-        _ locator: KeyLocator, type: any KeyBackend.Type, settings: PluginSettings, secrets: any SecretSource,
-        audit: AuditLog? = nil
+        _ locator: KeyLocator, type: any KeyBackend.Type, settings: PluginSettings, signers: SignerCatalog?,
+        secrets: any SecretSource, audit: AuditLog? = nil
     ) {
+        signer = signers?.settings(of: locator, in: type)
+        logins = signers?.logins
         self.audit = audit
         self.locator = locator
         self.type = type
@@ -33,9 +38,13 @@ package final class BackendConnection: Sendable {
     }
 
     /// Whether a configuration with these settings can use this connection.
-    func hasSettings(_ settings: PluginSettings) -> Bool { self.settings == settings }
+    func hasSettings(_ settings: PluginSettings, _ signers: SignerCatalog?) -> Bool {
+        self.settings == settings && signer == signers?.settings(of: locator, in: type)
+    }
 
-    func meansSame(as other: BackendConnection) -> Bool { locator == other.locator && settings == other.settings }
+    func meansSame(as other: BackendConnection) -> Bool {
+        locator == other.locator && settings == other.settings && signer == other.signer
+    }
 
     var hasNewSecrets: Bool { secrets.hasChanged }
 
@@ -66,10 +75,10 @@ package final class BackendConnection: Sendable {
         do throws(KeyError) {
             return try await type.open(
                 locator,
-                in: KeyBackendEnvironment(settings: settings, secrets: secrets, reopenOrderedAt: reopenOrderedAt) {
-                    [audit] in
-                    audit?.note($0)
-                })
+                in: KeyBackendEnvironment(
+                    settings: settings, secrets: secrets, signer: signer, logins: logins,
+                    reopenOrderedAt: reopenOrderedAt
+                ) { [audit] in audit?.note($0) })
         } catch {
             if error.concernsLogin {
                 state.withLock { $0.refusal = error }
@@ -96,13 +105,20 @@ extension KeyError {
     var isBlockedLogin: Bool { if case .loginBlocked = self { true } else { false } }
 }
 
-/// Stores keyed hashes of the secrets of a connection, to detect whether a refused PIN has been replaced. A reload
-/// alone does not retry a refused PIN.
+/// Remembers the secrets of a connection, to detect whether a refused PIN has been replaced. A reload alone does not retry
+/// a refused PIN. Of a secret that this process reads, it stores a keyed hash; of one that a signer reads, the identity
+/// of its file.
 final class SecretHistory: SecretSource {
+    private enum Seen {
+        case hash(HMAC<SHA256>.MAC)
+        /// Nil if the file cannot be examined.
+        case identity(String?)
+    }
+
     private let source: any SecretSource
     /// The key lives as long as this object, so the hashes are useless elsewhere.
     private let key = SymmetricKey(size: .bits256)
-    private let seen = Mutex<[String: HMAC<SHA256>.MAC]>([:])
+    private let seen = Mutex<[String: Seen]>([:])
 
     init(_ source: any SecretSource) {
         self.source = source
@@ -111,15 +127,28 @@ final class SecretHistory: SecretSource {
     func secret(_ reference: String) throws(KeyError) -> Secret {
         let secret = try source.secret(reference)
         let hash = hash(secret)
-        seen.withLock { $0[reference] = hash }
+        seen.withLock { $0[reference] = .hash(hash) }
         return secret
+    }
+
+    func identity(of reference: String) -> String? {
+        let identity = source.identity(of: reference)
+        seen.withLock { seen in
+            if case .hash = seen[reference] { return }
+            seen[reference] = .identity(identity)
+        }
+        return identity
     }
 
     /// Whether any secret has changed since its last use. An unreadable secret counts as changed.
     var hasChanged: Bool {
         seen.withLock { $0 }.contains { reference, known in
-            guard let secret = try? source.secret(reference) else { return true }
-            return hash(secret) != known
+            switch known {
+            case .hash(let known):
+                guard let secret = try? source.secret(reference) else { return true }
+                return hash(secret) != known
+            case .identity(let known): return known == nil || source.identity(of: reference) != known
+            }
         }
     }
 

@@ -42,17 +42,20 @@ public final class KeyRing: Sendable {
         var handles: [KeyHandle] = []
         for account in settings.accounts {
             for key in account.keys {
-                let connection = Self.connection(
-                    of: key, byScheme, secrets, known: connections, predecessor, rejected, audit?.log)
-                if let connection, !connections.contains(where: { $0 === connection }) {
-                    connections.append(connection)
+                let own = key.uris.map { uri in
+                    let connection = Self.connection(
+                        of: uri, byScheme, settings.signers, secrets, known: connections, predecessor, rejected,
+                        audit?.log)
+                    if let connection, !connections.contains(where: { $0 === connection }) {
+                        connections.append(connection)
+                    }
+                    return connection
                 }
-                let former = predecessor?.handles.first { $0.precedes(key, in: connection) }
+                let former = predecessor?.handles.first { $0.precedes(key, in: own) }
                 handles.append(
                     KeyHandle(
                         key, issuerID: account.issuerID, isActive: key.keyID == account.activeKeyID,
-                        mode: settings.verification, connection: connection, after: former,
-                        isSameConnection: former?.connection === connection, audit: audit))
+                        mode: settings.verification, connections: own, after: former, audit: audit))
             }
         }
         self.connections = connections
@@ -69,20 +72,32 @@ public final class KeyRing: Sendable {
         return hasOpened
     }
 
-    /// Opens one key, unless it is open or `refused`.
+    /// Opens one key at all of its places, unless it is open or `refused` there.
+    ///
+    /// - Returns: whether it was opened at a place.
     @discardableResult
     public func open(_ handle: KeyHandle) async -> Bool {
+        var hasOpened = false
+        for replica in handle.replicas where await open(handle, at: replica) { hasOpened = true }
+        return hasOpened
+    }
+
+    private func open(_ handle: KeyHandle, at replica: KeyReplica) async -> Bool {
         // Check before the mutex: an open key must not wait for a token that hangs.
-        guard handle.publicKey == nil else { return false }
+        guard replica.openKey == nil else { return false }
         return await opening.pass {
-            guard handle.publicKey == nil else { return false }
-            if case .refused = handle.state { return false }
-            do throws(KeyError) { handle.fill(with: try await find(handle)) } catch { handle.fail(with: error) }
-            return handle.publicKey != nil
+            guard replica.openKey == nil else { return false }
+            if case .refused = replica.state { return false }
+            do throws(KeyError) {
+                handle.fill(replica, with: try await find(handle, at: replica))
+            } catch {
+                handle.fail(replica, with: error)
+            }
+            return replica.openKey != nil
         }
     }
 
-    /// Makes all open keys sign a proof of possession concurrently.
+    /// Makes all open keys sign a proof of possession concurrently, at each of their places.
     ///
     /// - Parameter age: keys with a younger proof are skipped, and those whose `ProofSchedule` wants none yet. With
     ///   zero, every key signs one.
@@ -91,8 +106,10 @@ public final class KeyRing: Sendable {
     ) async {
         await noteHealth()
         await withTaskGroup { group in
-            for handle in handles where isWanted(handle) && handle.isProofDue(olderThan: age) {
-                group.addTask { await handle.prove() }
+            for handle in handles where isWanted(handle) {
+                for replica in handle.replicas where replica.isProofDue(olderThan: age) {
+                    group.addTask { await handle.prove(at: replica) }
+                }
             }
         }
     }
@@ -117,17 +134,17 @@ public final class KeyRing: Sendable {
 
     // MARK: Opening
 
-    /// The connection for a key: the predecessor's if it is still the same. Nil if no backend accepts the URI; opening
+    /// The connection for a place of a key: the predecessor's if it is still the same. Nil if no backend accepts the URI; opening
     /// the key then fails with the reason.
     private static func connection(
-        of key: KeySettings, _ backends: [String: Backend], _ secrets: any SecretSource, known: [BackendConnection],
-        _ predecessor: KeyRing?, _ rejected: KeyRing?, _ audit: AuditLog?
+        of uri: KeyURI, _ backends: [String: Backend], _ signers: SignerCatalog?, _ secrets: any SecretSource,
+        known: [BackendConnection], _ predecessor: KeyRing?, _ rejected: KeyRing?, _ audit: AuditLog?
     ) -> BackendConnection? {
-        guard let backend = backends[key.uri.scheme], let locator = try? backend.type.address(of: key.uri).locator
+        guard let backend = backends[uri.scheme], let locator = try? backend.type.address(of: uri).locator
         else { return nil }
         if let known = known.first(where: { $0.locator == locator }) { return known }
         let isSame = { (connection: BackendConnection) in
-            connection.locator == locator && connection.hasSettings(backend.settings)
+            connection.locator == locator && connection.hasSettings(backend.settings, signers)
         }
         if let connection = predecessor?.connections.first(where: isSame),
             predecessor?.needsNewConnection(connection) != true
@@ -140,37 +157,41 @@ public final class KeyRing: Sendable {
             return connection
         }
         return BackendConnection(
-            locator, type: backend.type, settings: backend.settings, secrets: secrets, audit: audit)
+            locator, type: backend.type, settings: backend.settings, signers: signers, secrets: secrets, audit: audit)
     }
 
     /// Whether to open a new connection: a login is blocked, or a refused secret has been replaced since.
     private func needsNewConnection(_ connection: BackendConnection) -> Bool {
         var isRefused = connection.hasRefusedLogin
         var isBlocked = connection.hasBlockedLogin
-        for handle in handles where handle.connection === connection {
-            guard case .refused(let error) = handle.state else { continue }
+        for replica in handles.flatMap(\.replicas) where replica.connection === connection {
+            guard case .refused(let error) = replica.state else { continue }
             isRefused = true
             if error.isBlockedLogin { isBlocked = true }
         }
         return isBlocked || (isRefused && connection.hasNewSecrets)
     }
 
-    private func find(_ handle: KeyHandle) async throws(KeyError) -> any SigningKey {
-        guard let served = backends[handle.settings.uri.scheme] else {
+    private func find(_ handle: KeyHandle, at replica: KeyReplica) async throws(KeyError) -> any SigningKey {
+        guard let served = backends[replica.uri.scheme] else {
             let known = backends.keys.sorted().map { $0 + ":" }.joined(separator: ", ")
             throw .invalidURI("no key backend serves its scheme; the schemes are \(known)")
         }
-        var selector = try served.type.address(of: handle.settings.uri).selector
+        var selector = try served.type.address(of: replica.uri).selector
         selector.publicKey = handle.settings.publicKey
-        guard let connection = handle.connection else { throw .closed }
+        guard let connection = replica.connection else { throw .closed }
         return try await connection.backend().key(selector)
     }
 
     /// Passes the health of each backend to the handles of its keys.
-    private func noteHealth() async {
+    func noteHealth() async {
         for connection in connections {
             guard let health = await connection.openBackend?.health() else { continue }
-            for handle in handles where handle.connection === connection { handle.note(health) }
+            for handle in handles {
+                for replica in handle.replicas where replica.connection === connection {
+                    handle.note(health, at: replica)
+                }
+            }
         }
     }
 }

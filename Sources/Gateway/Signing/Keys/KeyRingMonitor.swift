@@ -8,6 +8,8 @@ public final class KeyRingMonitor: Service {
     private let gateway: SnapshotHolder
     private let afterOpening: @Sendable () throws -> Void
     private let signal = AsyncSignal()
+    /// The signal that a proof has ended.
+    private let proofs = AsyncSignal()
     private let rounds = Mutex(Rounds())
 
     private struct Rounds {
@@ -72,13 +74,46 @@ public final class KeyRingMonitor: Service {
     }
 
     private func proveKeys() async {
-        while !Task.isCancelled {
-            // Readiness depends on the active keys. The others must not delay it.
-            await ring.prove(olderThan: Self.freshness) { $0.isActive }
-            release { $0.last = .now }
-            await ring.prove(olderThan: Self.freshness) { !$0.isActive }
-            let isMending = ring.handles.contains { $0.state.isDown }
-            await signal.wait(atMost: isMending ? Self.pause : gateway.current.proofInterval)
+        // A proof at a token that hangs outlasts its round: the other places of the key must answer meanwhile.
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                // Readiness depends on the active keys. The others must not delay it.
+                await prove(in: &group) { $0.isActive }
+                release { $0.last = .now }
+                await prove(in: &group) { !$0.isActive }
+                await waitForNextRound()
+            }
+        }
+    }
+
+    /// A round follows after the interval, after a signal, or within a second if a place is down. A request can find that
+    /// a place is down at any time.
+    private func waitForNextRound() async {
+        let end = ContinuousClock.now + gateway.current.proofInterval
+        while !Task.isCancelled, .now < end {
+            if await signal.wait(atMost: min(end - .now, Self.pause)) { return }
+            if ring.handles.contains(where: { $0.replicas.contains { $0.state.isDown } }) { return }
+        }
+    }
+
+    /// Starts the proofs that are due. Returns when each key has an answer: one of its places can sign, or none has a
+    /// proof in progress.
+    private func prove(in group: inout DiscardingTaskGroup, where isWanted: (KeyHandle) -> Bool) async {
+        let ring = ring
+        await ring.noteHealth()
+        let handles = ring.handles.filter(isWanted)
+        for handle in handles {
+            for replica in handle.replicas
+            where replica.isProofDue(olderThan: Self.freshness) && replica.beginProof() {
+                group.addTask {
+                    await handle.prove(at: replica)
+                    replica.endProof()
+                    self.proofs.signal()
+                }
+            }
+        }
+        while handles.contains(where: \.isWaitingForProof), !Task.isCancelled {
+            await proofs.wait(atMost: Self.pause)
         }
     }
 

@@ -16,11 +16,24 @@ struct Policy: Sendable {
     }
 
     /// The rules that allow the names.
-    func matchingRules(app: String, feature: String, keyID: String?) throws(Denial) -> MatchingRules {
+    ///
+    /// - Parameter byName: whether a rule must name the feature (`FeatureDescriptor.isGrantedByName`).
+    func matchingRules(
+        app: String, feature: String, byName: Bool, keyID: String?
+    ) throws(Denial) -> MatchingRules {
         var matchingRules = MatchingRules(client: client, origin: origin, rules: rules)
         try matchingRules.narrow(to: .app(app)) { $0.apps.matches(app) }
-        try matchingRules.narrow(to: .feature(feature)) { $0.features.matches(feature) }
+        try matchingRules.narrow(to: .feature(feature)) {
+            byName && !$0.isOfOperator ? $0.features.names(feature) : $0.features.matches(feature)
+        }
         if let keyID { try matchingRules.narrow(to: .key(keyID)) { $0.keyIDs.matches(keyID) } }
+        return matchingRules
+    }
+
+    /// The rules that allow tokens for the service.
+    func matchingRules(service: String) throws(Denial) -> MatchingRules {
+        var matchingRules = MatchingRules(client: client, origin: origin, rules: rules)
+        try matchingRules.narrow(to: .service(service)) { $0.services.matches(service) }
         return matchingRules
     }
 }
@@ -32,7 +45,13 @@ final class AccessRule: Sendable {
     let products: PatternSet
     let offers: PatternSet
     let keyIDs: PatternSet
+    let services: PatternSet
+    let scopes: PatternSet
+    let origins: PatternSet
+    let subjects: PatternSet
+    let maximumLifetime: Int?
     let allowsEverySubject: Bool
+    let isOfOperator: Bool
     let origin: String
 
     init(_ settings: RuleSettings) {
@@ -41,14 +60,20 @@ final class AccessRule: Sendable {
         products = PatternSet(settings.products)
         offers = PatternSet(settings.offers)
         keyIDs = PatternSet(settings.keyIDs)
+        services = PatternSet(settings.services)
+        scopes = PatternSet(settings.scopes)
+        origins = PatternSet(settings.origins)
+        subjects = PatternSet(settings.subjects)
+        maximumLifetime = settings.maximumLifetime
         allowsEverySubject = products.isEverything && offers.isEverything
+        isOfOperator = settings.isOfOperator
         origin = settings.origin
     }
 }
 
 /// A denied part of a request. The description names only what the client itself requested.
 public struct Denial: Error, Equatable, Sendable {
-    /// The first thing that no rule allows, in the order app, feature, key, product, offer.
+    /// The first thing that no rule allows, in the order of `DeniedThing`.
     public let thing: DeniedThing
     public let client: String
     /// For the operator: the origin of the first rule that allowed all before `thing`, or of the client if none did.
@@ -70,6 +95,13 @@ public enum DeniedThing: Equatable, Sendable {
     /// No single rule allows it together with the things before it.
     case product(String)
     case offer(String)
+    /// The service may exist or not.
+    case service(String)
+    case scope(String)
+    case origin(String)
+    case subject(String)
+    /// In seconds.
+    case lifetime(Int64)
 }
 
 extension Denial: CustomStringConvertible {
@@ -81,6 +113,12 @@ extension Denial: CustomStringConvertible {
         case .key(let id): "The client \(client) may not name the key \"\(id)\"."
         case .product(let id): "The client \(client) may not have the product \"\(id)\" signed in this request."
         case .offer(let id): "The client \(client) may not have the offer \"\(id)\" signed in this request."
+        case .service(let name): "The client \(client) may not have tokens for the service \"\(name)\"."
+        case .scope(let scope): "The client \(client) may not choose the scope \"\(scope)\" for this service."
+        case .origin(let origin): "The client \(client) may not choose the origin \"\(origin)\" for this service."
+        case .subject(let subject): "The client \(client) may not choose the subject \"\(subject)\" for this service."
+        case .lifetime(let seconds):
+            "The client \(client) may not have a token for \(seconds) seconds of this service; choose fewer with \"lifetime\"."
         }
     }
 }
@@ -100,6 +138,12 @@ struct MatchingRules: Sendable {
         var rest = self
         for product in subject.products { try rest.narrow(to: .product(product)) { $0.products.matches(product) } }
         for offer in subject.offers { try rest.narrow(to: .offer(offer)) { $0.offers.matches(offer) } }
+        for scope in subject.scopes { try rest.narrow(to: .scope(scope)) { $0.scopes.matches(scope) } }
+        for origin in subject.origins { try rest.narrow(to: .origin(origin)) { $0.origins.matches(origin) } }
+        if let chosen = subject.subject { try rest.narrow(to: .subject(chosen)) { $0.subjects.matches(chosen) } }
+        if let lifetime = subject.lifetime {
+            try rest.narrow(to: .lifetime(lifetime)) { rule in rule.maximumLifetime.map { lifetime <= $0 } ?? true }
+        }
         return rest.origin
     }
 
@@ -120,16 +164,19 @@ struct MatchingRules: Sendable {
 struct PatternSet: Sendable {
     /// Whether every identifier matches.
     let isEverything: Bool
-    private let names: Set<ExactText>
+    private let exact: Set<ExactText>
     private let patterns: [Pattern]
 
     init(_ patterns: [Pattern]) {
         isEverything = patterns.contains(where: \.isEverything)
-        names = Set(patterns.filter(\.isExact).map { ExactText($0.text) })
+        exact = Set(patterns.filter(\.isExact).map { ExactText($0.text) })
         self.patterns = patterns.filter { !$0.isExact }
     }
 
+    /// Whether one of the patterns is this text.
+    func names(_ text: String) -> Bool { exact.contains(ExactText(text)) }
+
     func matches(_ text: String) -> Bool {
-        isEverything || names.contains(ExactText(text)) || patterns.contains { $0.matches(text) }
+        isEverything || names(text) || patterns.contains { $0.matches(text) }
     }
 }

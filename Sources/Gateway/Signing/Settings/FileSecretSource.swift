@@ -19,7 +19,15 @@ public struct FileSecretSource: SecretSource {
 
     public func secret(_ reference: String) throws(KeyError) -> Secret { try read(try path(of: reference)) }
 
-    private func path(of reference: String) throws(KeyError) -> String {
+    public func identity(of reference: String) -> String? {
+        var status = stat()
+        guard let path = try? path(of: reference), stat(path, &status) == 0 else { return nil }
+        let time = status.st_mtim
+        return "\(status.st_dev):\(status.st_ino):\(status.st_size):\(time.tv_sec).\(time.tv_nsec)"
+    }
+
+    /// The file of a secret.
+    public func path(of reference: String) throws(KeyError) -> String {
         if reference.hasPrefix("/") { return reference }
         if reference.hasPrefix("file:/") {
             let path = reference.dropFirst("file:".count)

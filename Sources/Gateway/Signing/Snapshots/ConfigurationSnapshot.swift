@@ -22,8 +22,8 @@ public final class ConfigurationSnapshot: Sendable {
     ///   - predecessor: the current snapshot. The new one takes over what is the same in both.
     ///   - rejected: the keys of a rejected configuration. A PIN that was refused there is not tried again.
     public init(
-        _ settings: GatewaySettings, features: [ServedFeature], backends: [any KeyBackend.Type],
-        secrets: any SecretSource, grants: GrantIssuer = GrantIssuer(),
+        _ settings: GatewaySettings, features: [ServedFeature], profiles: [ServiceProfile] = [],
+        backends: [any KeyBackend.Type], secrets: any SecretSource, grants: GrantIssuer = GrantIssuer(),
         inheriting predecessor: ConfigurationSnapshot? = nil, rejected: KeyRing? = nil, audit: SigningAudit? = nil
     ) {
         self.audit = audit
@@ -32,7 +32,9 @@ public final class ConfigurationSnapshot: Sendable {
             settings, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)
         clients = ClientDirectory(settings, inheriting: predecessor?.clients)
-        dispatcher = Dispatcher(settings, features: features, ring: ring, grants: grants, audit: audit)
+        dispatcher = Dispatcher(
+            settings, features: features, profiles: profiles, ring: ring, grants: grants,
+            tokens: predecessor?.dispatcher.tokens ?? ServiceTokenCache(), audit: audit)
     }
 
     /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
@@ -108,7 +110,7 @@ public final class SnapshotHolder: Service {
         guard let audit else { return }
         for handle in candidate.handles where handle.isRecorded {
             let known = serving.handles.first { $0.settings.keyID == handle.settings.keyID }
-            if known?.isSame(as: handle.settings, in: handle.connection) == true { continue }
+            if known?.isSame(as: handle) == true { continue }
             audit.note(known.map { $0.event(of: $0.state) } ?? handle.event(state: "removed"))
         }
     }

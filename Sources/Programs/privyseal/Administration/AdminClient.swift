@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import GatewayConfiguration
+import GatewayHTTP
 import Glibc
 import NIOCore
 import NIOHTTP1
@@ -234,6 +235,16 @@ extension AdminOption {
             return local
         }
         return RemoteKeyLifecycleClient(client)
+    }
+
+    /// The signers of the running gateway; nil if none runs.
+    func signers(_ configuration: GatewayConfiguration) async throws -> SignersStatus? {
+        guard let address = Self.address(in: configuration) else { return nil }
+        let answer: String
+        do {
+            answer = try await AdminClient(address, self).ask(.GET, "/v1/signers", accept: "application/json")
+        } catch AdminError.absent { return nil }
+        return try JSONDocument(parsing: Array(answer.utf8)).root.decode()
     }
 
     /// The option that selects the same gateway or register for another command.

@@ -150,7 +150,6 @@ struct AuditComposition {
     func cosigner(of origin: String) -> KeyCosigner? {
         guard let cosigner = audit.checkpoints.cosigner else { return nil }
         return KeyCosigner(
-            cosigner, name: Self.cosigner(of: origin), settings: configuration.backends[cosigner.uri.scheme],
-            secrets: FileSecretSource())
+            cosigner, name: Self.cosigner(of: origin), environment: configuration.environment(of: cosigner))
     }
 }

@@ -9,26 +9,25 @@ import TransparencyLog
 final class KeyCosigner: CheckpointCosigner {
     private let cosigner: GatewayConfiguration.KeyLocation
     private let name: String
-    private let settings: PluginSettings
-    private let secrets: any SecretSource
+    private let environment: KeyBackendEnvironment
     private let open = Mutex<(backend: any KeyBackend, key: any SigningKey)?>(nil)
     /// A refused PIN is not tried again.
     private let refusal = Mutex<KeyError?>(nil)
 
     /// - Parameter name: the key's name in its signatures.
     init(
-        _ cosigner: GatewayConfiguration.KeyLocation, name: String, settings: PluginSettings?,
-        secrets: any SecretSource
+        _ cosigner: GatewayConfiguration.KeyLocation, name: String, environment: KeyBackendEnvironment
     ) {
         self.cosigner = cosigner
         self.name = name
-        self.settings = settings ?? PluginSettings(defaultsOf: [])
-        self.secrets = secrets
+        self.environment = environment
     }
 
     func signature(for text: String) async throws -> NoteSignature {
         let verifier = try await verifier()
         let signature = try await key().sign(SHA256.hash(data: Array(text.utf8)))
+        // The checkpoint itself is the record.
+        SignatureCounts.shared.settle()
         return try NoteSignature(name: name, keyID: verifier.keyID, bytes: signature.derRepresentation)
     }
 
@@ -42,8 +41,7 @@ final class KeyCosigner: CheckpointCosigner {
             throw .invalidURI("no key backend serves its scheme")
         }
         do throws(KeyError) {
-            let backend = try await type.open(
-                cosigner.address.locator, in: KeyBackendEnvironment(settings: settings, secrets: secrets))
+            let backend = try await type.open(cosigner.address.locator, in: environment)
             let key: any SigningKey
             do throws(KeyError) { key = try await backend.key(cosigner.address.selector) } catch {
                 await backend.close()

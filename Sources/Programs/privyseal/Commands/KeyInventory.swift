@@ -34,7 +34,8 @@ struct KeyInventory {
                 // The description of a URI has no attributes that lead to a secret.
                 [
                     key.settings.keyID, key.issuerID, key.isActive ? "active" : "usable", key.state.name,
-                    key.custody?.rawValue ?? "-", key.fingerprint?.description ?? "-", "\(key.settings.uri)",
+                    key.custody?.rawValue ?? "-", key.fingerprint?.description ?? "-",
+                    key.settings.uris.map(\.description).joined(separator: " "),
                 ].map(PlainText.of)
             })
         text = ([table.text] + reasons).joined(separator: "\n")
@@ -43,8 +44,17 @@ struct KeyInventory {
                 "keyId": key.settings.keyID, "issuerId": key.issuerID, "active": key.isActive,
                 "uri": "\(key.settings.uri)", "custody": key.custody, "fingerprint": key.fingerprint,
                 "state": key.state.name, "reason": key.state.reason, "configuredAt": key.settings.origin,
+                "replicas": key.replicas.count > 1 ? key.replicas.map(Self.members) : nil,
             ]
         }
+    }
+
+    private static func members(of replica: KeyReplica) -> JSONMembers {
+        let state = replica.state
+        return [
+            "uri": replica.uri.description, "custody": replica.custody?.rawValue, "state": state.name,
+            "reason": state.reason, "tokenSerial": replica.tokenSerial,
+        ]
     }
 
     /// - Parameter register: nil without the member.

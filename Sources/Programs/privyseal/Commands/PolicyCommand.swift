@@ -18,6 +18,8 @@ struct PolicyCommand: AsyncParsableCommand {
                   privyseal policy test --config gateway.yaml --client shop --app com.example.app \\
                     --feature promotional-offer --product com.example.monthly --offer winback
 
+                  privyseal policy test --config gateway.yaml --client notifier --service push
+
                 Nothing is signed and no key is opened. The exit status is 0 for allowed, 1 for denied, and 78 if the \
                 configuration is wrong.
                 """)
@@ -29,10 +31,14 @@ struct PolicyCommand: AsyncParsableCommand {
         var client: String
 
         @Option(help: ArgumentHelp("The app's bundle ID.", valueName: "bundle-id"))
-        var app: String
+        var app: String?
 
         @Option(help: ArgumentHelp("The feature.", valueName: "feature"))
-        var feature: String
+        var feature: String?
+
+        @Option(
+            help: ArgumentHelp("The service whose token is requested, in place of app and feature.", valueName: "name"))
+        var service: String?
 
         @Option(help: ArgumentHelp("The product that the request names.", valueName: "product-id"))
         var product: String?
@@ -42,6 +48,13 @@ struct PolicyCommand: AsyncParsableCommand {
 
         @Option(help: ArgumentHelp("The key that the request names.", valueName: "key-id"))
         var key: String?
+
+        func validate() throws {
+            let isForApp = app != nil && feature != nil
+            guard isForApp != (service != nil), isForApp || (app == nil && feature == nil) else {
+                throw ValidationError("Give --app and --feature, or --service.")
+            }
+        }
 
         func run() throws {
             let configuration = try config.load()
@@ -53,8 +66,14 @@ struct PolicyCommand: AsyncParsableCommand {
                     "There is no client \"\(client)\" in \(config.path); it has \(known.isEmpty ? "none" : "\(known)").",
                     status: ExitCode.validationFailure.rawValue)
             }
-            let decision = snapshot.dispatcher.explain(
-                client: client, app: app, feature: feature, keyID: key, product: product, offer: offer)
+            let decision =
+                if let service {
+                    snapshot.dispatcher.explain(client: client, service: service)
+                } else {
+                    snapshot.dispatcher.explain(
+                        client: client, app: app ?? "", feature: feature ?? "", keyID: key, product: product,
+                        offer: offer)
+                }
             let warning = unconfigured(in: configuration)
             let (origin, denial): (String, Denial?) =
                 switch decision {
@@ -69,8 +88,13 @@ struct PolicyCommand: AsyncParsableCommand {
             if denial != nil { throw ExitCode.failure }
         }
 
-        /// A rule may allow an app or a feature that is not configured; the answer would be 404.
+        /// A rule may allow an app, a feature or a service that is not configured; the answer would be 404.
         private func unconfigured(in configuration: GatewayConfiguration) -> String? {
+            if let service {
+                return configuration.services.contains { $0.name == service }
+                    ? nil : "there is no service \(service), so the answer would be 404."
+            }
+            let (app, feature) = (app ?? "", feature ?? "")
             let apps = configuration.accounts.flatMap(\.apps)
             guard let found = apps.first(where: { $0.bundleID.hasSameBytes(as: app) }) else {
                 return "no account has the app \(app), so the answer would be 404."

@@ -33,6 +33,13 @@ struct VerifyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "bundle-id"))
     var app: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The service of Apple that the token is for: \(BuiltIns.explainedProfiles.map(\.id).joined(separator: ", ")).",
+            valueName: "profile"),
+        completion: .list(BuiltIns.explainedProfiles.map(\.id)))
+    var service: String?
+
     @Flag(help: "Find the mistake in a signature that does not verify, and show the correction.")
     var explain = false
 
@@ -57,10 +64,16 @@ struct VerifyCommand: AsyncParsableCommand {
         let keys = try await VerifyKeys.read(keyFiles, config: config)
         let subject = try VerifySubject(jws: jws, input: input, app: app, fields: fields)
         let examiner = SignatureExaminer(
-            keys: keys, features: BuiltIns.features().map(\.descriptor), now: Timestamp.now())
+            keys: keys, features: BuiltIns.features().map(\.descriptor), profiles: BuiltIns.explainedProfiles,
+            now: Timestamp.now())
         let explanation =
             switch subject {
-            case .token(let token): examiner.examine(token: token, app: app, isSearching: explain)
+            case .token(let token):
+                if let profile = try profile(of: token, examiner) {
+                    examiner.examine(token: token, profile: profile, isSearching: explain)
+                } else {
+                    examiner.examine(token: token, app: app, isSearching: explain)
+                }
             case .legacy(let answer): examiner.examine(answer, isSearching: explain)
             }
         // The result is on standard output, and remarks are on standard error.
@@ -70,5 +83,13 @@ struct VerifyCommand: AsyncParsableCommand {
             for remark in remarks { StandardError.print("privyseal: \(remark)") }
         }
         if !explanation.isValid { throw ExitCode.failure }
+    }
+
+    /// The named profile or, without a name, the one that the token fits; nil for a token for StoreKit.
+    private func profile(of token: [UInt8], _ examiner: SignatureExaminer) throws(ValidationError) -> ServiceProfile? {
+        guard let service else { return examiner.profile(of: token) }
+        if let known = BuiltIns.explainedProfiles.first(where: { $0.id == service }) { return known }
+        let ids = BuiltIns.explainedProfiles.map(\.id).joined(separator: ", ")
+        throw ValidationError("\"\(service)\" is not a service; the services are \(ids).")
     }
 }

@@ -3,6 +3,7 @@ import ComplianceReport
 import Encodings
 import Foundation
 import GatewayConfiguration
+import GatewayHTTP
 import Glibc
 import KeyDrills
 import KeyLifecycle
@@ -17,8 +18,12 @@ struct ComplianceSurvey {
     let acceptsSoftware: Bool
     let verifiesLog: Bool
 
-    /// - Parameter overview: reads the register. The report contains its error.
-    func findings(_ overview: () async throws -> KeyLifecycleOverview) async -> ComplianceFindings {
+    /// - Parameters:
+    ///   - overview: reads the register. The report contains its error.
+    ///   - signers: asks the running gateway; nil if none runs.
+    func findings(
+        _ overview: () async throws -> KeyLifecycleOverview, signers: () async throws -> SignersStatus?
+    ) async -> ComplianceFindings {
         let register: RegisterFindings
         var lives: [String: KeyLifecycleRecord] = [:]
         do {
@@ -40,7 +45,23 @@ struct ComplianceSurvey {
             acceptsSoftware: acceptsSoftware, accounts: await KeySurvey(configuration: configuration).accounts(lives),
             register: register, clients: configuration.clients.map(Self.client),
             allowsAnonymous: configuration.allowsAnonymous, listeners: configuration.listeners.map(Self.listener),
-            audit: audit.audit, drills: audit.drills)
+            signers: await self.signers(signers), audit: audit.audit, drills: audit.drills)
+    }
+
+    private func signers(_ status: () async throws -> SignersStatus?) async -> SignersFindings {
+        do {
+            guard let status = try await status() else {
+                return .unknown("No gateway runs, and only a running gateway has signers.")
+            }
+            return .running(
+                processes: status.signers.flatMap { signer in
+                    signer.processes.map { (signer.name, $0.pid, $0.protection, $0.missingProtection) }
+                },
+                inProcess: configuration.signers.filter(\.isInProcess).map(\.name),
+                withoutRecord: status.signaturesWithoutRecord)
+        } catch {
+            return .unknown("The gateway could not be asked about its signers: \(error)")
+        }
     }
 
     private static func client(_ client: ClientSettings) -> ClientFindings {

@@ -11,38 +11,65 @@ struct KeySurvey {
     /// - Parameter lives: by key ID.
     func accounts(_ lives: [String: KeyLifecycleRecord]) async -> [AccountFindings] {
         var findings: [String: KeyFindings] = [:]
-        let keys = configuration.accounts.flatMap(\.keys)
+        let keys = configuration.keys
         for key in keys {
             findings[key.keyID] = KeyFindings(
                 keyID: key.keyID, uri: "\(key.uri)", pinned: key.fingerprint, cryptoperiod: key.cryptoperiod,
                 provenance: KeyProvenance(key.provenance), life: lives[key.keyID])
         }
+        for key in keys {
+            findings[key.keyID]?.replicas = key.uris.dropFirst().map { ReplicaFindings(uri: "\($0)") }
+        }
+        let places = keys.flatMap { key in
+            key.addresses.enumerated().map { Place(key: key, number: $0.offset, address: $0.element) }
+        }
         // One backend after the other: some tokens fail if they are opened in parallel.
         var inspected: Set<KeyLocator> = []
-        for place in keys.map(\.address.locator) where inspected.insert(place).inserted {
-            await inspect(keys.filter { $0.address.locator == place }, at: place, &findings)
+        for locator in places.map(\.address.locator) where inspected.insert(locator).inserted {
+            await inspect(places.filter { $0.address.locator == locator }, at: locator, &findings)
         }
         return configuration.accounts.map { account in
             (account.issuerID, account.hasDualControl, account.keys.compactMap { findings[$0.keyID] })
         }
+            + configuration.services.filter { $0.keysOf == nil }.map { service in
+                (service.path, false, service.keys.compactMap { findings[$0.keyID] })
+            }
+    }
+
+    /// A place of a key; number 0 is its first.
+    private struct Place {
+        let key: GatewayConfiguration.Key
+        let number: Int
+        let address: KeyAddress
+
+        func set(
+            _ inspection: KeyFindings.Inspection, _ proof: KeyFindings.Proof, in findings: inout [String: KeyFindings]
+        ) {
+            if number == 0 {
+                findings[key.keyID]?.inspection = inspection
+                findings[key.keyID]?.proof = proof
+            } else {
+                findings[key.keyID]?.replicas[number - 1].inspection = inspection
+                findings[key.keyID]?.replicas[number - 1].proof = proof
+            }
+        }
     }
 
     private func inspect(
-        _ keys: [GatewayConfiguration.Key], at place: KeyLocator, _ findings: inout [String: KeyFindings]
+        _ places: [Place], at locator: KeyLocator, _ findings: inout [String: KeyFindings]
     ) async {
+        func provenance(_ place: Place) -> KeyProvenance { findings[place.key.keyID]?.knownProvenance ?? .unknown }
         do throws(KeyError) {
-            let backend = try await open(place)
-            for key in keys {
-                let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
-                findings[key.keyID]?.inspection = await inspect(key, provenance, in: backend)
-                findings[key.keyID]?.proof = await prove(key, in: backend)
+            let backend = try await open(locator)
+            for place in places {
+                let inspection = await inspect(place.address.selector, provenance(place), in: backend)
+                place.set(inspection, await prove(place.address.selector, in: backend), in: &findings)
             }
             await backend.close()
         } catch {
-            for key in keys {
-                let provenance = findings[key.keyID]?.knownProvenance ?? .unknown
-                findings[key.keyID]?.inspection = unseen(error, provenance, Self.type(of: place))
-                findings[key.keyID]?.proof = .unavailable("\(error)")
+            for place in places {
+                let inspection = unseen(error, provenance(place), Self.type(of: locator))
+                place.set(inspection, .unavailable("\(error)"), in: &findings)
             }
         }
     }
@@ -55,17 +82,15 @@ struct KeySurvey {
         guard let type = Self.type(of: place) else {
             throw .invalidURI("no key backend serves its scheme")
         }
-        let settings = configuration.backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings)
-        return try await type.open(
-            place, in: KeyBackendEnvironment(settings: settings, secrets: FileSecretSource()))
+        return try await type.open(place, in: configuration.environment(of: type, place))
     }
 
     private func inspect(
-        _ key: GatewayConfiguration.Key, _ provenance: KeyProvenance, in backend: any KeyBackend
+        _ selector: KeySelector, _ provenance: KeyProvenance, in backend: any KeyBackend
     ) async -> KeyFindings.Inspection {
         guard let inspecting = backend as? any KeyInspecting else { return .unsupported }
         do throws(KeyError) {
-            let seen = try await inspecting.inspect(key.address.selector, provenance: provenance)
+            let seen = try await inspecting.inspect(selector, provenance: provenance)
             return .seen(seen, at: Timestamp.now())
         } catch {
             return unseen(error, provenance, Swift.type(of: backend))
@@ -79,9 +104,9 @@ struct KeySurvey {
         return .unseen(error, checks: inspecting?.checks(provenance: provenance, uninspected: error) ?? [])
     }
 
-    private func prove(_ key: GatewayConfiguration.Key, in backend: any KeyBackend) async -> KeyFindings.Proof {
+    private func prove(_ selector: KeySelector, in backend: any KeyBackend) async -> KeyFindings.Proof {
         do throws(KeyError) {
-            let signingKey = try await backend.key(key.address.selector)
+            let signingKey = try await backend.key(selector)
             let digest = ProofOfPossession().digest
             let signature = try await signingKey.sign(digest)
             guard signingKey.publicKey.verifies(signature, of: digest) else { return .wrong }

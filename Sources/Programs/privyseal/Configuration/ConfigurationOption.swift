@@ -19,7 +19,8 @@ struct ConfigurationOption: ParsableArguments {
         let features = BuiltIns.features()
         return try GatewayConfiguration.load(
             path: path, environment: ProcessInfo.processInfo.environment, features: features.map(\.descriptor.id),
-            featureSettings: features.flatMap(\.settings), backends: BuiltIns.keyBackends, mayBePipe: mayBePipe)
+            featureSettings: features.flatMap(\.settings), backends: BuiltIns.keyBackends, profiles: BuiltIns.profiles,
+            mayBePipe: mayBePipe)
     }
 
     static func load(_ path: String) throws -> GatewayConfiguration {

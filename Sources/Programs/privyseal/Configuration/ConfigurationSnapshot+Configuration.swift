@@ -7,10 +7,11 @@ import SigningKit
 extension GatewaySettings {
     init(_ configuration: GatewayConfiguration) {
         self.init(
-            accounts: configuration.accounts.map(AccountSettings.init),
+            accounts: configuration.accounts.map(AccountSettings.init) + Self.accounts(of: configuration.services),
             verification: configuration.verification,
             backendSettings: configuration.backends, clients: configuration.clients,
-            allowsAnonymous: configuration.allowsAnonymous, proofInterval: configuration.proofInterval)
+            allowsAnonymous: configuration.allowsAnonymous, proofInterval: configuration.proofInterval,
+            signers: SignerCatalog(configuration))
     }
 }
 
@@ -19,14 +20,38 @@ extension AccountSettings {
         self.init(
             issuerID: account.issuerID,
             apps: account.apps,
-            keys: account.keys.map { key in
-                KeySettings(
-                    keyID: key.keyID, uri: key.uri, pinned: key.fingerprint,
-                    publicKey: key.publicKey.map { Array($0.x963Representation) }, cryptoperiod: key.cryptoperiod,
-                    provenance: .init(key.provenance), origin: "\(key.origin)")
-            },
+            keys: account.keys.map(KeySettings.init),
             activeKeyID: account.activeKeyID, hasDualControl: account.hasDualControl,
             countsOperator: account.countsOperator, proposalLifetime: account.proposalLifetime)
+    }
+}
+
+extension KeySettings {
+    fileprivate init(_ key: GatewayConfiguration.Key) {
+        self.init(
+            keyID: key.keyID, uri: key.uri, replicas: key.replicas.map(\.uri), selection: key.selection,
+            pinned: key.fingerprint, publicKey: key.publicKey.map { Array($0.x963Representation) },
+            cryptoperiod: key.cryptoperiod, provenance: .init(key.provenance), origin: "\(key.origin)")
+    }
+}
+
+extension GatewaySettings {
+    /// The services, by the service that has the keys.
+    fileprivate static func accounts(of services: [GatewayConfiguration.Service]) -> [AccountSettings] {
+        services.filter { $0.keysOf == nil }.map { owner in
+            let own = services.filter { $0.name == owner.name || $0.keysOf == owner.name }.map(ServiceSettings.init)
+            return AccountSettings(
+                issuerID: ServiceSettings(owner).path, apps: [], services: own, keys: owner.keys.map(KeySettings.init),
+                activeKeyID: owner.activeKeyID ?? "")
+        }
+    }
+}
+
+extension ServiceSettings {
+    fileprivate init(_ service: GatewayConfiguration.Service) {
+        self.init(
+            name: service.name, profile: service.profile, identifiers: service.identifiers, choices: service.choices,
+            lifetime: service.lifetime.map(Int64.init))
     }
 }
 
@@ -45,7 +70,8 @@ extension ConfigurationSnapshot {
     ) {
         self.init(
             GatewaySettings(configuration), features: BuiltIns.features(configuration.features),
-            backends: BuiltIns.keyBackends, secrets: FileSecretSource(), inheriting: predecessor, rejected: rejected,
+            profiles: BuiltIns.profiles, backends: BuiltIns.keyBackends, secrets: FileSecretSource(),
+            inheriting: predecessor, rejected: rejected,
             audit: audit)
     }
 }

@@ -23,7 +23,7 @@ extension AdminClient {
 /// The members of an entry that a drill needs; they depend on the kind of the entry.
 struct AuditLogEntry: Decodable {
     let time: Timestamp
-    let event, key, state: String?
+    let event, key, state, tokenSerial: String?
 }
 
 private struct Page: Decodable {

@@ -68,6 +68,7 @@ struct DrillRun {
         case .scheduledRotation: try await scheduledRotation()
         case .compromise: try await compromise()
         case .tokenLoss: try await tokenLoss()
+        case .failover: try await failover()
         case .wrongKeyImported: try await wrongKeyImported()
         case .operatorMistake: try await operatorMistake()
         case .restoreFromBackupToken: try await restoreFromBackupToken()

@@ -19,13 +19,14 @@ enum LogSetup {
         StreamedLogHandler.level.store(level.number, ordering: .relaxed)
     }
 
-    /// For commands that print their own errors. Only warnings about secrets that other users can read remain.
+    /// For commands that print their own errors. Only warnings about secrets that other users can read remain, and what
+    /// signer processes print.
     static func bootstrapQuietly() { quietly }
 
     /// Once per process: a second bootstrap would end it.
     private static let quietly: Void = {
         LoggingSystem.bootstrap { label in
-            guard label == "privyseal.secrets" else { return SwiftLogNoOpLogHandler() }
+            guard ["privyseal.secrets", "privyseal.signers"].contains(label) else { return SwiftLogNoOpLogHandler() }
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = .warning
             return handler

@@ -1,6 +1,8 @@
 import AuditKit
 import GatewayConfiguration
 import GatewayHTTP
+import SignerClient
+import SigningKit
 import TransparencyLog
 
 struct AdminService: Administration {
@@ -15,6 +17,15 @@ struct AdminService: Administration {
 
     func reload(isTrial: Bool, by actor: String) async -> ReloadOutcome {
         await reloader.reload(isTrial: isTrial, by: actor)
+    }
+
+    var signers: [SignerStatus] { Signers.shared.report().map(SignerStatus.init) }
+    var signaturesWithoutRecord: Int { get async { await Signers.shared.signaturesWithoutRecord() } }
+
+    func restartSigner(_ name: String, by actor: String) async throws(SignerRestartError) -> Bool {
+        do throws(KeyError) { return try await Signers.shared.restart(name, because: "\(actor) ordered it.") } catch {
+            throw SignerRestartError(sentence: "\(error) The running processes still sign.")
+        }
     }
 }
 
@@ -43,5 +54,17 @@ struct ConfiguredAuditReading: AuditReading {
 
     private func reading<Value>(_ body: () throws(CommandError) -> Value) throws(AuditStoreError) -> Value {
         do throws(CommandError) { return try body() } catch { throw .failed(error.description) }
+    }
+}
+
+extension SignerStatus {
+    init(_ report: SignerReport) {
+        self.init(
+            name: report.name, location: report.location, socket: report.socket, processesWanted: report.wanted,
+            processes: report.processes.map { process in
+                Process(
+                    pid: process.pid, uid: process.uid, ageSeconds: Int(process.age.components.seconds),
+                    protection: process.layers, missingProtection: process.missing, inProgress: process.inProgress)
+            }, losses: report.losses, reason: report.failure)
     }
 }

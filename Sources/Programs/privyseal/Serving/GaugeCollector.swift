@@ -2,6 +2,7 @@ import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
 import PrometheusMetrics
+import SignerClient
 import Signing
 import SigningKit
 
@@ -43,7 +44,34 @@ struct GaugeCollector: Sendable {
             ring.handles.compactMap { handle in
                 handle.lifeState.map { ([("key_id", handle.settings.keyID), ("state", $0.rawValue)], 1) }
             })
+        set(
+            "privyseal_key_tokens",
+            ring.handles.flatMap { handle in
+                handle.replicas.map { replica in
+                    (
+                        [
+                            ("key_id", handle.settings.keyID), ("token", replica.name),
+                            ("state", replica.state.name),
+                        ], 1
+                    )
+                }
+            })
         collectTokens(await ring.report())
+        await collectSigners()
+    }
+
+    private func collectSigners() async {
+        let signers = Signers.shared.report()
+        let names = Set(signers.map(\.name)).sorted()
+        let counts = { (figure: (SignerReport) -> Int) -> [Series] in
+            names.map { name in
+                ([("signer", name)], Double(signers.filter { $0.name == name }.map(figure).reduce(0, +)))
+            }
+        }
+        set("privyseal_signer_processes", counts { $0.processes.count })
+        set("privyseal_signer_processes_wanted", counts { $0.wanted })
+        guard gateway.audit != nil else { return }
+        set("privyseal_signatures_without_record", Double(await Signers.shared.signaturesWithoutRecord()))
     }
 
     private func collectAudit() {

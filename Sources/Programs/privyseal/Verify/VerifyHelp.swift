@@ -4,7 +4,7 @@ import SigningKit
 enum VerifyHelp {
     static let discussion = """
         The signature is a JWS (\(BuiltIns.features().map(\.descriptor).audiences.joined(separator: ", "))), or the \
-        answer of a legacy promotional offer with the fields that were signed. "valid" means that the signature \
+        answer of a legacy promotional offer with the fields that were signed, or a token for another service of Apple. "valid" means that the signature \
         verifies with one of the keys and has the form that Apple's documentation requires. Apple's only answer to \
         a bad one is "invalid"; --explain tries the known mistakes, one, two and three at a time, and shows \
         which of them makes the signature verify. Nothing leaves this machine.
@@ -26,6 +26,10 @@ enum VerifyHelp {
 
             openssl pkey -in AuthKey_2X9R4HXF34.p8 -pubout -out public.pem
             privyseal verify --explain --key 2X9R4HXF34=public.pem --jws eyJ…
+
+          Find out why a service of Apple refuses its token:
+
+            privyseal verify --explain --service apns --key 2X9R4HXF34=public.pem --jws eyJ…
 
           For a signature of any other server, give everything as fields:
 

@@ -54,7 +54,7 @@ enum VerifySubject {
                 "The input is a JWS in JSON serialization; StoreKit takes the compact one: protected.payload.signature."
             )
         }
-        let holder = (try? object["signatureInfo"]?.anyObject()["token"]) ?? object["jws"]
+        let holder = (try? object["signatureInfo"]?.anyObject()["token"]) ?? object["jws"] ?? object["token"]
         guard let holder else { return nil }
         guard let token = try? holder.string() else { throw ValidationError("\"jws\" in the input is not a string.") }
         return Array(token.utf8)

@@ -22,6 +22,7 @@ extension ComplianceFindings {
             .init("Where", key.uri), .init("Provenance", key.knownProvenance.rawValue),
             .init("Cryptoperiod", "\(key.cryptoperiod) days"),
         ]
+        facts += key.replicas.map { .init("Replica", $0.uri) }
         if let fingerprint = key.seen?.fingerprint { facts.insert(.init("Fingerprint", "\(fingerprint)"), at: 0) }
         if let life = key.life { facts.append(.init("State", "\(life.state.rawValue), since \(life.since.text)")) }
         let examination = KeyExamination(

@@ -6,15 +6,21 @@ extension InstallationExamination {
     private static let drillAge = 365
     private static let requirements: [Requirement] = [.pci("12.10.2")]
 
+    /// A key with several places also needs the drill that removes each of them.
+    private var scenarios: [String] {
+        let hasReplicas = findings.accounts.contains { account in account.keys.contains { !$0.replicas.isEmpty } }
+        return DrillFinding.scenarios + (hasReplicas ? ["failover"] : [])
+    }
+
     var drills: [ComplianceCheck] {
         switch findings.drills {
         case .none:
-            DrillFinding.scenarios.map {
+            scenarios.map {
                 check($0, .unavailable("The configuration names no directory for the records of drills."))
             }
-        case .unverified(let reason): DrillFinding.scenarios.map { check($0, .unavailable(reason)) }
+        case .unverified(let reason): scenarios.map { check($0, .unavailable(reason)) }
         case .read(let evidence):
-            DrillFinding.scenarios.map { drill($0, evidence) }
+            scenarios.map { drill($0, evidence) }
                 + [unbound(evidence), unreadable(evidence)].compactMap(\.self)
         }
     }

@@ -12,7 +12,7 @@ struct InstallationExamination {
             .init(id: "selfTests", title: "Self-tests", checks: [selfTest]),
             .init(id: "accounts", title: "Accounts", checks: accounts), register,
             .init(id: "clients", title: "Clients and their reach", checks: clients),
-            .init(id: "listeners", title: "Listeners", checks: listeners), audit,
+            .init(id: "listeners", title: "Listeners", checks: listeners), signers, audit,
             .init(id: "drills", title: "Drills", checks: drills),
         ]
     }

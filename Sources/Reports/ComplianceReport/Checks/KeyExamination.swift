@@ -10,10 +10,14 @@ struct KeyExamination {
 
     /// In the order of the report.
     var checks: [ComplianceCheck] {
+        placeChecks + [state, period, retireAt, history, job, twoPeople] + replicaChecks
+    }
+
+    /// The checks about the key at its first place.
+    var placeChecks: [ComplianceCheck] {
         let ofBackend = backendChecks
         return [identity] + ofBackend.filter { $0.id.hasPrefix("identity.") } + [custody]
-            + ofBackend.filter { !$0.id.hasPrefix("identity.") }
-            + [pairwise, state, period, retireAt, history, job, twoPeople]
+            + ofBackend.filter { !$0.id.hasPrefix("identity.") } + [pairwise]
     }
 
     /// The checks that the key's backend made.

@@ -13,6 +13,7 @@ public struct ComplianceFindings: Sendable {
     /// Whether anonymous callers of the public listener may get every signature.
     public var allowsAnonymous: Bool
     public var listeners: [ListenerFindings]
+    public var signers: SignersFindings
     public var audit: AuditFindings
     public var drills: DrillFindings
     public var knowsAnswer = KnownAnswer.holds
@@ -20,7 +21,7 @@ public struct ComplianceFindings: Sendable {
     public init(
         installation: [ComplianceReport.Fact], acceptsSoftware: Bool, accounts: [AccountFindings],
         register: RegisterFindings, clients: [ClientFindings], allowsAnonymous: Bool, listeners: [ListenerFindings],
-        audit: AuditFindings, drills: DrillFindings
+        signers: SignersFindings, audit: AuditFindings, drills: DrillFindings
     ) {
         self.installation = installation
         self.acceptsSoftware = acceptsSoftware
@@ -29,6 +30,7 @@ public struct ComplianceFindings: Sendable {
         self.clients = clients
         self.allowsAnonymous = allowsAnonymous
         self.listeners = listeners
+        self.signers = signers
         self.audit = audit
         self.drills = drills
     }
@@ -97,6 +99,8 @@ public struct KeyFindings: Sendable {
     public var provenance: KeyProvenance
     public var inspection = Inspection.unsupported
     public var proof = Proof.unavailable("It was not inspected.")
+    /// The further places of the key, in order.
+    public var replicas: [ReplicaFindings] = []
     /// Nil if the register has no record of the key or could not be read.
     public var life: KeyLifecycleRecord?
 
@@ -112,11 +116,30 @@ public struct KeyFindings: Sendable {
         self.life = life
     }
 
+    /// The same key at one of its further places.
+    func at(_ replica: ReplicaFindings) -> KeyFindings {
+        var key = self
+        (key.uri, key.inspection, key.proof, key.replicas) = (replica.uri, replica.inspection, replica.proof, [])
+        return key
+    }
+
     var seen: KeyInspection? { if case .seen(let inspection, _) = inspection { inspection } else { nil } }
 
     /// The provenance in the register, or else the configured one.
     public var knownProvenance: KeyProvenance {
         if let known = life?.provenance, known != .unknown { return known }
         return provenance
+    }
+}
+
+/// The findings about a key at one of its further places.
+public struct ReplicaFindings: Sendable {
+    /// Without the attributes that lead to a secret.
+    public var uri: String
+    public var inspection = KeyFindings.Inspection.unsupported
+    public var proof = KeyFindings.Proof.unavailable("It was not inspected.")
+
+    public init(uri: String) {
+        self.uri = uri
     }
 }

@@ -3,6 +3,7 @@ public enum DrillScenario: String, Codable, CaseIterable, Sendable {
     case scheduledRotation = "scheduled-rotation"
     case compromise
     case tokenLoss = "token-loss"
+    case failover
     case wrongKeyImported = "wrong-key-imported"
     case operatorMistake = "operator-mistake"
     case restoreFromBackupToken = "restore-from-backup-token"
@@ -29,6 +30,11 @@ public enum DrillScenario: String, Codable, CaseIterable, Sendable {
                 "Loss of the token",
                 "The token goes away and comes back: requests are refused, never wrongly signed, and service recovers by itself."
             )
+        case .failover:
+            (
+                "Failover between the tokens of a key",
+                "Each token of the active key goes away and comes back in turn; the others sign, and no request fails."
+            )
         case .wrongKeyImported:
             (
                 "A wrong key was imported",
@@ -45,7 +51,10 @@ public enum DrillScenario: String, Codable, CaseIterable, Sendable {
     }
 
     /// Whether the administrator must name a staged key.
-    public var needsReplacement: Bool { self != .tokenLoss && self != .restoreFromBackupToken }
+    public var needsReplacement: Bool { !takesTokenAway && self != .restoreFromBackupToken }
+
+    /// Whether the drill takes tokens away for a time, and changes no key.
+    public var takesTokenAway: Bool { self == .tokenLoss || self == .failover }
 
     /// Whether a request of the load names the key that is active at the start.
     public var namesActiveKey: Bool { self == .scheduledRotation || self == .compromise }

@@ -46,6 +46,10 @@ public enum FindingCode: CaseIterable, Encodable, Sendable {
         transactionIDNumber, iatFraction, iatMilliseconds, iatFiner, iatText, iatRange, audienceArray, audienceUnknown,
         audienceServerAPI, audienceWrong, appDiffers
 
+    // MARK: A service token
+    case familyOther, headerTypUndocumented, memberTwice, claimNotDocumented, claimValue, identifierOther, expText,
+        expRange, lifetimeTooLong, tokenExpired, tokenTooOld, choiceInvalid
+
     // MARK: The claim request
     case requestObject, requestPlain, requestBase64url, requestNotBase64, requestNotJSON, requestEncodedTwice,
         requestIncomplete

@@ -24,6 +24,13 @@ extension SignatureExaminer {
         } else if let keyID {
             form.addKeyID(keyID, in: "kid")
         }
+        return examination(
+            of: reading, kind: claims?.audience?.id ?? "jws", keyID: keyID, form: form, isSearching: isSearching)
+    }
+
+    func examination(
+        of reading: TokenReading, kind: String, keyID: String?, form: [Finding], isSearching: Bool
+    ) -> Explanation {
         var rendering: SigningInputRendering?
         if let header = reading.header, let payload = reading.payload {
             rendering = SigningInputRendering(
@@ -31,7 +38,7 @@ extension SignatureExaminer {
                 signingInput: reading.signingInput)
         }
         let examination = Examination(
-            keys: keys, maximumVerifications: maximumVerifications, kind: claims?.audience?.id ?? "jws", keyID: keyID,
+            keys: keys, maximumVerifications: maximumVerifications, kind: kind, keyID: keyID,
             keyIDField: "kid", reading: reading.signature, rendering: rendering, form: form)
         guard isSearching else { return examination.explanation(of: reading.signingInput, search: nil) }
         let variants = reading.signingInputVariants(keyIDs: keys.compactMap(\.keyID))

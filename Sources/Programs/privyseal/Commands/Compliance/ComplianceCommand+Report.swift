@@ -61,9 +61,9 @@ extension ComplianceCommand {
             let survey = ComplianceSurvey(
                 configuration: configuration, path: path, acceptsSoftware: acceptSoftware,
                 verifiesLog: !noLogVerification)
-            let findings = await survey.findings {
-                try await admin.lifecycleClient(configuration).overview()
-            }
+            let findings = await survey.findings(
+                { try await admin.lifecycleClient(configuration).overview() },
+                signers: { try await admin.signers(configuration) })
             let now = Timestamp.now()
             let report = findings.report(id: Self.id(at: now), at: now)
             let (sealed, page) = try SignedReport.make(report, signer: signer)

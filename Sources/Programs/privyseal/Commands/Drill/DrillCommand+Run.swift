@@ -30,6 +30,9 @@ extension DrillCommand {
         @Flag(help: "Use a gateway with keys in a throw-away token, which the drill makes and removes.")
         var throwAway = false
 
+        @Flag(help: "With --throw-away, for token-loss: give the active key a second token.")
+        var replica = false
+
         @OptionGroup(title: "Without --throw-away") var target: DrillTargetOption
         @OptionGroup(title: "Load") var load: DrillLoadOption
 
@@ -58,6 +61,9 @@ extension DrillCommand {
         func validate() throws {
             guard throwAway || archive.configuration != nil else {
                 throw ValidationError("Give the gateway with --config FILE, or use --throw-away.")
+            }
+            guard !replica || (throwAway && scenario == .tokenLoss) else {
+                throw ValidationError("--replica is for the scenario token-loss with --throw-away.")
             }
             guard throwAway || scenario != .restoreFromBackupToken else {
                 throw ValidationError(
@@ -112,7 +118,7 @@ extension DrillCommand {
             guard let path = self.archive.configuration else { throw ExitCode.validationFailure }
             let configuration = try ConfigurationOption.load(path)
             let issuerID = try target.issuerID(path, configuration)
-            let keys = scenario == .tokenLoss ? "takes the token away from" : "changes the keys of"
+            let keys = scenario.takesTokenAway ? "takes the token away from" : "changes the keys of"
             try consent.require("This drill \(keys) the account \(issuerID) on the running gateway.")
             let environment = try target.environment(path, configuration, issuerID, conditions)
             let record = try await Self.untilSignal { try await Self.rehearse(environment) }
@@ -123,8 +129,9 @@ extension DrillCommand {
             let given = try self.archive.configuration.map(ConfigurationOption.load)
             let conditions = conditions
             conditions.say("Making a token with keys, and a gateway …")
+            let hasReplica = replica || scenario == .failover
             let (record, gateway) = try await Self.untilSignal {
-                let gateway = try await TemporaryGateway.start()
+                let gateway = try await TemporaryGateway.start(hasReplica: hasReplica)
                 do {
                     let record = try await Self.rehearse(try gateway.environment(conditions))
                     await gateway.end()

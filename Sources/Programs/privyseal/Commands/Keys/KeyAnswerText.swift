@@ -128,9 +128,10 @@ struct KeyWarnings {
     var sentences: [String] { jobs + differences + proposals }
 
     static func sentence(_ job: ProvisioningJob) -> String {
-        let (key, action, target) = (PlainText.of(job.keyID), job.action.rawValue, PlainText.of(job.uri))
+        let (key, action, target) = (PlainText.of(job.keyID), job.action.rawValue, places(job))
         let begun = "The \(action) of \(key) began at \(job.begun.text) by \(PlainText.of(job.worker)) and did not end"
-        guard job.report == nil else {
+        let isReported = job.report != nil || job.replicas.count > 0 && job.results.count == job.uris.count
+        guard !isReported else {
             return
                 "\(begun): it was reported done, but the gateway has not seen the key at \(target). It ends by itself when the "
                 + "configuration names a key on that token; or run the same privyseal keys \(action) again."
@@ -139,6 +140,14 @@ struct KeyWarnings {
             "\(begun). There may be a key at \(target), or none: run the same privyseal keys \(action) again; it looks "
             + "there and continues its work."
             + (job.action == .import ? " Keep the .p8 or the package until it has ended." : "")
+    }
+
+    /// The places at which the work is not finished.
+    private static func places(_ job: ProvisioningJob) -> String {
+        let finished = job.finishedURIs
+        let left = job.uris.filter { !finished.contains($0) }.map { PlainText.of($0) }.joined(separator: " and ")
+        guard !finished.isEmpty else { return left }
+        return "\(left) (it is finished at \(finished.map { PlainText.of($0) }.joined(separator: " and ")))"
     }
 
     static func sentence(_ proposal: KeyProposal) -> String {
@@ -164,6 +173,10 @@ struct KeyWarnings {
             }
         }
         if let uri = proposal.details["uri"] { words += " at \(PlainText.of(uri))" }
+        for number in 1... {
+            guard let replica = proposal.details["replica.\(number)"] else { break }
+            words += " and \(PlainText.of(replica))"
+        }
         if let fingerprint = proposal.details["fingerprint"] { words += " with \(PlainText.of(fingerprint))" }
         if let job = proposal.details["takesOver"] { words += ", taking over the work \(PlainText.of(job))" }
         return words

@@ -13,14 +13,16 @@ extension KeysCommand {
             discussion: """
                 The key must be retired, compromised or never activated; a key that is in use is refused. To continue \
                 an interrupted destruction, run the same command again. Afterwards, remove the key from the \
-                configuration.
+                configuration. A key with replicas is deleted at all of its places, in one job.
                 """)
 
         @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The key's URI, if the configuration does not name the key.", valueName: "uri"))
-        var at: String?
+        @Option(
+            help: ArgumentHelp(
+                "The key's URI, if the configuration does not name the key; once for each place.", valueName: "uri"))
+        var at: [String] = []
 
         @Option(help: "The reason to record.")
         var reason = "key destruction"
@@ -33,11 +35,8 @@ extension KeysCommand {
             let declared = configuration?.accounts.lazy
                 .flatMap { account in account.keys.map { (issuerID: account.issuerID, key: $0) } }
                 .first { $0.key.keyID == keyID }
-            guard let uri = at ?? declared?.key.uri.text else {
-                throw CommandError(
-                    "The configuration names no key \(keyID). Give its URI with --at URI, and use --config FILE.")
-            }
-            let target = try ProvisioningTarget(uri, keyID: keyID, as: provisioning.user, configuration)
+            let targets = try ProvisioningTarget.all(
+                at, of: keyID, option: "--at", as: provisioning.user, configuration)
             let client = try await provisioning.admin.lifecycleClient(configuration)
             let issuerID =
                 if let account = declared?.issuerID, provisioning.issuer == nil { account } else {
@@ -46,13 +45,14 @@ extension KeysCommand {
             let known = try await client.overview().key(keyID)?.life
             let fingerprint = (known?.issuerID == issuerID ? known?.fingerprint : nil) ?? declared?.key.fingerprint
             let order = ProvisioningOrder(
-                .destroy, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: fingerprint,
-                reason: reason)
-            let work = try await provisioning.perform(order, client, target) { location in
-                "The key \(keyID) on the \(location.name) (serial \(location.serial)) is destroyed permanently."
-            } work: { session, isResumed in
+                .destroy, issuerID: issuerID, keyID: keyID, uri: "\(targets[0].uri)",
+                replicas: targets.dropFirst().map { "\($0.uri)" }, fingerprint: fingerprint, reason: reason)
+            let work = try await provisioning.perform(order, client, targets) { locations in
+                let names = locations.map { "the \($0.name) (serial \($0.serial))" }.joined(separator: " and ")
+                return "The key \(keyID) on \(names) is destroyed permanently."
+            } work: { number, session, isResumed in
                 let gone = try await session.destroy(
-                    target.selector, expecting: fingerprint, isResumed: isResumed,
+                    targets[number].selector, expecting: fingerprint, isResumed: isResumed,
                     tell: { StandardError.print("  \($0)") })
                 var facts = session.location.evidence.merging(gone.evidence) { _, own in own }
                 facts["destroyedPrivateObjects"] = "\(gone.destroyedPrivate)"
@@ -62,19 +62,37 @@ extension KeysCommand {
                     ProvisioningResult(isSuccess: true, fingerprint: gone.fingerprint ?? fingerprint, evidence: facts)
                 )
             }
-            if let work { show(work.product, issuerID, work.location) }
+            if let work { show(work.places, issuerID, targets) }
         }
 
-        private func show(_ gone: DestroyedKey, _ issuerID: String, _ location: ProvisioningLocation) {
+        private func show(
+            _ places: [ProvisioningProduct<DestroyedKey>.Place], _ issuerID: String, _ targets: [ProvisioningTarget]
+        ) {
+            let gone = places.map(\.product)
             let document: JSONMembers = [
                 "outcome": "destroyed", "keyId": keyID, "issuerId": issuerID, "state": KeyLifecycleState.destroyed,
-                "fingerprint": gone.fingerprint, "destroyedPrivateObjects": gone.destroyedPrivate,
-                "destroyedPublicObjects": gone.destroyedPublic,
+                "fingerprint": gone.lazy.compactMap(\.fingerprint).first,
+                "destroyedPrivateObjects": gone.map(\.destroyedPrivate).reduce(0, +),
+                "destroyedPublicObjects": gone.map(\.destroyedPublic).reduce(0, +),
+                "remainder": targets.count == 1 ? gone.first?.remainder : nil,
+                "places": targets.count > 1
+                    ? places.map { place -> JSONMembers in
+                        [
+                            "uri": "\(targets[place.number].uri)", "tokenSerial": place.location.serial,
+                            "destroyedPrivateObjects": place.product.destroyedPrivate,
+                            "destroyedPublicObjects": place.product.destroyedPublic,
+                            "remainder": place.product.remainder,
+                        ]
+                    } : nil,
             ]
+            let complete = places.filter { $0.product.remainder == nil }.map { "the \($0.location.name)" }
+            let lines =
+                (complete.isEmpty ? [] : ["No object of it is left on \(complete.joined(separator: " and "))."])
+                + gone.compactMap(\.remainder)
             provisioning.output.show(
                 document,
-                text: (gone.destroyedPrivate == 0 ? "There was no private key left.\n" : "")
-                    + "The key \(keyID) is destroyed: no object of it is left on the \(location.name).\n"
+                text: (gone.allSatisfy { $0.destroyedPrivate == 0 } ? "There was no private key left.\n" : "")
+                    + "The key \(keyID) is destroyed. \(lines.joined(separator: " "))\n"
                     + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
         }
     }

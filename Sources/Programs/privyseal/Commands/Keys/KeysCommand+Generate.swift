@@ -1,5 +1,6 @@
 import ArgumentParser
 import Crypto
+import GatewayConfiguration
 import KeyLifecycle
 import KeyTransport
 import ServiceManager
@@ -16,7 +17,9 @@ extension KeysCommand {
                 with --subject, a certification request (PKCS #10) that the key signed.
                 """)
 
-        @Option(help: ArgumentHelp("The key's location: a pkcs11: URI as in the configuration.", valueName: "uri"))
+        @Option(
+            help: ArgumentHelp(
+                "The key's location: a pkcs11: or awskms: URI as in the configuration.", valueName: "uri"))
         var into: String
 
         @Option(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
@@ -46,6 +49,7 @@ extension KeysCommand {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
             let configuration = try provisioning.admin.loadConfiguration()
+            try refuseReplicas(configuration)
             let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
             // Refuse existing files and an unusable subject before the token generates a key.
             try DurableWrite.requireFree(publicKey)
@@ -57,18 +61,30 @@ extension KeysCommand {
             let order = ProvisioningOrder(
                 .generate, issuerID: try await provisioning.issuerID(configuration, client), keyID: keyID,
                 uri: "\(target.uri)", fingerprint: nil, reason: reason)
-            let work = try await provisioning.perform(order, client, target) { location in
-                "The \(location.name) (serial \(location.serial)) makes a key \(keyID)."
-            } work: { session, isResumed in
+            let work = try await provisioning.perform(order, client, [target]) { locations in
+                locations.map { "The \($0.name) (serial \($0.serial)) makes a key \(keyID)." }.joined()
+            } work: { _, session, isResumed in
                 let placed = try await session.generate(
                     as: target.selector, isResumed: isResumed, tell: { StandardError.print("  \($0)") })
                 return (placed, placed.reported(in: session.location))
             }
-            if let work { try await write(ProvisionedKeyReport(work: work, uri: target.uri), target) }
+            guard let work, let report = ProvisionedKeyReport(work: work, [target]) else { return }
+            try await write(report, work.places[0].product, target)
         }
 
-        private func write(_ made: ProvisionedKeyReport, _ target: ProvisioningTarget) async throws {
-            let placed = made.work.product
+        /// Throws if the configuration names several places for the key: no other token can have a generated key.
+        private func refuseReplicas(_ configuration: GatewayConfiguration?) throws(CommandError) {
+            let declared = configuration?.keys.first { $0.keyID == keyID }
+            guard let declared, !declared.replicas.isEmpty else { return }
+            throw CommandError(
+                "A token generates a key that no other token can have, and \(declared.origin) names \(declared.uris.count) "
+                    + "places for \(keyID). Remove its replicas, or import one key into all of its places with keys import."
+            )
+        }
+
+        private func write(
+            _ made: ProvisionedKeyReport, _ placed: ProvisionedKey, _ target: ProvisioningTarget
+        ) async throws {
             if let publicKey { try DurableWrite.create(publicKey, placed.pem) }
             var request: String?
             if let subject {

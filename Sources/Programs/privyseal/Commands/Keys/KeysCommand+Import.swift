@@ -17,7 +17,10 @@ extension KeysCommand {
                   privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 --config gateway.yaml \\
                     --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
 
-                To continue an interrupted import, run the same command again.
+                Without --into, the key goes into all places that the configuration names for it: its uri and its \
+                replicas. Several places are one job, with one approval. To continue an interrupted import, run the same \
+                command again: it leaves out the places that it has finished.
+
                 The exit status is 0 if the key is in the token or the import was proposed, 1 if it is not, 64 if the \
                 command could not ask for confirmation, and 78 if the configuration is wrong.
                 """)
@@ -25,11 +28,17 @@ extension KeysCommand {
         @Argument(help: ArgumentHelp("The .p8 file.", valueName: "key.p8"), completion: .file())
         var file: String?
 
-        @Option(help: ArgumentHelp("A package from keys wrap, in place of the .p8.", valueName: "package"))
-        var wrapped: String?
+        @Option(
+            help: ArgumentHelp(
+                "A package from keys wrap, in place of the .p8; for several places one for each, in their order.",
+                valueName: "package"))
+        var wrapped: [String] = []
 
-        @Option(help: ArgumentHelp("The key's location: a pkcs11: URI as in the configuration.", valueName: "uri"))
-        var into: String
+        @Option(
+            help: ArgumentHelp(
+                "The key's location: a pkcs11: or awskms: URI as in the configuration; once for each place. Default: the places that "
+                    + "the configuration names for the key.", valueName: "uri"))
+        var into: [String] = []
 
         @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
         var keyID: String
@@ -52,7 +61,7 @@ extension KeysCommand {
         @OptionGroup var provisioning: ProvisioningOption
 
         func validate() throws {
-            guard (file == nil) != (wrapped == nil) else {
+            guard (file == nil) != wrapped.isEmpty else {
                 throw ValidationError("Give the .p8 file, or --wrapped PACKAGE.")
             }
             guard !allowsClear || file != nil else {
@@ -70,34 +79,45 @@ extension KeysCommand {
             LogSetup.bootstrapQuietly()
             _ = ProcessHardening.apply()
             let configuration = try provisioning.admin.loadConfiguration()
-            let target = try ProvisioningTarget(into, keyID: keyID, as: provisioning.user, configuration)
+            let targets = try ProvisioningTarget.all(
+                into, of: keyID, option: "--into", as: provisioning.user, configuration)
             let client = try await provisioning.admin.lifecycleClient(configuration)
             let issuerID = try await provisioning.issuerID(configuration, client)
-            let incoming = try await read()
-            let found = PublicKeyFingerprint(of: incoming.publicKey)
+            let incoming = try await read(count: targets.count)
+            let found = PublicKeyFingerprint(of: incoming[0].publicKey)
+            if let other = incoming.map({ PublicKeyFingerprint(of: $0.publicKey) }).first(where: { $0 != found }) {
+                throw CommandError("The packages hold different keys: the fingerprints are \(found) and \(other).")
+            }
             if let wanted = fingerprint.flatMap({ PublicKeyFingerprint($0) }), wanted != found {
                 throw CommandError("The key is another one: its fingerprint is \(found), not \(wanted).")
             }
             StandardError.print("The key \(keyID) has the fingerprint \(found).")
             let order = ProvisioningOrder(
-                .import, issuerID: issuerID, keyID: keyID, uri: "\(target.uri)", fingerprint: found, reason: reason)
-            let work = try await provisioning.perform(order, client, target) { location in
-                "It goes into the \(location.name) (serial \(location.serial), \(location.model))."
-            } work: { session, isResumed in
+                .import, issuerID: issuerID, keyID: keyID, uri: "\(targets[0].uri)",
+                replicas: targets.dropFirst().map { "\($0.uri)" }, fingerprint: found, reason: reason)
+            let work = try await provisioning.perform(order, client, targets) { locations in
+                let names = locations.map { "the \($0.name) (serial \($0.serial), \($0.model))" }
+                return "It goes into \(names.joined(separator: " and "))."
+            } work: { number, session, isResumed in
                 let placed = try await session.take(
-                    incoming, as: target.selector, isResumed: isResumed, allowsClear: allowsClear,
+                    incoming[number], as: targets[number].selector, isResumed: isResumed, allowsClear: allowsClear,
                     tell: { StandardError.print("  \($0)") })
                 return (placed, placed.reported(in: session.location))
             }
-            guard let work else { return }
+            guard let work, let report = ProvisionedKeyReport(work: work, targets) else { return }
             let isFileGone = disposeOfFile()
-            let report = ProvisionedKeyReport(work: work, uri: target.uri)
             provisioning.output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }
 
-        private func read() async throws -> IncomingKey {
-            if let file { return .plain(try await key.material(of: file)) }
-            return .wrapped(try KeyPackage(parsing: try KeyFileOption.transported(wrapped ?? "-")).key)
+        /// - Returns: the key for each place.
+        private func read(count: Int) async throws -> [IncomingKey] {
+            if let file { return [IncomingKey](repeating: .plain(try await key.material(of: file)), count: count) }
+            guard wrapped.count == count else {
+                throw CommandError(
+                    "There are \(wrapped.count) packages for \(count) places, and a package opens in one token only. Give one "
+                        + "--wrapped for each place, in the order of the places.")
+            }
+            return try wrapped.map { .wrapped(try KeyPackage(parsing: try KeyFileOption.transported($0)).key) }
         }
 
         /// - Returns: whether the file was destroyed; nil without a file.

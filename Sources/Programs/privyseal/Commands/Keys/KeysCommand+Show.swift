@@ -107,8 +107,18 @@ extension KeyLifecycleOverview {
         let complaints = keys.compactMap { _, key in
             key.complaint.map { "\(PlainText.of(key.life.keyID)): \(PlainText.of($0))" }
         }
-        return ([table.text] + dualControl + complaints + KeyWarnings(self).sentences).joined(separator: "\n")
+        let replicas = TextTable(
+            header: ["REPLICA OF", "FITNESS", "CUSTODY", "SERIAL", "WHERE"],
+            rows: keys.flatMap { _, key in
+                key.replicas.map { ([key.life.keyID] + $0.cells).map { PlainText.of($0) } }
+            })
+        let tables = replicas.rows.isEmpty ? [table.text] : [table.text, replicas.text]
+        return (tables + dualControl + complaints + KeyWarnings(self).sentences).joined(separator: "\n")
     }
+}
+
+extension KeyLifecycleOverview.Replica {
+    fileprivate var cells: [String] { [fitness, custody ?? "-", tokenSerial ?? "-", uri] }
 }
 
 extension KeyLifecycleOverview.Key {
@@ -119,10 +129,14 @@ extension KeyLifecycleOverview.Key {
             ("state", isRecorded ? "\(life.state.rawValue) since \(life.since.text)" : stateText),
             ("resumes as", life.suspendedFrom?.rawValue), ("retires at", life.retireAt?.text),
             ("fitness", isDeclared ? fitness : "not in the configuration"), ("because", complaint),
-            ("where", uri), ("custody", custody), ("provenance", life.provenance.rawValue),
+            ("where", replicas.isEmpty ? uri : nil), ("custody", custody), ("provenance", life.provenance.rawValue),
             ("fingerprint", life.fingerprint?.description),
         ]
-        return ([FactList.text(facts, width: 12), ""] + life.history.flatMap(Self.lines)).joined(separator: "\n")
+        let places = replicas.map { replica in
+            ("place", "\(replica.cells.joined(separator: ", "))" + (replica.complaint.map { ": \($0)" } ?? ""))
+        }
+        let list = FactList.text(facts + places, width: 12)
+        return ([list, ""] + life.history.flatMap(Self.lines)).joined(separator: "\n")
     }
 
     /// The history as a table.

@@ -61,7 +61,9 @@ extension KeysCommand {
                     --into 'pkcs11:token=appstore;object=wrapping-2026?module-path=…&pin-source=file:/run/pin'
                 """)
 
-        @Option(help: ArgumentHelp("The pair's location: a pkcs11: URI with object=.", valueName: "uri"))
+        @Option(
+            help: ArgumentHelp(
+                "The pair's location: a pkcs11: URI with object=, or the awskms: URI of the key.", valueName: "uri"))
         var into: String
 
         @Option(help: ArgumentHelp("A file for the public key; it must not exist yet.", valueName: "file"))

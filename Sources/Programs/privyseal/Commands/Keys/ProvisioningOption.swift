@@ -21,7 +21,7 @@ struct ProvisioningOption: ParsableArguments {
     func issuerID(_ configuration: GatewayConfiguration?, _ client: any KeyLifecycleClient) async throws -> String {
         if let issuer { return issuer }
         let all =
-            if let configuration { configuration.accounts.map(\.issuerID) } else {
+            if let configuration { configuration.accounts.map(\.issuerID) + configuration.keyedServices } else {
                 try await client.overview().accounts.map(\.issuerID)
             }
         guard all.count == 1 else {
@@ -31,185 +31,110 @@ struct ProvisioningOption: ParsableArguments {
         return all[0]
     }
 
-    /// Opens a session, asks for consent, and does the work between two messages to the register.
+    /// Opens a session at each place, asks for consent, and does the work at each place between two messages to the
+    /// register. It leaves out places at which an earlier run has finished the work.
     ///
     /// - Parameters:
-    ///   - intention: the sentence to consent to.
-    ///   - work: gets the session, and whether the job began in an earlier run and did not end.
+    ///   - targets: the places of the order, in order.
+    ///   - intention: the sentence to consent to; it gets the remaining places.
+    ///   - work: gets the number of the place, its session, and whether the job began in an earlier run and did not end.
     /// - Returns: nil if the job is only proposed.
     func perform<Product>(
-        _ order: ProvisioningOrder, _ client: any KeyLifecycleClient, _ target: ProvisioningTarget,
-        intention: (ProvisioningLocation) -> String,
-        work: (any ProvisioningSession, _ isResumed: Bool) async throws -> (Product, ProvisioningResult)
+        _ order: ProvisioningOrder, _ client: any KeyLifecycleClient, _ targets: [ProvisioningTarget],
+        intention: ([ProvisioningLocation]) -> String,
+        work: (Int, any ProvisioningSession, _ isResumed: Bool) async throws -> (Product, ProvisioningResult)
     ) async throws -> ProvisioningProduct<Product>? {
-        try await target.withSession { session in
-            try consent.require(intention(session.location))
-            guard let (job, isResumed) = try await begin(order, client) else { return nil }
-            let product: Product
-            let result: ProvisioningResult
-            do { (product, result) = try await work(session, isResumed) } catch {
-                let failure = ProvisioningResult(
-                    isSuccess: false, fingerprint: job.fingerprint, evidence: ["failure": "\(error)"])
-                _ = try? await client.finish(job.id, failure.shortened())
-                throw error
+        let open = try await client.overview().jobs.first {
+            $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
+        }
+        let finished = open?.finishedURIs ?? []
+        let remaining = targets.enumerated().filter { !finished.contains("\($0.element.uri)") }
+        for uri in finished { StandardError.print("An earlier run has finished the work at \(uri).") }
+        return try await Self.withSessions(remaining.map(\.element)[...]) { sessions -> ProvisioningProduct<Product>? in
+            try consent.require(intention(sessions.map(\.location)))
+            if let open {
+                StandardError.print(
+                    "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
             }
-            do {
-                let outcome = try await client.finish(job.id, result.shortened())
-                return ProvisioningProduct(product: product, job: job, outcome: outcome, location: session.location)
-            } catch {
-                throw CommandError(
-                    "The work on the token is done, but the register could not be updated: \(error) Run the same command "
-                        + "again; it finds the finished work.")
+            guard let job = try await begin(order, client) else { return nil }
+            var product = ProvisioningProduct<Product>(job: job)
+            for (place, session) in zip(remaining, sessions) {
+                let done = try await perform(
+                    job, client, session, at: targets.count > 1 ? "\(place.element.uri)" : nil
+                ) { try await work(place.offset, session, open != nil) }
+                product.add(done.product, at: place.offset, session.location, done.outcome)
             }
+            return product
+        }
+    }
+
+    private static func withSessions<Answer>(
+        _ targets: ArraySlice<ProvisioningTarget>, _ earlier: [any ProvisioningSession] = [],
+        _ body: ([any ProvisioningSession]) async throws -> Answer
+    ) async throws -> Answer {
+        guard let target = targets.first else { return try await body(earlier) }
+        return try await target.withSession { session in
+            try await withSessions(targets.dropFirst(), earlier + [session], body)
+        }
+    }
+
+    /// Does the work at one place, and reports its result.
+    ///
+    /// - Parameter uri: the place, for a job with several places.
+    private func perform<Product>(
+        _ job: ProvisioningJob, _ client: any KeyLifecycleClient, _ session: any ProvisioningSession, at uri: String?,
+        work: () async throws -> (Product, ProvisioningResult)
+    ) async throws -> (product: Product, outcome: KeyLifecycleAnswer) {
+        let product: Product
+        var result: ProvisioningResult
+        do { (product, result) = try await work() } catch {
+            var failure = ProvisioningResult(
+                isSuccess: false, fingerprint: job.fingerprint, evidence: ["failure": "\(error)"])
+            failure.uri = uri
+            _ = try? await client.finish(job.id, failure.shortened())
+            throw error
+        }
+        result.uri = uri
+        do { return (product, try await client.finish(job.id, result.shortened())) } catch {
+            throw CommandError(
+                "The work on the \(session.location.name) is done, and the same command finds it. But the register could "
+                    + "not be updated: \(error)")
         }
     }
 
     private func begin(
         _ order: ProvisioningOrder, _ client: any KeyLifecycleClient
-    ) async throws -> (ProvisioningJob, isResumed: Bool)? {
-        let open = try await client.overview().jobs.first {
-            $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
-        }
-        if let open {
-            StandardError.print(
-                "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
-        }
+    ) async throws -> ProvisioningJob? {
         let answer = try await client.begin(order)
-        if case .begun(let job) = answer { return (job, open != nil) }
+        if case .begun(let job) = answer { return job }
         output.show(answer, text: KeyAnswerText(gatewayOption: admin.gatewayOption).text(answer))
         return nil
     }
 }
 
-/// What a provisioning job has made or found.
+/// What a provisioning job has made or found in this run.
 struct ProvisioningProduct<Product> {
-    let product: Product
+    struct Place {
+        /// The number of the place in the order.
+        let number: Int
+        let product: Product
+        let location: ProvisioningLocation
+    }
+
     let job: ProvisioningJob
-    let outcome: KeyLifecycleAnswer
-    let location: ProvisioningLocation
-}
+    /// The places of this run, in order; those of earlier runs are left out.
+    private(set) var places: [Place] = []
+    /// The answer to the last report; nil before the first.
+    private(set) var outcome: KeyLifecycleAnswer?
 
-/// The backend in which keys are created and destroyed, named by a key's URI.
-struct ProvisioningTarget {
-    let uri: KeyURI
-    let selector: KeySelector
-    private let locator: KeyLocator
-    private let backend: any KeyProvisioning.Type
-    private let environment: KeyBackendEnvironment
-
-    /// - Parameters:
-    ///   - keyID: the key's name if the URI has none.
-    ///   - configuration: of the gateway, if the command has one.
-    init(
-        _ text: String, keyID: String? = nil, as user: TokenUserOption, _ configuration: GatewayConfiguration? = nil
-    ) throws {
-        var uri = try KeyURI(text)
-        guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
-        else {
-            let schemes = BuiltIns.keyBackends.filter { $0 is any KeyProvisioning.Type }.map { "\($0.scheme):" }
-            throw KeyError.invalidURI(
-                "it names no place on a token; keys are brought into \(schemes.joined(separator: ", ")) places only")
-        }
-        if let keyID { uri = try backend.uri(uri, naming: keyID) }
-        let address = try backend.address(of: uri)
-        var settings = configuration?.backends[backend.scheme] ?? PluginSettings(defaultsOf: backend.settings)
-        if let userType = user.userType { try settings.set("userType", to: .integer(userType)) }
-        self.uri = uri
-        self.backend = backend
-        (locator, selector) = (address.locator, address.selector)
-        environment = KeyBackendEnvironment(settings: settings, secrets: FileSecretSource())
+    init(job: ProvisioningJob) {
+        self.job = job
     }
 
-    func withSession<Answer>(_ body: (any ProvisioningSession) async throws -> Answer) async throws -> Answer {
-        let session = try await backend.provisioningSession(at: locator, in: environment)
-        return try await finally(session.close) { try await body(session) }
-    }
-
-    /// Opens the key as the gateway does.
-    func withKey<Answer>(_ body: (any SigningKey) async throws -> Answer) async throws -> Answer {
-        let opened: any KeyBackend = try await backend.open(locator, in: environment)
-        return try await finally(opened.close) { try await body(try await opened.key(selector)) }
-    }
-}
-
-/// The user that logs in to the token for a key command.
-struct TokenUserOption: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The user that logs in (CK_USER_TYPE), in place of the configuration's backends.pkcs11.userType; 1 is CKU_USER.",
-            valueName: "number"))
-    var userType: Int?
-}
-
-/// The result of an import or a generation.
-struct ProvisionedKeyReport {
-    let work: ProvisioningProduct<ProvisionedKey>
-    let uri: KeyURI
-
-    private var placed: ProvisionedKey { work.product }
-    private var fingerprint: PublicKeyFingerprint { PublicKeyFingerprint(of: placed.publicKey) }
-
-    /// Nil while the gateway has not seen the key.
-    private var state: KeyLifecycleState? {
-        if case .ended(let record) = work.outcome { record.state } else { nil }
-    }
-
-    /// Contains the URI with the location of the PIN, as the configuration does. It is for the person who gave the URI.
-    var text: String {
-        let keyID = work.job.keyID
-        let attributes = placed.attributes.map { "  \($0.name) \($0.value)" }.joined(separator: "\n")
-        let warnings = placed.warnings.map { "warning: \($0)\n" }.joined()
-        let place =
-            if let state { "in the \(work.location.name) and \(state.rawValue)" } else {
-                "in the \(work.location.name), which the gateway has not seen yet. The import or generation ends by itself "
-                    + "when it sees the key; for that, its configuration has to name a key on this token"
-            }
-        let file = placed.lacksPublicKey ? "\n    publicKeyFile: /etc/privyseal/\(keyID).pem" : ""
-        let appendix = placed.lacksPublicKey ? "\nThe public key, for publicKeyFile:\n\(placed.pem)" : ""
-        return """
-            The key \(keyID) is \(place). \(placed.summary)
-            \(attributes)
-            \(warnings)Next: put it into the configuration, below the account's keys, and reload the gateway.
-              - keyId: \(keyID)
-                uri: "\(uri.text)"
-                publicKey: "\(fingerprint)"\(file)
-            Then: privyseal keys activate \(keyID) --retire OLD --overlap 24h --reason "…"\(appendix)
-            """
-    }
-
-    func members(isFileDestroyed: Bool? = nil, publicKey: String? = nil, request: String? = nil) -> JSONMembers {
-        [
-            "outcome": state == nil ? "waiting" : "done",
-            "keyId": work.job.keyID,
-            "issuerId": work.job.issuerID,
-            "state": state,
-            "fingerprint": fingerprint,
-            "method": placed.method.rawValue,
-            "uri": uri.text,
-            "tokenSerial": work.location.serial,
-            "attributes": JSONMembers(placed.attributes.map { ($0.name, $0.value) }),
-            "warnings": placed.warnings,
-            "fileDestroyed": isFileDestroyed,
-            "publicKey": publicKey ?? (placed.lacksPublicKey ? placed.pem : nil),
-            "certificationRequest": request,
-        ]
-    }
-}
-
-extension ProvisionedKey {
-    var pem: String { PEM.text("PUBLIC KEY", Array(publicKey.derRepresentation)) }
-
-    /// For the register. If the token does not hold the public key, prints that first: without it the private key is
-    /// useless, and the register may refuse.
-    func reported(in location: ProvisioningLocation) -> ProvisioningResult {
-        var facts = location.evidence.merging(evidence) { _, own in own }
-        facts["method"] = method.rawValue
-        facts["proof"] = "signed"
-        for (name, value) in attributes { facts[name] = value }
-        let result = ProvisioningResult(
-            isSuccess: true, fingerprint: PublicKeyFingerprint(of: publicKey), evidence: facts)
-        guard lacksPublicKey else { return result }
-        StandardError.print("The public key, for publicKeyFile:\n\(pem)")
-        return result.with(publicKey)
+    mutating func add(
+        _ product: Product, at number: Int, _ location: ProvisioningLocation, _ outcome: KeyLifecycleAnswer
+    ) {
+        places.append(Place(number: number, product: product, location: location))
+        self.outcome = outcome
     }
 }

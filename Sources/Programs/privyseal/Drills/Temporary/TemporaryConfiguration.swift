@@ -6,6 +6,8 @@ struct TemporaryConfiguration: Sendable {
     struct Key: Sendable {
         let keyID: String
         var uri: String
+        /// Further places of the key.
+        var replicas: [String] = []
         var fingerprint: PublicKeyFingerprint
     }
 
@@ -46,7 +48,9 @@ struct TemporaryConfiguration: Sendable {
 
     private static func text(_ account: Account) -> String {
         let keys = account.keys.map { key in
-            "\n      - {keyId: \(key.keyID), uri: \"\(key.uri)\", publicKey: \"\(key.fingerprint)\"}"
+            let replicas = key.replicas.map { "\"\($0)\"" }.joined(separator: ", ")
+            return "\n      - {keyId: \(key.keyID), uri: \"\(key.uri)\", publicKey: \"\(key.fingerprint)\""
+                + (replicas.isEmpty ? "}" : ", replicas: [\(replicas)]}")
         }
         return """
               - issuerId: \(account.issuerID)

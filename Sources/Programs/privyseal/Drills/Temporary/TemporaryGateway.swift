@@ -1,4 +1,5 @@
 import ArgumentParser
+import Crypto
 import Foundation
 import Glibc
 import KeyDrills
@@ -21,9 +22,8 @@ final class TemporaryGateway: Sendable {
     let directory: String
     let tokens: TemporaryTokens
     let token: TemporaryTokens.Token
-    /// SoftHSM's directory of the token, and its place while the token is away.
-    private let tokenDirectory: String
-    private var awayDirectory: String { "\(directory)/unplugged" }
+    /// SoftHSM's directories of the tokens of the active key: the first is that of `token`.
+    private let tokenDirectories: [String]
     /// The staged key.
     let staged: TemporaryConfiguration.Key
     /// The token of the client that sends the load.
@@ -36,11 +36,13 @@ final class TemporaryGateway: Sendable {
     // MARK: Creation
 
     /// Creates tokens and keys, starts the gateway, waits until it is ready, and declares the staged key.
-    static func start() async throws -> TemporaryGateway {
+    ///
+    /// - Parameter hasReplica: whether the active key has a second token.
+    static func start(hasReplica: Bool = false) async throws -> TemporaryGateway {
         let directory = try makeDirectory()
         var started: TemporaryGateway?
         do {
-            let gateway = try await TemporaryGateway(in: directory)
+            let gateway = try await TemporaryGateway(in: directory, hasReplica: hasReplica)
             started = gateway
             try await gateway.launch()
             try await gateway.declare(gateway.staged)
@@ -65,12 +67,19 @@ final class TemporaryGateway: Sendable {
         return path
     }
 
-    private init(in directory: String) async throws {
+    private init(in directory: String, hasReplica: Bool) async throws {
         self.directory = directory
         tokens = try TemporaryTokens(in: "\(directory)/softhsm")
         token = try await tokens.makeToken("drill")
-        tokenDirectory = try tokens.onlyDirectory()
-        let active = try await tokens.makeKey("DRILLKEY01", on: token)
+        let first = try tokens.directories()
+        let active: TemporaryConfiguration.Key
+        if hasReplica {
+            let second = try await tokens.makeToken("drill-2", hasOwnModule: true)
+            active = try await Self.importKey("DRILLKEY01", in: directory, into: [token, second], tokens)
+        } else {
+            active = try await tokens.makeKey("DRILLKEY01", on: token)
+        }
+        tokenDirectories = first + (try tokens.directories()).filter { !first.contains($0) }
         staged = try await tokens.makeKey("DRILLKEY02", on: token)
         let everything = #"allow: [{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}]"#
         let clients = [
@@ -84,6 +93,16 @@ final class TemporaryGateway: Sendable {
         let account = TemporaryConfiguration.Account(
             issuerID: Self.issuerID, bundleID: Self.bundleID, hasDualControl: false, keys: [active])
         state = Mutex(State(configuration: .init(directory: directory, clients: clients, accounts: [account])))
+    }
+
+    /// Makes a key in a file, imports it into the tokens, and removes the file.
+    private static func importKey(
+        _ keyID: String, in directory: String, into all: [TemporaryTokens.Token], _ tokens: TemporaryTokens
+    ) async throws -> TemporaryConfiguration.Key {
+        let file = "\(directory)/AuthKey_\(keyID).p8"
+        try DurableWrite.create(file, P256.Signing.PrivateKey().pemRepresentation, mode: 0o600)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        return try await tokens.importKey(keyID, from: file, into: all)
     }
 
     private func launch() async throws {
@@ -167,10 +186,18 @@ final class TemporaryGateway: Sendable {
         try await tokens.makeKey(keyID, on: token)
     }
 
-    /// Moves the token's directory away, as if a person had removed the token.
-    func removeToken() throws { try FileManager.default.moveItem(atPath: tokenDirectory, toPath: awayDirectory) }
+    /// Moves a token's directory away, as if a person had removed the token.
+    ///
+    /// - Parameter number: of the token of the active key; 0 for `token`.
+    func removeToken(_ number: Int = 0) throws {
+        try FileManager.default.moveItem(atPath: tokenDirectories[number], toPath: awayDirectory(number))
+    }
 
-    func returnToken() throws { try FileManager.default.moveItem(atPath: awayDirectory, toPath: tokenDirectory) }
+    func returnToken(_ number: Int = 0) throws {
+        try FileManager.default.moveItem(atPath: awayDirectory(number), toPath: tokenDirectories[number])
+    }
+
+    private func awayDirectory(_ number: Int) -> String { "\(directory)/unplugged-\(number)" }
 
     // MARK: Ending
 

@@ -13,6 +13,8 @@ struct TemporaryTokens: Sendable {
         let label: String
         /// The file of the PIN, readable by its owner only.
         let pinFile: String
+        /// The library for the gateway.
+        let modulePath: String
     }
 
     /// The paths of SoftHSM's library on Debian, Fedora and others.
@@ -51,12 +53,14 @@ struct TemporaryTokens: Sendable {
     }
 
     func uri(_ token: Token, object: String) -> String {
-        "pkcs11:token=\(token.label);object=\(object)?module-path=\(modulePath)&pin-source=file:\(token.pinFile)"
+        "pkcs11:token=\(token.label);object=\(object)?module-path=\(token.modulePath)&pin-source=file:\(token.pinFile)"
     }
 
     // MARK: Creation
 
-    func makeToken(_ label: String) async throws -> Token {
+    /// - Parameter hasOwnModule: whether the gateway opens the token with a copy of the library. If two tokens of one
+    ///   library sign, the recovery of one of them interrupts the other.
+    func makeToken(_ label: String, hasOwnModule: Bool = false) async throws -> Token {
         let pinFile = "\(directory)/\(label).pin"
         let pin = Self.randomPIN()
         try DurableWrite.create(pinFile, String(decoding: pin, as: UTF8.self) + "\n", mode: 0o600)
@@ -71,15 +75,19 @@ struct TemporaryTokens: Sendable {
             try session.initializePIN(pin)
             try session.logout()
         }
-        return Token(label: label, pinFile: pinFile)
+        var path = modulePath
+        if hasOwnModule {
+            path = "\(directory)/\(label).so"
+            // A copy of a relative symbolic link would lead nowhere.
+            let library = URL(filePath: modulePath).resolvingSymlinksInPath().path
+            try FileManager.default.copyItem(atPath: library, toPath: path)
+        }
+        return Token(label: label, pinFile: pinFile, modulePath: path)
     }
 
-    /// SoftHSM's directory of the first token. Call it before a second one is made.
-    func onlyDirectory() throws -> String {
-        guard let name = try FileManager.default.contentsOfDirectory(atPath: tokensPath).first else {
-            throw DrillError("SoftHSM made no token in \(tokensPath).")
-        }
-        return "\(tokensPath)/\(name)"
+    /// SoftHSM's directories of tokens.
+    func directories() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: tokensPath).map { "\(tokensPath)/\($0)" }
     }
 
     // MARK: Keys
@@ -92,6 +100,26 @@ struct TemporaryTokens: Sendable {
             try await session.generate(as: target.selector, isResumed: false) { _ in }
         }
         return .init(keyID: keyID, uri: uri, fingerprint: PublicKeyFingerprint(of: made.publicKey))
+    }
+
+    /// Imports one key into several tokens, as `privyseal keys import` does.
+    ///
+    /// - Parameter file: the .p8 file.
+    func importKey(
+        _ keyID: String, from file: String, into tokens: [Token]
+    ) async throws -> TemporaryConfiguration.Key {
+        let material = try await KeyFileOption.parse([]).material(of: file)
+        let uris = tokens.map { uri($0, object: keyID) }
+        for uri in uris {
+            let target = try ProvisioningTarget(uri, as: try TokenUserOption.parse([]))
+            _ = try await target.withSession { session in
+                try await session.take(
+                    .plain(material), as: target.selector, isResumed: false, allowsClear: false, tell: { _ in })
+            }
+        }
+        return .init(
+            keyID: keyID, uri: uris[0], replicas: Array(uris.dropFirst()),
+            fingerprint: PublicKeyFingerprint(of: material.publicKey))
     }
 
     /// Destroys both halves of a pair.

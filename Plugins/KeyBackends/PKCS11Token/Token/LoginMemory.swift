@@ -1,0 +1,50 @@
+internal import PKCS11
+internal import SigningKit
+
+/// The logins of this process and of earlier ones with the secret of one file. The process may end during a login, and
+/// its successor must not send a wrong PIN again.
+struct LoginMemory: Sendable {
+    private let history: any LoginHistory
+    /// See `SecretSource.identity(of:)`.
+    private let secret: String
+
+    /// Attempts without a result after which a PIN that was never accepted is not sent again.
+    private static let unclearLimit = 3
+
+    /// Nil if the PIN has no file, or no history is kept.
+    init?(_ pinSource: String?, in environment: KeyBackendEnvironment) {
+        guard let history = environment.logins, let pinSource,
+            let secret = environment.secrets.identity(of: pinSource)
+        else { return nil }
+        (self.history, self.secret) = (history, secret)
+    }
+
+    /// - Parameter isOrdered: whether a person ordered this opening.
+    /// - Throws: `loginRefused` or `loginBlocked` if the PIN must not be sent.
+    func check(_ token: TokenInfo, isOrdered: Bool) throws(KeyError) {
+        guard let record = try history.record(of: attempt(token)) else { return }
+        switch record.state {
+        case .accepted, .unchecked: return
+        case .refused: throw Login.keyError(.wrong, token, "refused this PIN before")
+        case .unclear:
+            guard isOrdered else { throw Login.keyError(.unclear, token, "did not accept an earlier login") }
+        case .begun:
+            // The process ended during the call. CKF_USER_PIN_COUNT_LOW shows whether the token counted it.
+            if token.flags.contains(.userPINCountLow) {
+                throw .loginBlocked(
+                    "The token \(token.name) has counted a wrong PIN, and the process ended during the last login, so "
+                        + "the gateway does not log in. Check the PIN, save its file again, and reload.")
+            }
+            guard record.wasAccepted || isOrdered || record.unclearCount < Self.unclearLimit else {
+                throw Login.keyError(
+                    .unclear, token, "gave no result for \(record.unclearCount) logins: the process ended each time")
+            }
+        }
+    }
+
+    func note(_ state: LoginRecord.State, _ token: TokenInfo) throws(KeyError) {
+        try history.note(state, of: attempt(token))
+    }
+
+    private func attempt(_ token: TokenInfo) -> LoginAttempt { LoginAttempt(token: token.identity, secret: secret) }
+}

@@ -1,0 +1,92 @@
+import AuditKit
+import AuditLog
+import SigningKit
+import StrictJSON
+
+/// Tokens of services. A token that Apple wants in several requests is signed once and handed out to each caller.
+extension Dispatcher {
+    public func token(_ body: [UInt8], for request: ResolvedRequest) async throws(GatewayError) -> [UInt8] {
+        guard let service = request.service, service.profile.reuse != .never else {
+            return try await sign(body, for: request)
+        }
+        let prepared: PreparedRequest
+        do throws(GatewayError) { prepared = try self.prepared(body, for: request) } catch {
+            // `sign` counts its own refusals.
+            request.counters.note(error)
+            throw error
+        }
+        let slot = tokens.slot("\(service.identity)\n\(prepared.reuse())", at: grants.now())
+        let known = usable(slot.token, for: request)
+        let issued = if let known { known } else { try await newToken(body, for: request, in: slot) }
+        do throws(GatewayError) { try await recordHandOut(of: issued, to: request) } catch {
+            request.counters.note(error)
+            throw error
+        }
+        // `sign` counts its own answers.
+        if known != nil { request.counters.note(.success(issued.json)) }
+        // An administrator may have stopped the key meanwhile.
+        guard mayUse(issued.keyID, for: request) else { throw .noKeyInUse(app: request.app.bundleID) }
+        return issued.json
+    }
+
+    private func prepared(_ body: [UInt8], for request: ResolvedRequest) throws(GatewayError) -> PreparedRequest {
+        let document: JSONDocument
+        do { document = try JSONDocument(parsing: body) } catch { throw .request(.body(error)) }
+        let prepared = try request.feature.prepare(document.root)
+        do throws(Denial) { _ = try request.matchingRules.rule(for: prepared.subject) } catch {
+            throw .forbidden(error)
+        }
+        return prepared
+    }
+
+    /// Signs a token, unless another caller has got one while this one waited.
+    private func newToken(
+        _ body: [UInt8], for request: ResolvedRequest, in slot: ServiceTokenCache.Slot
+    ) async throws(GatewayError) -> IssuedToken {
+        try await slot.turn.pass { () async -> Result<IssuedToken, GatewayError> in
+            if let known = usable(slot.token, for: request) {
+                request.counters.note(.success(known.json))
+                return .success(known)
+            }
+            do throws(GatewayError) {
+                let json = try await sign(body, for: request)
+                guard let token = IssuedToken(json) else {
+                    throw .key(.failed("The answer is not a token."), keyID: request.key.settings.keyID)
+                }
+                slot.keep(token)
+                return .success(token)
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// The token, unless it is time for a new one, or its key was stopped. A token of a key that is no longer active stays
+    /// in use until then: APNs refuses a new token within 20 minutes.
+    private func usable(_ token: IssuedToken?, for request: ResolvedRequest) -> IssuedToken? {
+        guard let token else { return nil }
+        let now = grants.now().seconds
+        // A clock that was set back must not keep a token alive.
+        guard now < token.refreshAfter, now + ServiceLifetime.allowance >= token.issuedAt else { return nil }
+        return mayUse(token.keyID, for: request) ? token : nil
+    }
+
+    /// Whether the configuration still has the key, and its state lets it sign.
+    private func mayUse(_ keyID: String, for request: ResolvedRequest) -> Bool {
+        guard let app = request.activeKeyOf, let life = app.life else { return keyID == request.key.settings.keyID }
+        return app.key(keyID) != nil && life.key(keyID)?.state.signs == true
+    }
+
+    private func recordHandOut(of token: IssuedToken, to request: ResolvedRequest) async throws(GatewayError) {
+        guard let audit else { return }
+        if case .unwritable(let error) = audit.state {
+            audit.noteRefused()
+            throw .unrecorded(error)
+        }
+        let entry = audit.entry(
+            .handOut(
+                client: request.client.name, app: request.app.bundleID, feature: request.featureID, keyID: token.keyID,
+                digest: token.digest, requestID: request.identity.id))
+        do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
+    }
+}

@@ -1,0 +1,66 @@
+import Crypto
+import SigningKit
+import StrictJSON
+import Synchronization
+
+/// The tokens that Apple wants in several requests. Callers that come at the same time share one signature.
+///
+/// It outlives a reload. A restart empties it: a token is a secret, so it is not written to a disk.
+public final class ServiceTokenCache: Sendable {
+    /// One token, with a turn for those who want it.
+    final class Slot: Sendable {
+        /// Held during a signature.
+        let turn = AsyncMutex()
+        private let kept = Mutex<IssuedToken?>(nil)
+
+        var token: IssuedToken? { kept.withLock { $0 } }
+
+        func keep(_ token: IssuedToken) { kept.withLock { $0 = token } }
+    }
+
+    /// Callers choose scopes and origins, so the number of tokens has a limit. Above it, a token is not kept.
+    private static let most = 1000
+
+    private let slots = Mutex<[String: Slot]>([:])
+
+    public init() {}
+
+    func slot(_ name: String, at now: Timestamp) -> Slot {
+        slots.withLock { slots in
+            if let slot = slots[name] { return slot }
+            if slots.count >= Self.most {
+                slots = slots.filter { $1.turn.isTaken || $1.token.map { $0.refreshAfter > now.seconds } == true }
+            }
+            let slot = Slot()
+            if slots.count < Self.most { slots[name] = slot }
+            return slot
+        }
+    }
+}
+
+/// An answer with a service token, and what the gateway has to know about it.
+struct IssuedToken: Sendable {
+    /// The answer.
+    let json: [UInt8]
+    let keyID: String
+    /// In seconds since 1970.
+    let issuedAt: Int64
+    let refreshAfter: Int64
+    /// SHA-256 of the signing input, as in the entry of the signature.
+    let digest: SHA256Digest
+
+    /// Nil unless the answer is a service token.
+    init?(_ json: [UInt8]) {
+        guard let members = try? JSONDocument(parsing: json).root.anyObject(),
+            let token = try? members["token"]?.string(), let keyID = try? members["keyId"]?.string(),
+            let issuedAt = try? members["issuedAt"]?.integer(),
+            let refreshAfter = try? members["refreshAfter"]?.integer(),
+            let end = token.lastIndex(of: ".")
+        else { return nil }
+        self.json = json
+        self.keyID = keyID
+        self.issuedAt = issuedAt
+        self.refreshAfter = refreshAfter
+        digest = SHA256.hash(data: Array(token[..<end].utf8))
+    }
+}

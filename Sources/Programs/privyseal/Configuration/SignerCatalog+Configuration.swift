@@ -1,0 +1,62 @@
+import Foundation
+import GatewayConfiguration
+import SignerClient
+import Signing
+import SigningKit
+
+extension SignerCatalog {
+    /// - Parameter configuration: nil for a command without one.
+    init(_ configuration: GatewayConfiguration?) {
+        let secrets = FileSecretSource()
+        let locations = configuration?.keyLocations ?? []
+        var files: [KeyLocator: [String]] = [:]
+        for location in locations {
+            let locator = location.address.locator
+            let type = BuiltIns.keyBackends.first { $0.scheme == location.uri.scheme }
+            files[locator] = type?.secretSources(of: locator).compactMap { try? secrets.path(of: $0) }
+        }
+        self.init(
+            configuration?.signers ?? [], gatewayFiles: configuration?.privateFiles ?? [], secretFiles: files,
+            logins: LoginHistoryFile(directory: Self.stateDirectory(configuration)))
+    }
+
+    /// Of the audit log, of systemd's unit (systemd.exec(5)), of root, or of the user (XDG base directories).
+    private static func stateDirectory(_ configuration: GatewayConfiguration?) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let database = configuration?.audit?.database.path {
+            return URL(filePath: database).deletingLastPathComponent().path
+        }
+        if let directory = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(directory) }
+        if geteuid() == 0 { return "/var/lib/privyseal" }
+        return (environment["XDG_STATE_HOME"] ?? NSHomeDirectory() + "/.local/state") + "/privyseal"
+    }
+}
+
+extension GatewayConfiguration {
+    /// The files that no signer may read: the audit log with its key, and the keys of the listeners.
+    fileprivate var privateFiles: [String] {
+        var files = listeners.compactMap(\.tls?.key.path)
+        guard let audit else { return files }
+        let database = audit.database.path
+        let index = (database.hasSuffix(".db") ? String(database.dropLast(3)) : database) + ".index.db"
+        for file in [database, index] { files += ["", "-wal", "-shm", "-journal"].map { file + $0 } }
+        files += [audit.key.path, audit.checkpoints.file.path]
+        if let token = audit.checkpoints.tokenFile { files.append(token.path) }
+        return files
+    }
+
+    /// What a backend needs to open the location of a key.
+    func environment(of location: KeyLocation) -> KeyBackendEnvironment {
+        guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == location.uri.scheme }) else {
+            return KeyBackendEnvironment(settings: PluginSettings(defaultsOf: []), secrets: FileSecretSource())
+        }
+        return environment(of: type, location.address.locator)
+    }
+
+    func environment(of type: any KeyBackend.Type, _ locator: KeyLocator) -> KeyBackendEnvironment {
+        let signers = SignerCatalog(self)
+        return KeyBackendEnvironment(
+            settings: backends[type.scheme] ?? PluginSettings(defaultsOf: type.settings), secrets: FileSecretSource(),
+            signer: signers.settings(of: locator, in: type), logins: signers.logins)
+    }
+}

@@ -1,0 +1,67 @@
+import SigningKit
+import StrictJSON
+
+/// Checks the header of a service token.
+struct ServiceTokenHeader {
+    private(set) var keyID: String?
+    private(set) var findings: [Finding] = []
+
+    init(_ bytes: [UInt8], _ profile: ServiceProfile, teamID: String?) {
+        let header: JSONObject
+        do { header = try JSONDocument(parsing: bytes).root.anyObject() } catch {
+            findings.addUnreadable(error, .headerNotJSON, in: "header")
+            return
+        }
+        keyID = try? header["kid"]?.string()
+        let expected =
+            [ServiceTokenMember("alg", .string, fixed: "ES256"), ServiceTokenMember("kid", .string)] + profile.header
+        for member in expected { check(member, header[member.name], teamID) }
+        for name in header.names where !expected.map(\.name).containsExactly(name) {
+            if name == "typ" {
+                findings.add(
+                    .headerTypUndocumented, in: "typ",
+                    "The header has typ, which Apple does not document for \(profile.id).",
+                    severity: .warning)
+            } else {
+                findings.add(
+                    .headerMemberUnknown, in: name,
+                    "The header has a member \"\(name)\", which a token for \(profile.id) does not have.",
+                    cure: "Leave it out.")
+            }
+        }
+    }
+
+    private mutating func check(_ member: ServiceTokenMember, _ value: JSONValue?, _ teamID: String?) {
+        let name = member.name
+        guard let value else {
+            // Apple's libraries for App Store Connect work without it.
+            let severity: Finding.Severity = name == "typ" ? .warning : .error
+            return findings.add(
+                .headerMemberMissing, in: name, "The header has no member \"\(name)\".", severity: severity)
+        }
+        guard let text = try? value.string() else {
+            return findings.add(.headerMemberKind, in: name, "The header's \"\(name)\" is not a string.")
+        }
+        if let fixed = member.fixed, text != fixed {
+            let code: FindingCode = name == "alg" ? .headerAlg : name == "typ" ? .headerTyp : .claimValue
+            return findings.add(code, in: name, "The header's \(name) is \"\(text)\", not \"\(fixed)\".")
+        }
+        if text.isEmpty { return findings.add(.headerMemberMissing, in: name, "The header's \(name) is empty.") }
+        if name == "id", let teamID, !text.hasPrefix("\(teamID).") {
+            findings.add(
+                .identifierOther, in: "id",
+                "The header's id is \"\(text)\"; it must be the Team ID, a period and the service ID, as in "
+                    + "\(teamID).com.example.weather.")
+        }
+    }
+}
+
+extension [Finding] {
+    mutating func addUnreadable(_ error: any Error, _ code: FindingCode, in part: String) {
+        if let error = error as? JSONSyntaxError, case .duplicateMember(let name) = error.reason {
+            add(.memberTwice, in: name, "The \(part) has the member \"\(name)\" twice.")
+        } else {
+            add(code, in: part, "The \(part) cannot be read. \(error)")
+        }
+    }
+}

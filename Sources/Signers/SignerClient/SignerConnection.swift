@@ -1,0 +1,312 @@
+import Crypto
+import Glibc
+import NIOCore
+import NIOPosix
+import SignerProtocol
+import SigningKit
+import Synchronization
+
+/// Why a signer made no signature.
+enum SignerFailure: Error {
+    /// The signer answered with an error of the key.
+    case key(KeyError)
+    /// The signer process was lost before it answered, so that another process may sign.
+    case lost(KeyError)
+
+    var keyError: KeyError {
+        switch self {
+        case .key(let error), .lost(let error): error
+        }
+    }
+}
+
+/// A connection to a signer process. Digests that arrive while the event loop is busy leave in one write.
+final class SignerConnection: Sendable {
+    typealias Answer = Result<P256Signature, SignerFailure>
+
+    private struct Pending {
+        /// Nil after the caller was cancelled: the signer's answer is then dropped.
+        var caller: UnsafeContinuation<Answer, Never>?
+        let deadline: UInt64
+    }
+
+    private struct State {
+        var signatures: [UInt64: Pending] = [:]
+        var calls: [UInt64: CheckedContinuation<Result<SignerAnswer, KeyError>, Never>] = [:]
+        /// Records that have not been written yet.
+        var digests: [UInt8] = []
+        var isFlushScheduled = false
+        /// Why the connection has ended.
+        var end: KeyError?
+        /// Signatures that the signer has sent.
+        var received = 0
+        /// At the signer's last count: the signatures that it had made, less those that it had sent.
+        var unsent = 0
+    }
+
+    private let state = Mutex(State())
+    private let ids = Atomic<UInt64>(0)
+    private let channel: any Channel
+    let name: String
+    private let onEvent: @Sendable (SignerConnection.Event) -> Void
+
+    enum Event: Sendable {
+        case notice(SignerNotice)
+        case question(Numbered<SignerQuestion>)
+        /// `byItself`: the other end closed the connection.
+        case ended(KeyError, byItself: Bool)
+        /// The process is gone. The reason is a sentence.
+        case gone(String)
+    }
+
+    /// Signatures that may wait for a process. Backends have shorter queues of their own.
+    private static let limit = 8192
+    private static let watchInterval = TimeAmount.milliseconds(100)
+
+    private init(_ channel: any Channel, name: String, onEvent: @escaping @Sendable (Event) -> Void) {
+        self.channel = channel
+        self.name = name
+        self.onEvent = onEvent
+    }
+
+    /// - Parameter descriptor: a connected stream socket, which the connection owns.
+    static func make(
+        _ descriptor: Int32, name: String, onEvent: @escaping @Sendable (Event) -> Void
+    ) async throws(KeyError) -> SignerConnection {
+        do {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .withConnectedSocket(descriptor).get()
+            let connection = SignerConnection(channel, name: name, onEvent: onEvent)
+            try await channel.eventLoop.submit {
+                try channel.pipeline.syncOperations.addHandler(SignerFrameHandler(connection))
+                connection.watch()
+            }.get()
+            try await channel.setOption(.autoRead, value: true).get()
+            return connection
+        } catch {
+            throw .unavailable("The signer \(name) could not be connected: \(error).")
+        }
+    }
+
+    // MARK: Signatures
+
+    /// The number of digests without an answer.
+    var load: Int { state.withLock { $0.signatures.count } }
+
+    /// Signatures that the process has made for no digest of the gateway.
+    var unsent: Int { state.withLock { $0.unsent } }
+
+    var isOpen: Bool { state.withLock { $0.end == nil } }
+
+    /// - Parameter deadline: see `SignRequest.deadline`. After it, the process counts as hanging and is ended.
+    func sign(
+        _ digest: SHA256Digest, with key: UInt32, deadline: UInt64
+    ) async throws(SignerFailure) -> P256Signature {
+        let id = ids.wrappingAdd(1, ordering: .relaxed).newValue
+        let answer: Answer = await withTaskCancellationHandler {
+            await withUnsafeContinuation { caller in
+                submit(SignRequest(id: id, key: key, deadline: deadline, digest: digest), caller)
+            }
+        } onCancel: {
+            cancel(id)
+        }
+        return try answer.get()
+    }
+
+    private func submit(_ request: SignRequest, _ caller: UnsafeContinuation<Answer, Never>) {
+        var refusal: SignerFailure?
+        let mustFlush = state.withLock { state in
+            if let end = state.end {
+                refusal = .lost(end)
+            } else if state.signatures.count >= Self.limit {
+                refusal = .key(.busy)
+            }
+            guard refusal == nil else { return false }
+            state.signatures[request.id] = Pending(caller: caller, deadline: request.deadline)
+            SignRequest.append(request, to: &state.digests)
+            defer { state.isFlushScheduled = true }
+            return !state.isFlushScheduled
+        }
+        if let refusal { return caller.resume(returning: .failure(refusal)) }
+        if mustFlush { channel.eventLoop.execute { self.flush() } }
+        // A cancellation before `submit` found no caller; a later one finds it.
+        if Task.isCancelled { cancel(request.id) }
+    }
+
+    private func cancel(_ id: UInt64) {
+        let caller = state.withLock { $0.signatures[id]?.caller.take() }
+        // Its signature, if it comes, goes to no caller.
+        caller?.resume(returning: .failure(.key(.cancelled)))
+    }
+
+    private func flush() {
+        let digests = state.withLock { state in
+            defer {
+                state.digests.removeAll(keepingCapacity: true)
+                state.isFlushScheduled = false
+            }
+            return state.digests
+        }
+        if !digests.isEmpty { write(SignerFrame(.sign, digests).bytes) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        channel.writeAndFlush(channel.allocator.buffer(bytes: bytes), promise: nil)
+    }
+
+    // MARK: Calls
+
+    /// - Parameter timeout: after which the process is ended.
+    /// - Throws: the error of the signer, or `unavailable`.
+    func call(_ call: SignerCall, within timeout: Duration) async throws(KeyError) -> SignerAnswer {
+        let overdue = KeyError.unavailable("The signer \(name) did not answer within \(timeout); it was ended.")
+        let nanoseconds =
+            Int64(clamping: timeout.components.seconds) * 1_000_000_000
+            + timeout.components.attoseconds / 1_000_000_000
+        let watch = channel.eventLoop.scheduleTask(in: .nanoseconds(nanoseconds)) { self.end(overdue) }
+        defer { watch.cancel() }
+        let result: Result<SignerAnswer, KeyError> = await withCheckedContinuation { continuation in
+            let id = ids.wrappingAdd(1, ordering: .relaxed).newValue
+            let end = state.withLock { state in
+                if state.end == nil { state.calls[id] = continuation }
+                return state.end
+            }
+            if let end { return continuation.resume(returning: .failure(end)) }
+            write(SignerFrame.encoding(Numbered(id, call), as: .call).bytes)
+        }
+        return try result.get()
+    }
+
+    func reply(_ reply: Numbered<SignerReply>) { write(SignerFrame.encoding(reply, as: .reply).bytes) }
+
+    // MARK: Input
+
+    /// On the event loop.
+    func handle(_ frame: SignerFrame) throws(SignerProtocolError) {
+        switch frame.kind {
+        case .signatures: try deliver(try SignatureRecord.read(frame.payload))
+        case .refusals:
+            let refusals: [Numbered<KeyError>] = try frame.decode()
+            for refusal in refusals { try deliver(.failure(.key(refusal.message)), to: refusal.id) }
+        case .answer:
+            let answer: Numbered<SignerAnswer> = try frame.decode()
+            let caller = state.withLock { state in
+                if case .count(let made) = answer.message { state.unsent = made - state.received }
+                return state.calls.removeValue(forKey: answer.id)
+            }
+            guard let caller else {
+                throw SignerProtocolError("answered a call that it did not get")
+            }
+            caller.resume(returning: .success(answer.message))
+        case .notice: onEvent(.notice(try frame.decode()))
+        case .question: onEvent(.question(try frame.decode()))
+        case .call, .sign, .reply:
+            throw SignerProtocolError("sent a frame that only the gateway sends (\(frame.kind))")
+        }
+    }
+
+    private func deliver(_ records: [SignatureRecord]) throws(SignerProtocolError) {
+        let callers = try state.withLock { state throws(SignerProtocolError) in
+            state.received += records.count
+            var callers: [(UnsafeContinuation<Answer, Never>?, P256Signature)] = []
+            callers.reserveCapacity(records.count)
+            for record in records {
+                guard let pending = state.signatures.removeValue(forKey: record.id) else {
+                    // The callers that were found before would wait for ever.
+                    for (caller, signature) in callers { caller?.resume(returning: .success(signature)) }
+                    throw SignerProtocolError("sent a signature for which it got no digest")
+                }
+                callers.append((pending.caller, record.signature))
+            }
+            return callers
+        }
+        for (caller, signature) in callers { caller?.resume(returning: .success(signature)) }
+    }
+
+    private func deliver(_ answer: Answer, to id: UInt64) throws(SignerProtocolError) {
+        guard let pending = state.withLock({ $0.signatures.removeValue(forKey: id) }) else {
+            throw SignerProtocolError("refused a digest that it did not get")
+        }
+        pending.caller?.resume(returning: answer)
+    }
+
+    // MARK: End
+
+    /// Looks for digests whose deadline has passed. A call in a module cannot be stopped, so the process is ended.
+    private func watch() {
+        channel.eventLoop.assertInEventLoop()
+        channel.eventLoop.scheduleTask(in: Self.watchInterval) { [weak self] in
+            guard let self, isOpen else { return }
+            let now = MonotonicTime.nanoseconds()
+            if state.withLock({ $0.signatures.values.contains { $0.deadline <= now } }) {
+                end(.unavailable("The signer \(name) did not sign in time; it was ended."))
+            } else {
+                watch()
+            }
+        }
+    }
+
+    /// Ends the connection, and gives all callers this error. Only the first call has an effect.
+    func end(_ error: KeyError, byItself: Bool = false) {
+        let left = state.withLock {
+            state -> (signatures: [Pending], calls: [CheckedContinuation<Result<SignerAnswer, KeyError>, Never>])? in
+            guard state.end == nil else { return nil }
+            state.end = error
+            defer { (state.signatures, state.calls) = ([:], [:]) }
+            return (Array(state.signatures.values), Array(state.calls.values))
+        }
+        guard let left else { return }
+        channel.close(promise: nil)
+        onEvent(.ended(error, byItself: byItself))
+        for pending in left.signatures { pending.caller?.resume(returning: .failure(.lost(error))) }
+        for call in left.calls { call.resume(returning: .failure(error)) }
+    }
+}
+
+/// Splits the input of a connection into frames.
+private final class SignerFrameHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: SignerConnection
+    private var frames = SignerFrameReader()
+
+    init(_ connection: SignerConnection) {
+        self.connection = connection
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unwrapInboundIn(data).withUnsafeReadableBytes { frames.append($0) }
+        do throws(SignerProtocolError) {
+            while let frame = try frames.next() { try connection.handle(frame) }
+        } catch {
+            connection.end(.unavailable("The signer \(connection.name) \(error); it was ended."))
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        connection.end(.unavailable("The signer \(connection.name) has ended."), byItself: true)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        connection.end(
+            .unavailable("The connection to the signer \(connection.name) has failed: \(reason)."), byItself: true)
+    }
+}
+
+/// CLOCK_MONOTONIC, which all processes of a machine share.
+enum MonotonicTime {
+    static func nanoseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    }
+
+    /// The time after this duration.
+    static func after(_ duration: Duration) -> UInt64 {
+        let parts = duration.components
+        return nanoseconds() + UInt64(clamping: parts.seconds) * 1_000_000_000
+            + UInt64(clamping: parts.attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,199 @@
+import Crypto
+import Logging
+import NIOCore
+import NIOPosix
+import SignerProtocol
+import SigningKit
+import Synchronization
+
+/// A signer process, and what is open in it.
+final class SignerProcess: Sendable {
+    private struct State {
+        /// Why a key cannot be used in this process; nil for a usable one. A key without an entry was never opened here.
+        var keys: [UInt32: KeyError?] = [:]
+        var backends: Set<UInt32> = []
+        var isDraining = false
+        var isChecked = false
+    }
+
+    let connection: SignerConnection
+    private let end: ProcessEnd
+    let protection: SignerProtection
+    let begun = ContinuousClock.now
+    private let state = Mutex(State())
+
+    /// Loading the program and applying the sandbox take a few hundredths of a second.
+    private static let startTimeout = Duration.seconds(10)
+    /// How long a process may take to end by itself.
+    private static let endTimeout = Duration.seconds(2)
+
+    private init(_ connection: SignerConnection, _ protection: SignerProtection, _ end: ProcessEnd) {
+        self.connection = connection
+        self.protection = protection
+        self.end = end
+    }
+
+    /// Starts a process, or connects to one that runs on its own.
+    static func start(
+        _ settings: SignerSettings, onEvent: @escaping @Sendable (SignerConnection.Event) -> Void
+    ) async throws(KeyError) -> SignerProcess {
+        let (descriptor, launched) = try await SignerLauncher.shared.run {
+            () throws(KeyError) -> (Int32, LaunchedSigner?) in
+            if let path = settings.socket { return (try SignerSocketPeer.connect(to: path), nil) }
+            let launched = try LaunchedSigner.launch(withCloud: settings.name == "awskms")
+            return (launched.socket, launched)
+        }
+        if let launched { SignerMessages.log(launched.standardError, of: settings.name) }
+        let end = ProcessEnd()
+        let handle = { @Sendable (event: SignerConnection.Event) in
+            onEvent(event)
+            guard case .ended(let error, let byItself) = event else { return }
+            let tell = { @Sendable (reason: String) in
+                end.note(reason)
+                onEvent(.gone(reason))
+            }
+            guard let launched else { return tell(error.description) }
+            SignerLauncher.shared.enqueue {
+                let how = LaunchedSigner.end(launched.pid)
+                guard byItself, let how else { return tell(error.description) }
+                tell("The process of the signer \(settings.name) ended \(how).")
+            }
+        }
+        let connection: SignerConnection
+        do throws(KeyError) {
+            connection = try await SignerConnection.make(descriptor, name: settings.name, onEvent: handle)
+        } catch {
+            // It ended before it was connected.
+            if let launched { SignerLauncher.shared.enqueue { _ = LaunchedSigner.end(launched.pid) } }
+            throw error
+        }
+        let start = SignerCall.start(SignerStart(settings))
+        let answer: SignerAnswer
+        do throws(KeyError) { answer = try await connection.call(start, within: startTimeout) } catch {
+            throw .unavailable(await end.reason())
+        }
+        guard case .started(let protection) = answer else {
+            let error = KeyError.unavailable("The signer \(settings.name) did not start as the protocol requires.")
+            connection.end(error)
+            throw error
+        }
+        return SignerProcess(connection, protection, end)
+    }
+
+    var processID: Int32 { protection.pid }
+
+    var isUsable: Bool { connection.isOpen && !state.withLock { $0.isDraining } }
+
+    // MARK: What is open
+
+    /// - Returns: the sources of the secrets that the backend has read.
+    func open(_ call: OpenCall, within timeout: Duration) async throws(SignerOpenFailure) -> [String] {
+        let answer: SignerAnswer
+        do { answer = try await self.call(.open(call), within: timeout) } catch {
+            throw SignerOpenFailure(error: error, secrets: [])
+        }
+        switch answer {
+        case .opened(let secrets):
+            state.withLock { _ = $0.backends.insert(call.number) }
+            return secrets
+        case .failed(let error, let secrets): throw SignerOpenFailure(error: error, secrets: secrets)
+        default: throw SignerOpenFailure(error: unexpected(), secrets: [])
+        }
+    }
+
+    func find(_ call: KeyCall, within timeout: Duration) async throws(KeyError) -> FoundKeyAnswer {
+        do throws(KeyError) {
+            guard case .found(let found) = try await answer(.findKey(call), within: timeout) else { throw unexpected() }
+            state.withLock { $0.keys[call.key] = .some(nil) }
+            return found
+        } catch {
+            state.withLock { $0.keys[call.key] = error }
+            throw error
+        }
+    }
+
+    /// The key in this process is another one, or could not be proven.
+    func refuse(_ key: UInt32, _ error: KeyError) { state.withLock { $0.keys[key] = error } }
+
+    func has(backend: UInt32) -> Bool { state.withLock { $0.backends.contains(backend) } }
+
+    /// Whether the process can sign with the key.
+    func has(key: UInt32) -> Bool {
+        state.withLock { state in
+            if let known = state.keys[key] { known == nil } else { false }
+        }
+    }
+
+    /// Why the process cannot sign with the key; nil if it can, or if it never tried to find it.
+    func error(of key: UInt32) -> KeyError? { state.withLock { $0.keys[key] ?? nil } }
+
+    func close(backend: UInt32, within timeout: Duration) async {
+        state.withLock { _ = $0.backends.remove(backend) }
+        _ = try? await call(.close(backend: backend), within: timeout)
+    }
+
+    /// A call whose answer is no failure.
+    func answer(_ call: SignerCall, within timeout: Duration) async throws(KeyError) -> SignerAnswer {
+        let answer = try await self.call(call, within: timeout)
+        if case .failed(let error, _) = answer { throw error }
+        return answer
+    }
+
+    /// If the process ends meanwhile, the error says how it ended.
+    private func call(_ call: SignerCall, within timeout: Duration) async throws(KeyError) -> SignerAnswer {
+        do throws(KeyError) { return try await connection.call(call, within: timeout) } catch {
+            guard error != .closed else { throw error }
+            throw await reasonOfEnd() ?? error
+        }
+    }
+
+    func unexpected() -> KeyError {
+        let error = KeyError.unavailable("The signer \(connection.name) sent an answer to another call; it was ended.")
+        connection.end(error)
+        return error
+    }
+
+    /// - Returns: false if a check is in progress.
+    func beginHangCheck() -> Bool {
+        state.withLock { state in
+            defer { state.isChecked = true }
+            return !state.isChecked
+        }
+    }
+
+    func endHangCheck() { state.withLock { $0.isChecked = false } }
+
+    // MARK: End
+
+    /// Why the process has ended, for an error of a call to it; nil while it runs.
+    func reasonOfEnd() async -> KeyError? { connection.isOpen ? nil : .unavailable(await end.reason()) }
+
+    /// Lets the signatures in progress finish, closes the backends, and ends the process.
+    func drain(within timeout: Duration) async {
+        state.withLock { $0.isDraining = true }
+        for backend in state.withLock({ $0.backends }) { await close(backend: backend, within: timeout) }
+        connection.end(.closed)
+    }
+}
+
+/// Why a backend could not be opened, and the sources of the secrets that were read for it.
+struct SignerOpenFailure: Error {
+    let error: KeyError
+    let secrets: [String]
+}
+
+/// How a process ended, once it is known.
+private final class ProcessEnd: Sendable {
+    private let sentence = Mutex<String?>(nil)
+    private let isKnown = AsyncEvent()
+
+    func note(_ reason: String) {
+        sentence.withLock { $0 = $0 ?? reason }
+        isKnown.happen()
+    }
+
+    func reason() async -> String {
+        await isKnown.wait()
+        return sentence.withLock { $0 } ?? "The signer process has ended."
+    }
+}

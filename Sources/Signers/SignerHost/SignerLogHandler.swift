@@ -1,0 +1,28 @@
+public import Logging
+import SignerProtocol
+
+/// Sends log lines to the gateway, which writes them with its own.
+public struct SignerLogHandler: LogHandler {
+    private let label: String
+    private let socket: SignerSocket
+    public var metadata: Logger.Metadata = [:]
+    public var logLevel = Logger.Level.info
+
+    public init(label: String, _ socket: SignerSocket) {
+        self.label = label
+        self.socket = socket
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { _, own in own }
+        let line = SignerLogLine(
+            level: event.level.rawValue, label: label, message: event.message.description,
+            metadata: all.mapValues(\.description))
+        socket.send(SignerNotice.log(line), as: .notice)
+    }
+}

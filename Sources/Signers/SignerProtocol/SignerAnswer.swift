@@ -1,0 +1,77 @@
+public import Crypto
+public import SigningKit
+
+/// The answer to a `SignerCall`.
+public enum SignerAnswer: Codable, Sendable {
+    case done
+    case started(SignerProtection)
+    /// The sources of the secrets that the backend has read.
+    case opened(secrets: [String])
+    case found(FoundKeyAnswer)
+    case report(KeyBackendReport)
+    case inspection(KeyInspection)
+    case session(ProvisioningLocation, secrets: [String])
+    case provisioned(ProvisionedKey)
+    case wrappingKey(GeneratedWrappingKey)
+    case destroyed(DestroyedKey)
+    case count(Int)
+    /// The sources of the secrets that were read before the failure.
+    case failed(KeyError, secrets: [String])
+}
+
+/// How a signer process is protected.
+public struct SignerProtection: Codable, Hashable, Sendable {
+    public var pid: Int32
+    /// The user of the process.
+    public var uid: UInt32
+    /// The layers in force.
+    public var layers: [String]
+    /// The layers that are not in force, with the reasons.
+    public var missing: [String: String]
+    /// Sentences on what the layers do not protect.
+    public var limits: [String]
+
+    public init(pid: Int32, uid: UInt32, layers: [String], missing: [String: String], limits: [String] = []) {
+        self.limits = limits
+        self.pid = pid
+        self.uid = uid
+        self.layers = layers
+        self.missing = missing
+    }
+}
+
+public struct FoundKeyAnswer: Codable, Sendable {
+    /// X9.63, 65 bytes.
+    private let publicKey: [UInt8]
+    public let custody: KeyCustody
+    public let tokenSerial: String?
+    /// In milliseconds; nil if a proof counts until a signature fails.
+    private let proofInterval: Int64?
+    private let proofRetryInterval: Int64
+
+    public init(_ key: any SigningKey) {
+        publicKey = Array(key.publicKey.x963Representation)
+        custody = key.custody
+        tokenSerial = key.tokenSerial
+        proofInterval = key.proofSchedule.interval.map(Self.milliseconds)
+        proofRetryInterval = Self.milliseconds(key.proofSchedule.retryInterval)
+    }
+
+    /// - Throws: if it is no point on P-256.
+    public func key() throws(SignerProtocolError) -> P256.Signing.PublicKey {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
+            throw SignerProtocolError("sent a public key that is not on P-256")
+        }
+        return key
+    }
+
+    public var proofSchedule: ProofSchedule {
+        ProofSchedule(
+            interval: proofInterval.map { .milliseconds($0) }, retryInterval: .milliseconds(proofRetryInterval))
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        let parts = duration.components
+        return parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
+    }
+}

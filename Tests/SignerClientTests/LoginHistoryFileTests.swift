@@ -1,0 +1,62 @@
+import Foundation
+import SignerClient
+import SigningKit
+import Testing
+
+@Suite("The history of logins")
+final class LoginHistoryFileTests {
+    static let attempt = LoginAttempt(token: "m/t/1/a", secret: "1:2:3:4.5")
+
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "logins-\(UUID())").path
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    @Test("Another process sees a refused secret, and a changed file is another secret")
+    func refusal() throws {
+        let first = LoginHistoryFile(directory: directory)
+        #expect(try first.record(of: Self.attempt) == nil)
+        try first.note(.begun, of: Self.attempt)
+        try first.note(.refused, of: Self.attempt)
+        let second = LoginHistoryFile(directory: directory)
+        #expect(try second.record(of: Self.attempt)?.state == .refused)
+        #expect(try second.record(of: LoginAttempt(token: "m/t/1/a", secret: "1:9:3:4.5")) == nil)
+        #expect(try second.record(of: LoginAttempt(token: "m/t/2/a", secret: "1:2:3:4.5")) == nil)
+    }
+
+    @Test("Attempts without a result are counted until a clear one")
+    func unclear() throws {
+        let history = LoginHistoryFile(directory: directory)
+        for count in 1...3 {
+            try history.note(.begun, of: Self.attempt)
+            #expect(try history.record(of: Self.attempt)?.unclearCount == count)
+        }
+        try history.note(.accepted, of: Self.attempt)
+        #expect(try history.record(of: Self.attempt) == LoginRecord(state: .accepted, wasAccepted: true))
+        try history.note(.begun, of: Self.attempt)
+        #expect(
+            try history.record(of: Self.attempt)
+                == LoginRecord(state: .begun, wasAccepted: true, unclearCount: 1))
+    }
+
+    @Test("The file holds at most 256 entries, and other users cannot read it")
+    func limits() throws {
+        let history = LoginHistoryFile(directory: directory)
+        for number in 0..<300 {
+            try history.note(.accepted, of: LoginAttempt(token: "t", secret: "\(number)"))
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/logins.json")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let text = try String(contentsOfFile: directory + "/logins.json", encoding: .utf8)
+        #expect(text.components(separatedBy: "attempt").count - 1 == 256)
+        #expect(try LoginHistoryFile(directory: directory).record(of: LoginAttempt(token: "t", secret: "299")) != nil)
+    }
+
+    @Test("A damaged file permits no login")
+    func damage() throws {
+        let history = LoginHistoryFile(directory: directory)
+        try history.note(.accepted, of: Self.attempt)
+        try Data("[{".utf8).write(to: URL(filePath: directory + "/logins.json"))
+        #expect(throws: KeyError.self) { try history.record(of: Self.attempt) }
+        #expect(throws: KeyError.self) { try history.note(.begun, of: Self.attempt) }
+    }
+}

@@ -233,9 +233,16 @@ let package = Package(
                 lifecycle,
             ]),
         library(
+            "Gateway", "WorkloadIdentities",
+            [
+                "SigningKit", "StrictJSON", "JWS", "Encodings", crypto, cryptoExtras, logging, metrics, httpClient,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]),
+        library(
             "Gateway", "Signing",
             [
-                "AuditLog", "SigningKit", "AuditKit", "StrictJSON", "Encodings", crypto, logging, metrics, tracing,
+                "AuditLog", "WorkloadIdentities", "SigningKit", "AuditKit", "StrictJSON", "Encodings", crypto, logging,
+                metrics, tracing,
                 lifecycle,
             ]),
         library(
@@ -249,8 +256,8 @@ let package = Package(
         .target(
             name: "GatewayHTTP",
             dependencies: [
-                "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "AuditKit", "TransparencyLog",
-                "SigningKit", "StrictJSON", "Encodings", "TraceContext", "Yams",
+                "AuditLog", "Signing", "WorkloadIdentities", "KeyLifecycle", "GatewayConfiguration", "AuditKit",
+                "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", "TraceContext", "Yams",
                 hummingbird, nioCore, nioPosix, nioHTTP1, nioTLS, nioSSL, nioHTTPTypes, httpTypes, x509, asn1, crypto,
                 logging,
                 metrics, lifecycle,
@@ -297,7 +304,8 @@ let package = Package(
             features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
                 "SignerProtocol", "SignerHost", "SignerClient",
-                "AuditLog", "Signing", "KeyLifecycle", "PKCS11", "SignatureExplanation", "GatewayHTTP",
+                "AuditLog", "Signing", "WorkloadIdentities", "KeyLifecycle", "PKCS11", "SignatureExplanation",
+                "GatewayHTTP",
                 "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",
@@ -390,6 +398,9 @@ let package = Package(
         tests(
             "CrossBackendTests",
             keyBackends + ["Signing", "SigningKit", "SoftHSMTesting", crypto]),
+        tests(
+            "WorkloadIdentitiesTests",
+            ["WorkloadIdentities", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto, cryptoExtras]),
         tests("ArchitectureTests"),
         tests("TraceContextTests", ["TraceContext"]),
         tests("ReportPagesTests", ["ReportPages"]),

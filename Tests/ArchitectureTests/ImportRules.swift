@@ -66,7 +66,10 @@ enum ImportRules {
     private static let gateway: [Target] = [
         Target(
             "Sources/Gateway", "AuditLog", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
-        Target("Sources/Gateway", "Signing", ["AuditLog", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
+        Target("Sources/Gateway", "WorkloadIdentities", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
+        Target(
+            "Sources/Gateway", "Signing",
+            ["AuditLog", "WorkloadIdentities", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "KeyLifecycle",
             ["AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
@@ -74,9 +77,8 @@ enum ImportRules {
         Target(
             "Sources/Gateway", "GatewayHTTP",
             [
-                "AuditLog", "Signing", "KeyLifecycle", "GatewayConfiguration", "AuditKit", "TransparencyLog",
-                "SigningKit", "StrictJSON",
-                "Encodings", "TraceContext",
+                "AuditLog", "Signing", "WorkloadIdentities", "KeyLifecycle", "GatewayConfiguration", "AuditKit",
+                "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", "TraceContext",
             ]),
 
         Target("Sources/Signers", "SignerProtocol", ["SigningKit", "StrictJSON"]),
@@ -100,8 +102,9 @@ enum ImportRules {
             features + [
                 "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
                 "SignerProtocol", "SignerHost", "SignerClient",
-                "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "KeyLifecycle", "PKCS11",
-                "SignatureExplanation",
+                "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "WorkloadIdentities",
+                "KeyLifecycle",
+                "PKCS11", "SignatureExplanation",
                 "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),

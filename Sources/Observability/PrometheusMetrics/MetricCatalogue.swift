@@ -66,6 +66,9 @@ public enum MetricCatalogue {
             "Requests over a client's rate or daily quota."),
         MetricDescription(
             "privyseal_unauthenticated_total", .counter, by: ["listener"], "Requests of unknown clients."),
+        MetricDescription(
+            "privyseal_issuer_key_reads_total", .counter, by: ["issuer", "outcome"],
+            "Times that the keys of an issuer of workload identities were read, or could not be."),
         MetricDescription("privyseal_connections", .gauge, by: ["listener"], "Open connections."),
         MetricDescription("privyseal_body_bytes", .gauge, "Bytes of request bodies in flight."),
         MetricDescription(

@@ -62,6 +62,7 @@ extension GatewayConfiguration {
         }
         EnvironmentReader.read(environment, into: &configuration, findings)
         ListenerRules(configuration: configuration, findings: findings).check()
+        IssuerReferences(configuration: configuration, root: root, findings: findings).check()
         try findings.throwFaults()
         AccessWarnings(configuration: configuration, root: root, now: now ?? .now(), findings: findings).look()
         configuration.warnings = findings.listedWarnings

@@ -31,6 +31,10 @@ extension ClientSettings: SettingSection {
             members: CertificateSection.reference(of: CertificateSection()),
             outline: { .group("certificates", $0.map { .element($0.description, []) }) }),
         .list(
+            "identities", \.identities, of: "identity", .identity.once("the identity"), "JWTs of an issuer, see below",
+            members: IdentitySettings.reference(of: IdentitySettings()),
+            outline: { .group("identities", $0.map { .element($0.description, []) }) }),
+        .list(
             "uids", \.uids, of: "uid", .uid.once("the uid") { $0 },
             values: "a list of \(SettingKind<UInt32>.uid.values)",
             "users of processes on a Unix socket",
@@ -47,8 +51,8 @@ extension ClientSettings: SettingSection {
 
     /// Checks which settings are present, even if invalid, so that one mistake is one fault.
     func finish(_ given: GivenSettings, _ findings: Findings) {
-        if !["tokens", "certificates", "uids"].contains(where: given.isPresentOrMisspelt) {
-            findings.fault("has no credentials; give it tokens, certificates or uids", at: given.origin)
+        if !["tokens", "certificates", "identities", "uids"].contains(where: given.isPresentOrMisspelt) {
+            findings.fault("has no credentials; give it tokens, certificates, identities or uids", at: given.origin)
         }
         let mayAdministrate = isAdministrator || given.faulty.contains("administrator")
         if !given.isPresentOrMisspelt("allow"), !mayAdministrate {
@@ -113,6 +117,50 @@ private struct CertificateSection: SettingSection {
         findings.fault(
             "\(beginning); give exactly one of fingerprint, dnsName and uri in each element of the list",
             at: given.origin)
+    }
+}
+
+extension IdentitySettings: SettingSection {
+    fileprivate init() {
+        self.init(issuer: "", subject: "")
+    }
+
+    static let settings: [Setting<Self>] = [
+        .value(
+            "issuer", \.issuer, .name(such: "cluster"), missing: "the name of one of the issuers",
+            "the `name` of one of the `issuers`"),
+        .value(
+            "subject", \.subject, .pattern,
+            missing: "the claim sub of the caller, or a pattern, such as system:serviceaccount:shop:*",
+            "a pattern for the claim `sub`"),
+        .key(
+            "claims", values: "a mapping of claims and patterns", standard: "no further claim",
+            "further claims that the token must have, such as `ref: refs/heads/main`. Of an array, one element must match",
+            read: { $1.readClaims($0, $2) }),
+    ]
+
+    private static let mostClaims = 20
+
+    private mutating func readClaims(_ node: SettingNode, _ findings: Findings) -> Bool {
+        guard case .mapping(let entries) = node.content else {
+            node.refuse(as: .mapping, findings)
+            return false
+        }
+        guard (1...Self.mostClaims).contains(entries.count) else {
+            findings.fault("has \(entries.count) claims; give 1 to \(Self.mostClaims)", at: node.origin)
+            return false
+        }
+        claims = entries.compactMap { entry in
+            SettingKind.textPattern.read(entry.value, findings).map { RequiredClaim(name: entry.name, value: $0) }
+        }
+        return claims.count == entries.count
+    }
+}
+
+extension IdentitySettings: CustomStringConvertible {
+    /// Such as `cluster:system:serviceaccount:shop:web ref=refs/heads/main`.
+    public var description: String {
+        (["\(issuer):\(subject)"] + claims.map { "\($0.name)=\($0.value)" }.sorted()).joined(separator: " ")
     }
 }
 
@@ -211,6 +259,13 @@ extension Setting<RuleSettings> {
 }
 
 // MARK: Kinds of values
+
+extension SettingKind<IdentitySettings> {
+    fileprivate static var identity: Self {
+        let section = SettingKind<IdentitySettings>.section { _ in IdentitySettings() }
+        return Self(values: section.values, read: section.read, text: { $0.description })
+    }
+}
 
 extension SettingKind<Pattern> {
     fileprivate static var pattern: Self {

@@ -1,4 +1,4 @@
-/// Checks the `http:` and `https:` URLs (RFC 3986 §3) to which the gateway sends data.
+/// Checks the `http:` and `https:` URLs (RFC 3986 §3) with which the gateway exchanges data.
 struct EndpointURL: Sendable {
     /// For messages.
     let example: String
@@ -12,6 +12,9 @@ struct EndpointURL: Sendable {
     static let checkpoints = EndpointURL(
         example: "https://witness.example.com/checkpoints", path: "give the one that accepts checkpoints",
         needsTLS: true)
+    static let keySet = EndpointURL(
+        example: "https://issuer.example.com/.well-known/jwks.json", path: "give the one of the JWK set", needsTLS: true
+    )
 
     /// No message repeats the text: it may contain a password.
     fileprivate func checked(_ text: String) throws(InvalidValue) -> String {

@@ -34,7 +34,7 @@ extension GatewayConfiguration {
 
         static let settings: [Setting<Self>] = [
             .value(
-                "name", \.name, .serviceName.once("the service name"),
+                "name", \.name, .name(such: "push").once("the service name"),
                 missing: "a name for requests and rules, such as push",
                 "the name in `/v1/services/{name}/token` and in rules; unique"
             ).shown { _ in nil },
@@ -52,7 +52,7 @@ extension GatewayConfiguration {
                 "activeKey", \.activeKeyID, .assignedIdentifier, standard: "required with `keys`",
                 "the `keyId` of the key that signs, one of `keys`"),
             .optional(
-                "keysOf", \.keysOf, .serviceName,
+                "keysOf", \.keysOf, .name(such: "push"),
                 "the name of another service whose keys sign for this one, too. Both need the same kind of key"),
             .optional(
                 "lifetime", \.lifetime, .integer(1...15_777_000, unit: "s"), standard: "that of the profile",
@@ -169,16 +169,6 @@ extension SettingKind<String> {
     fileprivate static var profile: Self {
         Self(
             values: "a profile", read: { choose($0, among: $1.plugins.profiles.map(\.id), $1) }, text: { $0 })
-    }
-
-    /// A name in the path of requests.
-    fileprivate static var serviceName: Self {
-        .parsed("1 to 63 of `a-z0-9-`") { text throws(InvalidValue) in
-            try require(
-                text.hasOnlyLowercase(or: "-") && (1...63).contains(text.utf8.count) && !text.hasPrefix("-"),
-                "must be 1 to 63 lower-case letters, digits and hyphens, such as push")
-            return text
-        }
     }
 
     /// A text with inner spaces, such as `GET /v1/apps`.

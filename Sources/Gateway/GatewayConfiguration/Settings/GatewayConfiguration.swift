@@ -11,6 +11,8 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var allowsAnonymous = false
     /// Names and credentials are unique. May be empty; see `requireServable()`.
     public internal(set) var clients: [ClientSettings] = []
+    /// The issuers of the clients' identities. Names are unique.
+    public internal(set) var issuers: [Issuer] = []
     public internal(set) var limits = Limits()
     public internal(set) var tracing: Tracing?
     public internal(set) var audit: Audit?
@@ -70,6 +72,11 @@ extension GatewayConfiguration: SettingSection {
             "the clients that may request signatures",
             members: ClientSettings.reference(of: ClientSettings(.unknown)),
             outline: { .group("clients", $0.map { .element($0.name, $0.outline) }) }),
+        .list(
+            "issuers", \.issuers, of: "issuer", .section { Issuer(origin: $0) },
+            "the issuers of `clients[].identities`, see [workload identities](workload-identities.md)",
+            members: Issuer.reference(of: Issuer(origin: .unknown)),
+            outline: { .group("issuers", $0.map { .element($0.name, $0.outline) }) }),
         .section("limits", \.limits),
         .section("tracing", optional: \.tracing) { _ in Tracing() },
         .section("audit", optional: \.audit, Audit.init).read { $1.readAudit($0, $2) },

@@ -157,6 +157,16 @@ extension SettingKind<String> {
                 + Suggestion.list(words))
     }
 
+    /// A name of the operator for a service or an issuer. It can be a part of a path, and a metric label.
+    static func name(such example: String) -> Self {
+        .parsed("1 to 63 of `a-z0-9-`") { text throws(InvalidValue) in
+            try require(
+                text.hasOnlyLowercase(or: "-") && (1...63).contains(text.utf8.count) && !text.hasPrefix("-"),
+                "must be 1 to 63 lower-case letters, digits and hyphens, such as \(example)")
+            return text
+        }
+    }
+
     /// A text that is signed, or that selects what is signed: visible characters, no white space.
     static var identifier: Self {
         .parsed("text without white space") { text throws(InvalidValue) in

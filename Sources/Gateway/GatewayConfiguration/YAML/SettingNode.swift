@@ -55,10 +55,14 @@ struct SettingNode: Sendable {
 extension SettingNode {
     /// The elements of the list with this name in a mapping; empty if there is none.
     func elements(of name: String) -> [SettingNode] {
-        guard case .mapping(let entries) = content, let entry = entries.first(where: { $0.name == name }),
-            case .list(let elements) = entry.value.content
-        else { return [] }
+        guard case .list(let elements) = member(name)?.content else { return [] }
         return elements
+    }
+
+    /// The value with this name in a mapping; nil if there is none.
+    func member(_ name: String) -> SettingNode? {
+        guard case .mapping(let entries) = content else { return nil }
+        return entries.first { $0.name == name }?.value
     }
 }
 

@@ -56,12 +56,12 @@ public enum ReloadOutcome: Sendable {
 extension RequestScope {
     /// Admits administrators to the admin listener, and on a Unix socket root and the gateway's own user, which can read
     /// its memory and configuration anyway. If an administrator has such a uid, the request counts as that person's.
-    func requireAdministrator(_ request: Request, in snapshot: ConfigurationSnapshot) throws(Problem) {
+    func requireAdministrator(_ request: Request, in snapshot: ConfigurationSnapshot) async throws(Problem) {
         if let uid = connection.knownPeer.uid, uid == 0 || uid == geteuid(), request.headers[.authorization] == nil {
             let person = snapshot.clients.administrator(uid: uid) ?? .operator(uid: geteuid())
             return note { ($0.client, $0.administrator) = (person.name, person) }
         }
-        let client = try identify(request, in: snapshot)
+        let client = try await identify(request, in: snapshot)
         guard client.isAdministrator else {
             throw Problem(.forbidden, "The client \(client.name) is not an administrator.")
         }

@@ -163,7 +163,7 @@ public struct Routes: Sendable {
     private func answer(_ request: Request, _ scope: RequestScope, _ route: Route?) async -> Response {
         do {
             guard let route else { throw missing(request) }
-            if route.isForAdministrators { try scope.requireAdministrator(request, in: gateway.current) }
+            if route.isForAdministrators { try await scope.requireAdministrator(request, in: gateway.current) }
             return try await route.handler(request, scope)
         } catch {
             var problem = Self.problem(for: error)
@@ -176,7 +176,9 @@ public struct Routes: Sendable {
 
     // MARK: Refusals
 
-    private static let signingRoutes: Set = [SigningRoutes.single, SigningRoutes.batch, SigningRoutes.compatibility]
+    private static let signingRoutes: Set = [
+        SigningRoutes.single, SigningRoutes.batch, SigningRoutes.service, SigningRoutes.compatibility,
+    ]
 
     /// Records a refusal in the audit log: an entry for each signing request without a signature, and counts of refusals
     /// by authentication, authorization and limits. Other failed requests, such as unknown paths, are in the access log

@@ -10,7 +10,7 @@ extension SigningRoutes {
 
     @Sendable func compatibility(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let snapshot = gateway.current
-        let client = try scope.identify(request, in: snapshot)
+        let client = try await scope.identify(request, in: snapshot)
         let query = try QueryString(request.uri.query, allowing: Self.parameters)
         let values = try Self.parameters.map { name throws(Problem) in try query.required(name) }
         for (name, value) in zip(Self.parameters, values).dropFirst(2)

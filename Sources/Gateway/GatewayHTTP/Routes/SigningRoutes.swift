@@ -6,6 +6,7 @@ import Metrics
 import Signing
 import SigningKit
 import StrictJSON
+import WorkloadIdentities
 
 /// The routes that sign. Each authenticates its client, resolves the names in its path, charges the client's rate and
 /// quota, and only then reads the body.
@@ -21,7 +22,7 @@ struct SigningRoutes {
     /// `POST /v1/apps/{bundleId}/{feature}`: signs one JSON request of a feature.
     @Sendable func single(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let snapshot = gateway.current
-        let client = try scope.identify(request, in: snapshot)
+        let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, in: snapshot)
         try scope.admit(client, for: route, in: snapshot)
         let body = try await scope.body(of: request, in: registry)
@@ -32,7 +33,7 @@ struct SigningRoutes {
     /// for each, in the same order: a response or a problem.
     @Sendable func batch(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let snapshot = gateway.current
-        let client = try scope.identify(request, in: snapshot)
+        let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, in: snapshot)
         // Charge one request before reading the body, and the others when the body shows their number.
         try scope.admit(client, for: route, in: snapshot)
@@ -51,7 +52,7 @@ struct SigningRoutes {
     /// `POST /v1/services/{name}/token`: makes a token for a service of Apple.
     @Sendable func service(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let snapshot = gateway.current
-        let client = try scope.identify(request, in: snapshot)
+        let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, service: try scope.parameter("name"), in: snapshot)
         try scope.admit(client, for: route, in: snapshot)
         let body = try await scope.body(of: request, in: registry)
@@ -104,13 +105,19 @@ extension RequestScope {
     ///
     /// - Throws: the same problem for every cause, so that the caller learns nothing. The log has the cause at level
     ///   debug.
-    func identify(_ request: Request, in snapshot: ConfigurationSnapshot) throws(Problem) -> Client {
+    func identify(_ request: Request, in snapshot: ConfigurationSnapshot) async throws(Problem) -> Client {
         let peer = connection.knownPeer
         let now = Timestamp.now()
         do throws(UnauthenticatedReason) {
             if let certificate = peer.certificate, !certificate.isValid(at: now) { throw .certificateOutOfDate }
+            var token = Self.token(in: request)
+            var identity: WorkloadIdentity?
+            if let text = token, Self.mayBeJWT(text), !snapshot.issuers.isEmpty {
+                identity = try await Self.identity(of: text, in: snapshot, at: now)
+                token = nil
+            }
             let client = try snapshot.clients.identify(
-                bearerToken: Self.token(in: request), certificate: peer.certificate?.facts, uid: peer.uid, at: now)
+                bearerToken: token, identity: identity, certificate: peer.certificate?.facts, uid: peer.uid, at: now)
             note { $0.client = client.name }
             return client
         } catch {
@@ -126,6 +133,15 @@ extension RequestScope {
             problem.headers[.wwwAuthenticate] = #"Bearer realm="privyseal""#
             throw problem
         }
+    }
+
+    /// Whether the text begins like a JWT: `{"` in Base64url. No token of PrivySeal does.
+    private static func mayBeJWT(_ token: String) -> Bool { token.utf8.starts(with: "eyJ".utf8) }
+
+    private static func identity(
+        of token: String, in snapshot: ConfigurationSnapshot, at now: Timestamp
+    ) async throws(UnauthenticatedReason) -> WorkloadIdentity {
+        do { return try await snapshot.issuers.verify(token, at: now) } catch { throw .wrongIdentity(error) }
     }
 
     /// The text after `Bearer` (RFC 6750 §2.1), in any case (RFC 9110 §11.1). For another scheme it returns an empty

@@ -4,7 +4,7 @@
 public struct Administrator: Equatable, Sendable {
     /// The client's name, for audit entries.
     public let name: String
-    /// One digest for each token, certificate and uid of the client, in ascending order.
+    /// One digest for each token, certificate, identity and uid of the client, in ascending order.
     public let proofs: [String]
 
     /// A client with more proofs cannot take part in dual control: a proposal stores the proofs of two persons.
@@ -25,9 +25,13 @@ public struct Administrator: Equatable, Sendable {
             case .uri(let uri): Self.proof("uri:\(uri)")
             }
         }
+        let identities = settings.identities.map { identity in
+            let claims = identity.claims.map { "\n\($0.name)=\($0.value)" }.sorted().joined()
+            return Self.proof("identity:\(identity.issuer)\n\(identity.subject)\(claims)")
+        }
         self.init(
             name: settings.name,
-            proofs: settings.tokens.map { Self.proof("token:\($0.digest)") } + certificates
+            proofs: settings.tokens.map { Self.proof("token:\($0.digest)") } + certificates + identities
                 + settings.uids.map { Self.proof("uid:\($0)") })
     }
 

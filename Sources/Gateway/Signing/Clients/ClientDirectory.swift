@@ -1,4 +1,5 @@
 public import SigningKit
+public import WorkloadIdentities
 
 /// Finds the client to which a caller's credentials belong.
 public final class ClientDirectory: Sendable {
@@ -10,6 +11,7 @@ public final class ClientDirectory: Sendable {
     private let fingerprints: [Digest256: [Int]]
     private let dnsNames: [[UInt8]: [Int]]
     private let uris: [[UInt8]: [Int]]
+    private let identities: [(settings: IdentitySettings, client: Int)]
     private let uids: [UInt32: [Int]]
 
     /// Does not change `previous`, so a directory that is made for a check only can be discarded.
@@ -31,6 +33,9 @@ public final class ClientDirectory: Sendable {
         uris = Self.index(settings.clients) { client in
             client.certificates.compactMap { if case .uri(let uri) = $0 { Array(uri.utf8) } else { nil } }
         }
+        identities = settings.clients.enumerated().flatMap { index, client in
+            client.identities.map { ($0, index) }
+        }
         uids = Self.index(settings.clients) { $0.uids }
     }
 
@@ -42,16 +47,18 @@ public final class ClientDirectory: Sendable {
         return clients[owners[0]].administrator
     }
 
-    /// A wrong or expired token refuses the caller in spite of any other credential. A certificate or uid of no client is
-    /// ignored.
+    /// A wrong or expired token, and an identity of no client, refuse the caller in spite of any other credential. A
+    /// certificate or uid of no client is ignored.
     ///
     /// - Parameters:
     ///   - token: the text after `Bearer ` in the Authorization header (RFC 6750 §2.1); nil without one. Empty text is
     ///     wrong.
+    ///   - identity: what the bearer token proves if it is a JWT of an issuer; there is then no `token`.
     ///   - certificate: from the client's certificate, which TLS has verified under the configured roots.
     ///   - uid: of the peer process of a Unix socket (`SO_PEERCRED`, unix(7)).
     public func identify(
-        bearerToken token: String? = nil, certificate: CertificateFacts? = nil, uid: UInt32? = nil, at now: Timestamp
+        bearerToken token: String? = nil, identity: WorkloadIdentity? = nil, certificate: CertificateFacts? = nil,
+        uid: UInt32? = nil, at now: Timestamp
     ) throws(UnauthenticatedReason) -> Client {
         var proved: Int?
         if let token {
@@ -59,6 +66,11 @@ public final class ClientDirectory: Sendable {
                 entry.clients.first.map { clients[$0].name } ?? ""
             }
             try note(entry.clients, &proved)
+        }
+        if let identity {
+            let owners = identities.filter { $0.settings.matches(identity) }.map(\.client)
+            guard !owners.isEmpty else { throw .identityOfNoClient(issuer: identity.issuer) }
+            try note(owners, &proved)
         }
         if let certificate {
             try note(fingerprints[certificate.fingerprint], &proved)
@@ -175,6 +187,10 @@ public enum UnauthenticatedReason: Error, Equatable, Sendable {
     /// The token is well-formed, but belongs to no client.
     case unknownToken
     case expiredToken(client: String)
+    /// The JWT proves no identity.
+    case wrongIdentity(IdentityError)
+    /// The JWT is valid, but no client has its subject and claims.
+    case identityOfNoClient(issuer: String)
     /// The client's certificate has expired since the handshake, or is not valid yet.
     case certificateOutOfDate
     /// The credentials belong to two different clients.
@@ -188,6 +204,9 @@ extension UnauthenticatedReason: CustomStringConvertible {
         case .malformedToken(let error): "The token is malformed: \(error)."
         case .unknownToken: "The token is well-formed, but belongs to no client."
         case .expiredToken(let client): "The token of the client \(client) has expired."
+        case .wrongIdentity(let error): "\(error)"
+        case .identityOfNoClient(let issuer):
+            "The token of the issuer \(issuer) is valid, but no client has its subject and its claims."
         case .certificateOutOfDate: "The client's certificate is outside its period of validity."
         case .twoClients(let first, let second): "The credentials belong to two clients, \(first) and \(second)."
         }

@@ -1,4 +1,5 @@
 public import SigningKit
+import WorkloadIdentities
 
 /// The credentials and rights of a client. A request that no rule allows is denied.
 public struct ClientSettings: Sendable {
@@ -8,6 +9,7 @@ public struct ClientSettings: Sendable {
     public var isAdministrator: Bool
     public var tokens: [TokenSettings]
     public var certificates: [CertificateSettings]
+    public var identities: [IdentitySettings] = []
     /// The uids of peer processes of a Unix socket.
     public var uids: [UInt32]
     public var rules: [RuleSettings]
@@ -57,6 +59,37 @@ public enum CertificateSettings: Hashable, Sendable {
     case dnsName(String)
     /// One of its subject alternative names of type URI, compared by bytes, such as a SPIFFE ID.
     case uri(String)
+}
+
+/// What a JWT of an issuer must contain to prove the client.
+public struct IdentitySettings: Hashable, Sendable {
+    /// The name of the issuer.
+    public var issuer: String
+    /// For the claim `sub`.
+    public var subject: Pattern
+    /// Further claims that must match.
+    public var claims: [RequiredClaim]
+
+    public init(issuer: String, subject: Pattern, claims: [RequiredClaim] = []) {
+        self.issuer = issuer
+        self.subject = subject
+        self.claims = claims
+    }
+
+    func matches(_ identity: WorkloadIdentity) -> Bool {
+        issuer == identity.issuer && subject.matches(identity.subject)
+            && claims.allSatisfy { identity.hasClaim($0.name, matching: $0.value) }
+    }
+}
+
+public struct RequiredClaim: Hashable, Sendable {
+    public var name: String
+    public var value: Pattern
+
+    public init(name: String, value: Pattern) {
+        self.name = name
+        self.value = value
+    }
 }
 
 /// What a client may have signed. One rule must match all names in a request; rules do not add up.

@@ -1,4 +1,5 @@
 public import SigningKit
+public import WorkloadIdentities
 
 /// The settings of a gateway, read and checked, from any source.
 public struct GatewaySettings: Sendable {
@@ -7,6 +8,8 @@ public struct GatewaySettings: Sendable {
     /// By scheme. A backend without an entry has its defaults.
     public var backendSettings: [String: PluginSettings]
     public var clients: [ClientSettings]
+    /// The issuers of the clients' identities.
+    public var issuers: [IssuerSettings]
     /// The time between two proofs of an idle key.
     public var proofInterval: Duration
     /// Whether a caller without credentials has all rights. Only for listeners that no stranger can reach.
@@ -17,7 +20,7 @@ public struct GatewaySettings: Sendable {
     public init(
         accounts: [AccountSettings], verification: VerificationMode = .always,
         backendSettings: [String: PluginSettings] = [:], clients: [ClientSettings] = [],
-        allowsAnonymous: Bool = false,
+        issuers: [IssuerSettings] = [], allowsAnonymous: Bool = false,
         proofInterval: Duration = .seconds(10), signers: SignerCatalog? = nil
     ) {
         self.signers = signers
@@ -26,6 +29,7 @@ public struct GatewaySettings: Sendable {
         self.verification = verification
         self.backendSettings = backendSettings
         self.clients = clients
+        self.issuers = issuers
         self.allowsAnonymous = allowsAnonymous
     }
 }

@@ -3,12 +3,14 @@ public import AuditLog
 public import ServiceLifecycle
 public import SigningKit
 import Synchronization
+public import WorkloadIdentities
 
 /// Everything that one configuration serves. A request keeps the snapshot with which it began.
 public final class ConfigurationSnapshot: Sendable {
     public let ring: KeyRing
     public let dispatcher: Dispatcher
     public let clients: ClientDirectory
+    public let issuers: IssuerDirectory
     /// Nil for a gateway without an audit log.
     public let audit: SigningAudit?
     private let settings: GatewaySettings
@@ -32,14 +34,16 @@ public final class ConfigurationSnapshot: Sendable {
             settings, backends: backends, secrets: secrets, inheriting: predecessor?.ring, rejected: rejected,
             audit: audit)
         clients = ClientDirectory(settings, inheriting: predecessor?.clients)
+        issuers = IssuerDirectory(settings.issuers, inheriting: predecessor?.issuers)
         dispatcher = Dispatcher(
             settings, features: features, profiles: profiles, ring: ring, grants: grants,
             tokens: predecessor?.dispatcher.tokens ?? ServiceTokenCache(), audit: audit)
     }
 
-    /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
-    /// leave nothing in the register.
-    public func declareKeys() {
+    /// Declares the keys to the key states, and begins to read the keys of the issuers. Call it when the snapshot begins
+    /// to serve: a rejected configuration must leave nothing in the register.
+    public func beginServing() {
+        issuers.prepare()
         audit?.keyStates.declare(settings.accounts, clients: settings.clients, at: Timestamp.now())
     }
 }
@@ -73,7 +77,7 @@ public final class SnapshotHolder: Service {
     private static let timeout = Duration.seconds(60)
 
     public init(_ snapshot: ConfigurationSnapshot) {
-        snapshot.declareKeys()
+        snapshot.beginServing()
         self.snapshot = Mutex(snapshot)
         (retired, retire) = AsyncStream.makeStream()
     }
@@ -85,7 +89,7 @@ public final class SnapshotHolder: Service {
 
     /// Makes later requests use `successor`.
     public func replace(with successor: ConfigurationSnapshot) {
-        successor.declareKeys()
+        successor.beginServing()
         let retirement = snapshot.withLock { snapshot in
             defer { snapshot = successor }
             return Retirement(ring: snapshot.ring, successor: successor.ring, onRelease: snapshot.onRelease)

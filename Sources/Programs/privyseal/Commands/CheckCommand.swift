@@ -1,7 +1,9 @@
 import ArgumentParser
+import AuditKit
 import GatewayConfiguration
 import Signing
 import StrictJSON
+import WorkloadIdentities
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +15,8 @@ struct CheckCommand: AsyncParsableCommand {
             database. It shows differences between configuration and register, and unfinished work on tokens, each \
             with the action to take. The configuration declares keys, the register holds their states; see \
             docs/key-life.md.
-            The exit status is 0 if every key is fit to sign and nothing needs action, 1 if not, and 78 if the \
+            With issuers, it also reads the keys of each one.
+            The exit status is 0 if every key is fit to sign, every issuer has keys, and nothing needs action, 1 if not, and 78 if the \
             configuration is wrong. A proposal that waits for a second administrator is shown, and is not a fault.
             """)
 
@@ -24,9 +27,43 @@ struct CheckCommand: AsyncParsableCommand {
         let configuration = try config.load()
         let keys = await KeyInventory.take(configuration)
         let register = await KeyRegisterCheck.take(configuration, config.path)
+        let issuers = await IssuerCheck.take(configuration)
         output.show(
-            keys.members(with: register), text: ([keys.text] + register.sentences).joined(separator: "\n"))
-        guard keys.canAllSign, register.isFine else { throw ExitCode.failure }
+            keys.members(with: register, issuers),
+            text: ([keys.text] + register.sentences + issuers.sentences).joined(separator: "\n"))
+        guard keys.canAllSign, register.isFine, issuers.isFine else { throw ExitCode.failure }
+    }
+}
+
+/// What `privyseal check` reports on the issuers of workload identities.
+struct IssuerCheck {
+    let members: [JSONMembers]
+    let sentences: [String]
+    /// Whether every issuer has keys.
+    let isFine: Bool
+
+    /// Reads the keys of all issuers.
+    static func take(_ configuration: GatewayConfiguration) async -> IssuerCheck {
+        let issuers = IssuerDirectory(configuration.issuers.compactMap(IssuerSettings.init))
+        let results = await issuers.readKeys()
+        return IssuerCheck(
+            members: results.map { issuer, keys in
+                switch keys {
+                case .success(let keys): ["name": issuer.name, "keys": keys]
+                case .failure(let error): ["name": issuer.name, "reason": "\(error)"]
+                }
+            },
+            sentences: results.map { issuer, keys in
+                switch keys {
+                case .success(let keys):
+                    "The issuer \(issuer.name) has \(keys.count == 1 ? "the key" : "the keys") "
+                        + PlainText.of(keys.joined(separator: ", ")) + "."
+                case .failure(let error):
+                    "The keys of the issuer \(issuer.name) (\(issuer.origin)) could not be read: "
+                        + PlainText.of("\(error)") + "."
+                }
+            },
+            isFine: results.allSatisfy { (try? $0.keys.get()) != nil })
     }
 }
 

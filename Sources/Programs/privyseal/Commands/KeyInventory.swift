@@ -57,8 +57,11 @@ struct KeyInventory {
         ]
     }
 
-    /// - Parameter register: nil without the member.
-    func members(with register: KeyRegisterCheck? = nil) -> JSONMembers {
-        ["keys": members, "register": register?.document]
+    /// - Parameters:
+    ///   - register: nil without the member.
+    ///   - issuers: nil without the member, also if there are none.
+    func members(with register: KeyRegisterCheck? = nil, _ issuers: IssuerCheck? = nil) -> JSONMembers {
+        let issuers = issuers.flatMap { $0.members.isEmpty ? nil : $0.members }
+        return ["keys": members, "register": register?.document, "issuers": issuers]
     }
 }

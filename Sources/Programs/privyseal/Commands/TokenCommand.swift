@@ -57,7 +57,7 @@ struct TokenCommand: AsyncParsableCommand {
         let keyStates = KeyStateCache()
         let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
         let gateway = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
-        gateway.declareKeys()
+        gateway.beginServing()
         let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
         do {
             let answer = try await token(by: gateway, request)

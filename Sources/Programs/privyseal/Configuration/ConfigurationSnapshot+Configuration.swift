@@ -2,6 +2,7 @@ import Crypto
 import GatewayConfiguration
 import Signing
 import SigningKit
+import WorkloadIdentities
 
 /// Converts a configuration to the gateway's settings.
 extension GatewaySettings {
@@ -10,6 +11,7 @@ extension GatewaySettings {
             accounts: configuration.accounts.map(AccountSettings.init) + Self.accounts(of: configuration.services),
             verification: configuration.verification,
             backendSettings: configuration.backends, clients: configuration.clients,
+            issuers: configuration.issuers.compactMap(IssuerSettings.init),
             allowsAnonymous: configuration.allowsAnonymous, proofInterval: configuration.proofInterval,
             signers: SignerCatalog(configuration))
     }
@@ -52,6 +54,19 @@ extension ServiceSettings {
         self.init(
             name: service.name, profile: service.profile, identifiers: service.identifiers, choices: service.choices,
             lifetime: service.lifetime.map(Int64.init))
+    }
+}
+
+extension IssuerSettings {
+    /// - Returns: nil without `issuer` and `trustDomain`, which the configuration reader refuses.
+    init?(_ issuer: GatewayConfiguration.Issuer) {
+        let byIssuer = issuer.issuer.map(Sign.issuer)
+        guard let sign = byIssuer ?? issuer.trustDomain.map(Sign.trustDomain) else { return nil }
+        self.init(
+            name: issuer.name, sign: sign, audience: issuer.audience,
+            keys: issuer.keys.hasPrefix("/")
+                ? .file(issuer.keys) : .url(issuer.keys, trustRoots: issuer.trustRoots?.path),
+            refreshInterval: issuer.refreshInterval, maximumAge: issuer.maximumAge, origin: "\(issuer.origin)")
     }
 }
 

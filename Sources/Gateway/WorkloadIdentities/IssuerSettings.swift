@@ -1,0 +1,53 @@
+/// Who signs workload identities: a Kubernetes cluster, a SPIFFE trust domain, a cloud, or any OpenID Connect provider.
+public struct IssuerSettings: Sendable {
+    /// How a token shows that it comes from this issuer.
+    public enum Sign: Hashable, Sendable {
+        /// The claim `iss` is this text (RFC 7519 §4.1.1).
+        case issuer(String)
+        /// The claim `sub` is a SPIFFE ID of this trust domain (SPIFFE JWT-SVID §3). Such a token needs no `iss`.
+        case trustDomain(String)
+    }
+
+    /// The name by which clients refer to the issuer.
+    public var name: String
+    public var sign: Sign
+    /// One of the values of the claim `aud` (RFC 7519 §4.1.3).
+    public var audience: String
+    public var keys: KeySetLocation
+    /// The age at which the keys are read again, with the next request.
+    public var refreshInterval: Duration
+    /// The age at which the keys no longer prove anything.
+    public var maximumAge: Duration
+    /// Where the issuer is configured, such as `gateway.yaml:31: issuers[0]`.
+    public var origin: String
+
+    public init(
+        name: String, sign: Sign, audience: String, keys: KeySetLocation, refreshInterval: Duration = .seconds(300),
+        maximumAge: Duration = .seconds(3600), origin: String = ""
+    ) {
+        self.name = name
+        self.sign = sign
+        self.audience = audience
+        self.keys = keys
+        self.refreshInterval = refreshInterval
+        self.maximumAge = maximumAge
+        self.origin = origin
+    }
+
+    /// Whether both have the same keys. The verified tokens of one are then those of the other.
+    func isSame(as other: IssuerSettings) -> Bool {
+        sign == other.sign && audience == other.audience && keys == other.keys
+            && refreshInterval == other.refreshInterval && maximumAge == other.maximumAge
+    }
+}
+
+/// Where an issuer publishes its keys, as a JWK set (RFC 7517 §5).
+public enum KeySetLocation: Hashable, Sendable {
+    /// An absolute path.
+    case file(String)
+    /// A URL.
+    ///
+    /// - Parameter trustRoots: the path of a PEM file with the CAs that may sign the server's certificate; nil for those
+    ///   of the system.
+    case url(String, trustRoots: String?)
+}

@@ -1,0 +1,123 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Reads the text of a key set.
+protocol KeySetSource: Sendable {
+    func read() async throws(KeySetError) -> [UInt8]
+}
+
+extension KeySetLocation {
+    var source: any KeySetSource {
+        switch self {
+        case .file(let path): KeySetFile(path: path)
+        case .url(let url, let trustRoots): KeySetDownload(url: url, trustRoots: trustRoots)
+        }
+    }
+}
+
+struct KeySetFile: KeySetSource {
+    let path: String
+
+    func read() async throws(KeySetError) -> [UInt8] {
+        do {
+            // Opening a file can block, for example on a network file system.
+            return try await NIOThreadPool.singleton.runIfActive { try Self.read(path) }
+        } catch {
+            throw error as? KeySetError ?? .unreadable("\(path) was not read, because the gateway stops")
+        }
+    }
+
+    private static func read(_ path: String) throws(KeySetError) -> [UInt8] {
+        // O_NONBLOCK: opening a FIFO would wait for a writer (fifo(7)).
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while text.count <= KeySet.maximumLength {
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return text }
+            if count < 0, errno != EINTR { throw unreadable(path) }
+            text += chunk.prefix(max(count, 0))
+        }
+        throw .tooLarge
+    }
+
+    private static func unreadable(_ path: String) -> KeySetError {
+        .unreadable("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// One HTTP request, over a connection of its own: a key set is read once in some minutes.
+struct KeySetDownload: KeySetSource {
+    let url: String
+    let trustRoots: String?
+
+    /// From the name lookup to the last byte. A caller with a new key waits for it.
+    private static let timeout = Duration.seconds(5)
+
+    func read() async throws(KeySetError) -> [UInt8] {
+        do {
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                try await download(with: client)
+            }
+        } catch let error as KeySetError {
+            throw error
+        } catch is NIOTooManyBytesError {
+            throw .tooLarge
+        } catch {
+            throw .unreadable("\(url) did not answer: \(Self.reason(for: error))")
+        }
+    }
+
+    /// A redirection counts as a failure: it could lead to keys of somebody else.
+    private var configuration: HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let trustRoots { tls.trustRoots = .file(trustRoots) }
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: .seconds(3)),
+            decompression: .disabled)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // No header with a trace context leaves the gateway.
+        configuration.tracing.tracer = nil
+        return configuration
+    }
+
+    private func download(with client: HTTPClient) async throws -> [UInt8] {
+        try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask {
+                var request = HTTPClientRequest(url: url)
+                request.headers.add(name: "Accept", value: "application/json")
+                request.headers.add(name: "User-Agent", value: "privyseal")
+                let answer = try await client.execute(request, timeout: .seconds(5))
+                guard answer.status == .ok else {
+                    throw KeySetError.unreadable("\(url) answered with the status \(answer.status.code)")
+                }
+                return Array(try await answer.body.collect(upTo: KeySet.maximumLength).readableBytesView)
+            }
+            // The client's own timeout ends with the header.
+            group.addTask {
+                try await Task.sleep(for: Self.timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let text = try await group.next() ?? nil else {
+                throw KeySetError.unreadable("\(url) did not answer in \(Self.timeout.components.seconds) seconds")
+            }
+            return text
+        }
+    }
+
+    private static func reason(for error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError: error.shortDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        default: String("\(error)".unicodeScalars.prefix(200))
+        }
+    }
+}

@@ -40,7 +40,7 @@ struct PrivySeal: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, TokenCommand.self,
-            VerifyCommand.self,
+            TokensCommand.self, VerifyCommand.self,
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
             AuditCommand.self, ComplianceCommand.self, OpenAPICommand.self, SignersCommand.self, SignerCommand.self,
         ]

@@ -36,6 +36,7 @@ class TokenGateway(KeyService):
 listeners:
   public: {{address: "127.0.0.1:0"}}
   admin: {{address: "unix:{self.directory}/admin.sock"}}
+  metrics: {{address: "127.0.0.1:0"}}
 drainDelay: 0
 audit: {{database: {self.database}}}
 services: {json.dumps(self.services)}

@@ -134,6 +134,9 @@ def test_every_command_of_privyseal_exists_with_its_options(block, program):
             command = program
             while words and (found := [each for each in command.get("subcommands", []) if each["commandName"] == words[0]]):
                 command, words = found[0], words[1:]
+            default = [each for each in command.get("subcommands", []) if each["commandName"] == command.get("defaultSubcommand")]
+            if words and default and not words[0].startswith("-"):
+                command = default[0]
             assert not command.get("subcommands") or not words or words[0].startswith("-"), f"no command {words[0]}"
             known = {
                 ("--" if name["kind"] == "long" else "-") + name["name"]

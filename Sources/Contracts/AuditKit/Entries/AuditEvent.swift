@@ -27,20 +27,22 @@ extension AuditEvent {
     ///   - tokenSerial: the serial number of the token that signed; nil for a key in a file.
     ///   - user: a keyed hash, see `UserHash`; nil if the request names no user.
     ///   - digest: SHA-256 of the signing input.
+    ///   - expires: the end of a long-lived token, see `LongLivedToken`; nil for everything else.
     ///   - item: position in a batch, from 0; nil for a single request.
     ///   - keyMicroseconds: from the call of the key to the verified signature.
     ///   - requestMicroseconds: from the request's arrival to the creation of this event.
     public static func signature(
         client: String, app: String, feature: String, keyID: String, fingerprint: [UInt8], tokenSerial: String?,
-        subject: OfferSubject, user: [UInt8]?, digest: SHA256Digest, nonce: Nonce, requestID: String, item: Int?,
+        subject: OfferSubject, user: [UInt8]?, digest: SHA256Digest, expires: Timestamp? = nil, nonce: Nonce,
+        requestID: String, item: Int?,
         keyMicroseconds: Int, requestMicroseconds: Int
     ) -> AuditEvent {
         let took = ["key": keyMicroseconds, "request": requestMicroseconds]
         return AuditEvent(
             "signature",
             [
-                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "feature": feature,
-                "fingerprint": UnescapedText(fingerprint), "item": item, "key": keyID,
+                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "expires": expires,
+                "feature": feature, "fingerprint": UnescapedText(fingerprint), "item": item, "key": keyID,
                 "nonce": UnescapedText(nonce.text), "offers": subject.offers, "products": subject.products,
                 "requestId": requestID, "tokenSerial": tokenSerial, "took": took,
                 "user": user.map { UnescapedText($0) },
@@ -53,14 +55,16 @@ extension AuditEvent {
     ///   - app: the path of the service, such as `services/push`, as in the entry of the signature.
     ///   - feature: the profile.
     ///   - digest: SHA-256 of the signing input, as in the entry of the signature.
+    ///   - expires: as in the entry of the signature.
     public static func handOut(
-        client: String, app: String, feature: String, keyID: String, digest: SHA256Digest, requestID: String
+        client: String, app: String, feature: String, keyID: String, digest: SHA256Digest, expires: Timestamp? = nil,
+        requestID: String
     ) -> AuditEvent {
         AuditEvent(
             "handout",
             [
-                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "feature": feature,
-                "key": keyID, "requestId": requestID,
+                "app": app, "client": client, "digest": UnescapedText(base64: Array(digest)), "expires": expires,
+                "feature": feature, "key": keyID, "requestId": requestID,
             ])
     }
 

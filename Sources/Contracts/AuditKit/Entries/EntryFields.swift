@@ -54,6 +54,7 @@ public struct EntryFields: Sendable {
         case .product: texts("products")
         case .offer: texts("offers")
         case .outcome: outcomes
+        case .lifetime: text("expires") == nil ? [] : [LongLivedToken.term]
         case .client, .app, .feature, .key, .requestID, .kind, .user: list(term.rawValue)
         }
     }

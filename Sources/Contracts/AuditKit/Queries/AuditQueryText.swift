@@ -48,6 +48,11 @@ public struct AuditQueryText: Hashable, Sendable {
                 "\"\(PlainText.of(kind))\" is not a kind of entry: give one of "
                     + "\(AuditEvent.kinds.joined(separator: ", ")).")
         }
+        if let lifetime = terms[.lifetime], lifetime != LongLivedToken.term {
+            throw AuditQueryError(
+                "lifetime",
+                "\"\(PlainText.of(lifetime))\" is not a lifetime: give \(LongLivedToken.term), or leave it out.")
+        }
         query.terms = terms
         return query
     }

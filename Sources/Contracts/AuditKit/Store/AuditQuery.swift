@@ -33,4 +33,6 @@ public enum AuditTerm: String, CaseIterable, Hashable, Sendable {
     case kind
     /// The keyed hash of `UserHash`.
     case user
+    /// `long` for a token that was valid for a day or longer.
+    case lifetime
 }

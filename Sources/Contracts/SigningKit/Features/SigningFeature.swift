@@ -62,11 +62,16 @@ public struct OfferSubject: Hashable, Sendable {
 public struct Draft<Output: Sendable>: Sendable {
     /// The bytes whose SHA-256 is signed.
     public let signingInput: [UInt8]
+    /// When what is signed ceases to be valid; nil if it does not say so.
+    public let expires: Timestamp?
     /// Makes the response from the signature. It cannot fail.
     public let makeAnswer: @Sendable (P256Signature) -> Output
 
-    public init(signingInput: [UInt8], makeAnswer: @escaping @Sendable (P256Signature) -> Output) {
+    public init(
+        signingInput: [UInt8], expires: Timestamp? = nil, makeAnswer: @escaping @Sendable (P256Signature) -> Output
+    ) {
         self.signingInput = signingInput
+        self.expires = expires
         self.makeAnswer = makeAnswer
     }
 }

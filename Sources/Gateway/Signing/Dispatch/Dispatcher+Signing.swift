@@ -116,7 +116,8 @@ extension Dispatcher {
                         client: request.client.name, app: request.app.bundleID, feature: request.featureID,
                         keyID: selected.key.identity.keyID, fingerprint: signed.fingerprint,
                         tokenSerial: signed.tokenSerial, subject: prepared.subject,
-                        user: prepared.subject.user.map(audit.hash), digest: digest, nonce: grant.nonce,
+                        user: prepared.subject.user.map(audit.hash), digest: digest,
+                        expires: LongLivedToken.end(draft.expires, issuedAt: grant.issuedAt), nonce: grant.nonce,
                         requestID: request.identity.id, item: item.index, keyMicroseconds: took.microseconds,
                         requestMicroseconds: (.now - request.identity.begun).microseconds))
             }

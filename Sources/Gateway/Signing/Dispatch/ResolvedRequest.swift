@@ -122,7 +122,7 @@ public struct ServedFeature: Sendable {
             }
             return PreparedRequest(subject: feature.subject(of: input)) { grant throws(FeatureError) in
                 let draft = try feature.compose(input, for: grant)
-                return Draft(signingInput: draft.signingInput) {
+                return Draft(signingInput: draft.signingInput, expires: draft.expires) {
                     draft.makeAnswer($0).jsonBytes(capacity: 1024)
                 }
             }

@@ -86,7 +86,8 @@ extension Dispatcher {
         let entry = audit.entry(
             .handOut(
                 client: request.client.name, app: request.app.bundleID, feature: request.featureID, keyID: token.keyID,
-                digest: token.digest, requestID: request.identity.id))
+                digest: token.digest, expires: LongLivedToken.end(token.expires, issuedAt: grants.now()),
+                requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
     }
 }

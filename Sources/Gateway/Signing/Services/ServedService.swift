@@ -52,7 +52,9 @@ extension ServedFeature {
                     identifiers: service.identifiers, keyID: grant.app.keyID, issuedAt: grant.issuedAt,
                     nonce: grant.nonce, choices: request.choices, lifetime: request.lifetime)
                 let draft = try profile.compose(order)
-                return Draft(signingInput: draft.signingInput) { draft.makeAnswer($0).jsonBytes(capacity: 1024) }
+                return Draft(signingInput: draft.signingInput, expires: draft.expires) {
+                    draft.makeAnswer($0).jsonBytes(capacity: 1024)
+                }
             }
         }
     }

@@ -46,6 +46,7 @@ struct IssuedToken: Sendable {
     /// In seconds since 1970.
     let issuedAt: Int64
     let refreshAfter: Int64
+    let expires: Timestamp
     /// SHA-256 of the signing input, as in the entry of the signature.
     let digest: SHA256Digest
 
@@ -55,12 +56,14 @@ struct IssuedToken: Sendable {
             let token = try? members["token"]?.string(), let keyID = try? members["keyId"]?.string(),
             let issuedAt = try? members["issuedAt"]?.integer(),
             let refreshAfter = try? members["refreshAfter"]?.integer(),
+            let expiresAt = try? members["expiresAt"]?.integer(),
             let end = token.lastIndex(of: ".")
         else { return nil }
         self.json = json
         self.keyID = keyID
         self.issuedAt = issuedAt
         self.refreshAfter = refreshAfter
+        expires = Timestamp(milliseconds: 0).later(by: expiresAt)
         digest = SHA256.hash(data: Array(token[..<end].utf8))
     }
 }

@@ -13,6 +13,9 @@ import StrictJSON
 protocol KeyLifecycleClient: Sendable {
     func overview() async throws -> KeyLifecycleOverview
 
+    /// The long-lived tokens of a key that are still valid, from the audit log.
+    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken]
+
     /// - Parameters:
     ///   - path: the route of the admin listener, and the body for it.
     ///   - service: the same, for the service in this process.
@@ -83,6 +86,21 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
         try decode(try await client.ask(.GET, "/v1/keys", accept: "application/json"), of: "/v1/keys")
     }
 
+    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
+        let key = PercentEncoding.encode(keyID, .init(kept: "-_~"))
+        let text = try await client.ask(
+            .GET, "/v1/audit/entries?lifetime=long&since=184d&limit=1000&key=\(key)", accept: "application/json")
+        let now = Timestamp.now()
+        let entries = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
+            .required("entries") { value throws(JSONReadError) in try value.elements() }
+        return entries.compactMap { element in
+            guard let members = try? element.anyObject(), let index = try? members["index"]?.integer(),
+                let body = members["entry"]?.rawBytes
+            else { return nil }
+            return LongLivedToken(StoredEntry(index: Int(index), body: Array(body), mark: 0))
+        }.filter { $0.expires > now }.sorted { $0.expires < $1.expires }
+    }
+
     func ask<Answer: Decodable & Sendable>(
         _ path: String, _ body: any Encodable, _ service: LifecycleCall<Answer>
     ) async throws -> Answer {
@@ -124,6 +142,12 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             registers = try reader.registers()
         }
         return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: Timestamp.now())
+    }
+
+    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
+        let reader = try BuiltIns.auditStore.read(at: settings.database.path)
+        defer { reader.close() }
+        return try reader.longLivedTokens(at: .now(), keyID: keyID)
     }
 
     func ask<Answer: Decodable & Sendable>(

@@ -79,12 +79,15 @@ struct GatewayService {
                 manager.noteOne()
             }
         }
+        let tokenWatch = configuration.audit.map {
+            LongLivedTokenWatch(reading: ConfiguredAuditReading($0), prometheus: prometheus)
+        }
         GaugeCollector(gateway: gateway, registry: registry, listeners: listeners, clock: clock, prometheus: prometheus)
             .start()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
         let inner: [(any Service)?] = [
             audit, gateway, monitor, clock, keys, tracing, TLSWatcher(listeners.identities, registry: registry),
-            reloader, manager,
+            reloader, manager, tokenWatch,
         ]
         try await run(inner.compactMap(\.self) + servers + [drain])
     }

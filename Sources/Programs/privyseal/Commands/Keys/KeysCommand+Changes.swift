@@ -214,6 +214,41 @@ struct KeyChangeOption: ParsableArguments {
     func make(_ order: KeyChangeOrder, _ client: any KeyLifecycleClient) async throws {
         let answer = try await client.change(order)
         output.show(answer, text: KeyAnswerText(gatewayOption: target.gatewayOption, watch: order.watch).text(answer))
+        guard case .done(let records) = answer else { return }
+        for record in records where record.state.endsUse { await Self.reportTokens(of: record.keyID, client) }
+    }
+
+    /// Says on standard error which tokens of a key are still valid, although it signs no more.
+    private static func reportTokens(of keyID: String, _ client: any KeyLifecycleClient) async {
+        let key = PlainText.of(keyID)
+        do {
+            let tokens = try await client.longLivedTokens(of: keyID)
+            guard !tokens.isEmpty else { return }
+            let count = tokens.count == 1 ? "1 long-lived token" : "\(tokens.count) long-lived tokens"
+            let now = Timestamp.now()
+            StandardError.print(
+                (["\(count) of \(key) stay valid at Apple until they expire, or until the key is revoked there:"]
+                    + tokens.prefix(Self.longestList).map { "  " + $0.sentence(at: now) }
+                    + (tokens.count > Self.longestList
+                        ? ["  … privyseal tokens list --key \(key) shows all of them."] : []))
+                    .joined(separator: "\n"))
+        } catch {
+            StandardError.print(
+                "The tokens of \(key) that are still valid could not be listed: \(error) Use privyseal tokens list --key \(key)."
+            )
+        }
+    }
+
+    private static let longestList = 20
+}
+
+extension KeyLifecycleState {
+    /// Whether the key signs nothing that names no key any more, and does not return by itself.
+    fileprivate var endsUse: Bool {
+        switch self {
+        case .retiring, .retired, .compromised: true
+        case .staged, .active, .suspended, .destroyed: false
+        }
     }
 }
 

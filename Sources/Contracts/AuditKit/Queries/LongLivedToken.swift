@@ -1,0 +1,72 @@
+public import SigningKit
+
+/// A token for a service of Apple that is valid for a day or longer, as its entries show it. Such a token outlives the
+/// request, and perhaps its key: people paste it into other systems.
+public struct LongLivedToken: Sendable {
+    /// The index of the entry.
+    public let entry: Int
+    /// `signature` for its first holder, `handout` for each further one.
+    public let kind: String
+    public let client: String
+    /// The path of the service, such as `services/login`.
+    public let app: String
+    /// The profile.
+    public let feature: String
+    public let keyID: String
+    public let issuedAt: Timestamp
+    public let expires: Timestamp
+
+    /// In seconds.
+    public static let minimumLifetime: Int64 = 86_400
+    /// In seconds. Apple accepts no token that is valid for longer than six months.
+    static let maximumLifetime: Int64 = 184 * 86_400
+    /// The value of `AuditTerm.lifetime`.
+    static let term = "long"
+
+    /// For an entry: the end of a token if it is long-lived, otherwise nil.
+    public static func end(_ expires: Timestamp?, issuedAt: Timestamp) -> Timestamp? {
+        expires.flatMap { $0 >= issuedAt.later(by: minimumLifetime - ServiceLifetime.allowance) ? $0 : nil }
+    }
+
+    /// Nil unless the entry is about such a token.
+    public init?(_ entry: StoredEntry) {
+        guard let fields = EntryFields(entry.body), let kind = fields.kind, let client = fields.text("client"),
+            let app = fields.text("app"), let feature = fields.text("feature"), let keyID = fields.text("key"),
+            let issuedAt = fields.time,
+            let expires = fields.text("expires").flatMap({ Timestamp(rfc3339: Array($0.utf8)) })
+        else { return nil }
+        self.entry = entry.index
+        self.kind = kind
+        self.client = client
+        self.app = app
+        self.feature = feature
+        self.keyID = keyID
+        self.issuedAt = issuedAt
+        self.expires = expires
+    }
+
+    /// Finds the entries of tokens that may be valid at a time.
+    public static func query(at now: Timestamp, keyID: String? = nil) -> AuditQuery {
+        var query = AuditQuery()
+        query.since = now.later(by: -maximumLifetime)
+        query.terms = [.lifetime: term]
+        query.terms[.key] = keyID
+        return query
+    }
+}
+
+extension AuditReader {
+    /// The long-lived tokens that are valid at a time, those that expire first at the beginning.
+    ///
+    /// - Parameter limit: of the latest ones.
+    public func longLivedTokens(
+        at now: Timestamp, keyID: String? = nil, limit: Int = 10_000
+    ) throws(AuditStoreError) -> [LongLivedToken] {
+        var tokens: [LongLivedToken] = []
+        try search(LongLivedToken.query(at: now, keyID: keyID)) { (entry) throws(AuditStoreError) in
+            if let token = LongLivedToken(entry), token.expires > now { tokens.append(token) }
+            return tokens.count < limit
+        }
+        return tokens.sorted { ($0.expires, $0.entry) < ($1.expires, $1.entry) }
+    }
+}

@@ -29,7 +29,8 @@ extension ServiceProfile {
                 header: Self.json([alg, TokenMember("kid", .keyID)] + header, order, written),
                 payload: Self.json(claims, order, written))
             let refreshAfter = Self.refreshAfter(reuse, now, written)
-            return Draft(signingInput: signingInput) { signature in
+            let expires = Timestamp(milliseconds: 0).later(by: written.expiresAt)
+            return Draft(signingInput: signingInput, expires: expires) { signature in
                 ServiceToken(
                     CompactJWS.serialized(signingInput, signature: signature.rawRepresentation.span),
                     keyID: order.keyID, issuedAt: written.issuedAt, expiresAt: written.expiresAt,

@@ -18,6 +18,7 @@ import urllib.request
 
 from bench_against import Against, Peers
 from bench_keys import ManyKeys, Rotation
+from bench_services import Services
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODULE = "/usr/lib/softhsm/libsofthsm2.so"
@@ -114,6 +115,7 @@ class Bench:
         figures += self.around()
         figures += self.audit()
         figures += self.keys()
+        figures += self.services()
         figures += self.time_to_ready()
         return figures + self.memory()
 
@@ -219,6 +221,9 @@ accounts:
         took = ManyKeys(self, self.token_uri, count).report()
         name = f"compliance report over {count} keys: 10 s"
         return figures + [figure(name, took * 1000, "ms", 10_000, 10 / took, 1)]
+
+    def services(self):
+        return Services(self, sys.modules[__name__]).measure()
 
     def another_key(self):
         path = self.place / "second.p8"
@@ -560,7 +565,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print an array of figures instead of a table")
-    parser.add_argument("--only", choices=["audit", "keys"], help="measure this part alone")
+    parser.add_argument("--only", choices=["audit", "keys", "services"], help="measure this part alone")
     parser.add_argument(
         "--against", type=pathlib.Path, metavar="DIRECTORY", help="compare with the release build in this checkout, and nothing else"
     )
@@ -577,7 +582,7 @@ def main():
         if options.peers:
             figures += Peers(bench, tools).measure()
         if not figures:
-            parts = {"audit": bench.audit, "keys": bench.keys, None: bench.everything}
+            parts = {"audit": bench.audit, "keys": bench.keys, "services": bench.services, None: bench.everything}
             figures = parts[options.only]()
     if options.json:
         print(json.dumps(figures, indent=1))

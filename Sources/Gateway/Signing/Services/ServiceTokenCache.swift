@@ -50,6 +50,9 @@ struct IssuedToken: Sendable {
     /// SHA-256 of the signing input, as in the entry of the signature.
     let digest: SHA256Digest
 
+    /// The time of `issuedAt`.
+    var issued: Timestamp { Timestamp(milliseconds: 0).later(by: issuedAt) }
+
     /// Nil unless the answer is a service token.
     init?(_ json: [UInt8]) {
         guard let members = try? JSONDocument(parsing: json).root.anyObject(),

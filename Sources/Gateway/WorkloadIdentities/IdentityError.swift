@@ -55,7 +55,7 @@ extension KeySetError: CustomStringConvertible {
         switch self {
         case .unreadable(let reason): reason
         case .tooLarge: "the key set has more than \(KeySet.maximumLength) bytes"
-        case .notAKeySet(let reason): "the text is not a JWK set: \(reason)"
+        case .notAKeySet(let reason): "the text is not a JWK set (\(reason))"
         case .noUsableKey: "the key set has no key for ES256, RS256 or EdDSA"
         }
     }

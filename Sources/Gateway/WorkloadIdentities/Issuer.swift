@@ -63,8 +63,8 @@ final class Issuer: Sendable {
         }
         let (keys, key) = try await key(for: header.keyID, algorithm, at: clock)
         guard key.verifies(token.signature, of: token.signingInput) else { throw .wrongSignature(issuer: name) }
-        let identity = WorkloadIdentity(claims, issuer: name)
-        keys.remember(identity, of: digest, at: now)
+        let identity = WorkloadIdentity(token, issuer: name)
+        keys.remember(identity, of: digest, length: token.signingInput.count + token.signature.count, at: now)
         return identity
     }
 
@@ -90,7 +90,8 @@ final class Issuer: Sendable {
         func named(_ keys: KeySet) -> [VerificationKey] {
             keys.keys.filter { $0.keyID?.hasSameBytes(as: keyID) ?? false }
         }
-        if named(keys).isEmpty { keys = await newerKeys(than: keys, at: clock) }
+        // A read in progress may have begun before the issuer had the key. Then a second one follows.
+        for _ in 0..<2 where named(keys).isEmpty { keys = await newerKeys(than: keys, at: clock) }
         let candidates = named(keys)
         guard !candidates.isEmpty else { throw .unknownKey(issuer: settings.name) }
         guard let key = candidates.first(where: { $0.algorithm == algorithm }) else {
@@ -183,7 +184,8 @@ final class Issuer: Sendable {
             case .success(let (keys, text)):
                 state.known = (keys, text, clock)
                 state.failure = nil
-            case .failure(let error): state.failure = (clock, error)
+            // A read can take as long as the pause after it.
+            case .failure(let error): state.failure = (max(clock, .now), error)
             }
             return result.map(\.0)
         }

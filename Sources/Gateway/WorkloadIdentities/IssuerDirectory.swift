@@ -8,7 +8,7 @@ public final class IssuerDirectory: Sendable {
     /// - Parameter previous: the directory before this one. Issuers with the same settings keep their keys.
     public init(_ settings: [IssuerSettings], inheriting previous: IssuerDirectory? = nil) {
         issuers = settings.map { settings in
-            previous?.issuers.first { $0.settings.name == settings.name && $0.settings.isSame(as: settings) }
+            previous?.issuers.first { $0.settings.isSame(as: settings) }
                 ?? Issuer(settings)
         }
     }
@@ -42,6 +42,7 @@ public final class IssuerDirectory: Sendable {
     ///
     /// - Returns: for each issuer, the algorithm and the ID of each of its keys, such as `ES256 k1`.
     public func readKeys() async -> [(issuer: IssuerSettings, keys: Result<[String], KeySetError>)] {
+        prepare()
         var results: [(issuer: IssuerSettings, keys: Result<[String], KeySetError>)] = []
         for issuer in issuers {
             let keys = await issuer.readKeys().map { set in

@@ -1,7 +1,9 @@
+import SigningKit
+
 /// Who signs workload identities: a Kubernetes cluster, a SPIFFE trust domain, a cloud, or any OpenID Connect provider.
 public struct IssuerSettings: Sendable {
     /// How a token shows that it comes from this issuer.
-    public enum Sign: Hashable, Sendable {
+    public enum Sign: Sendable {
         /// The claim `iss` is this text (RFC 7519 §4.1.1).
         case issuer(String)
         /// The claim `sub` is a SPIFFE ID of this trust domain (SPIFFE JWT-SVID §3). Such a token needs no `iss`.
@@ -34,15 +36,28 @@ public struct IssuerSettings: Sendable {
         self.origin = origin
     }
 
-    /// Whether both have the same keys. The verified tokens of one are then those of the other.
+    /// Whether both have the same tokens and keys.
     func isSame(as other: IssuerSettings) -> Bool {
-        sign == other.sign && audience == other.audience && keys == other.keys
-            && refreshInterval == other.refreshInterval && maximumAge == other.maximumAge
+        texts == other.texts && refreshInterval == other.refreshInterval && maximumAge == other.maximumAge
+    }
+
+    private var texts: [ExactText] {
+        let (kind, text) =
+            switch sign {
+            case .issuer(let issuer): ("issuer", issuer)
+            case .trustDomain(let domain): ("trustDomain", domain)
+            }
+        let (keys, trustRoots) =
+            switch keys {
+            case .file(let path): (path, "")
+            case .url(let url, let trustRoots): (url, trustRoots ?? "")
+            }
+        return [name, kind, text, audience, keys, trustRoots].map(ExactText.init)
     }
 }
 
 /// Where an issuer publishes its keys, as a JWK set (RFC 7517 §5).
-public enum KeySetLocation: Hashable, Sendable {
+public enum KeySetLocation: Sendable {
     /// An absolute path.
     case file(String)
     /// A URL.

@@ -11,19 +11,19 @@ final class KeySet: Sendable {
     /// In bytes. The sets of large providers have about 10 KiB.
     static let maximumLength = 256 << 10
     private static let maximumKeys = 100
-    /// Of remembered tokens, about 2 KiB each.
-    private static let maximumTokens = 4096
+    /// Of remembered tokens, with the length of each in bytes.
+    private static let (maximumTokens, maximumTokenLength) = (4096, 4096)
 
     /// Reads a JWK set (RFC 7517 §5). Keys of other kinds are ignored.
     init(_ text: [UInt8]) throws(KeySetError) {
         guard text.count <= Self.maximumLength else { throw .tooLarge }
         let root: JSONValue
-        do { root = try JSONDocument(parsing: text).root } catch { throw .notAKeySet("\(error)") }
+        do { root = try JSONDocument(parsing: text).root } catch { throw .notAKeySet(Self.reason(error)) }
         let elements: [JSONValue]
         do throws(JSONReadError) {
             elements = try root.anyObject().required("keys") { value throws(JSONReadError) in try value.elements() }
         } catch {
-            throw .notAKeySet("\(error)")
+            throw .notAKeySet(Self.reason(error))
         }
         guard elements.count <= Self.maximumKeys else {
             throw .notAKeySet("it has \(elements.count) keys; \(Self.maximumKeys) are allowed")
@@ -32,10 +32,18 @@ final class KeySet: Sendable {
         guard !keys.isEmpty else { throw .noUsableKey }
     }
 
+    /// A sentence without its period.
+    private static func reason(_ error: some Error) -> String {
+        let sentence = "\(error)"
+        return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+
     /// The identity of a token that these keys have verified before.
     func identity(of token: SHA256Digest) -> WorkloadIdentity? { verified.withLock { $0[token] } }
 
-    func remember(_ identity: WorkloadIdentity, of token: SHA256Digest, at now: Timestamp) {
+    /// A long token is not remembered: anybody to whom the issuer gives tokens chooses some of its claims.
+    func remember(_ identity: WorkloadIdentity, of token: SHA256Digest, length: Int, at now: Timestamp) {
+        guard length <= Self.maximumTokenLength else { return }
         verified.withLock { verified in
             if verified.count >= Self.maximumTokens {
                 verified = verified.filter { $0.value.expires > now }

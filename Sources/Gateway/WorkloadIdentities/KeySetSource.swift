@@ -61,11 +61,10 @@ struct KeySetDownload: KeySetSource {
     private static let timeout = Duration.seconds(5)
 
     func read() async throws(KeySetError) -> [UInt8] {
-        do {
-            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-                try await download(with: client)
-            }
-        } catch let error as KeySetError {
+        let client = HTTPClient(configuration: try configuration())
+        // Without waiting: a server that does not answer the end of TLS would delay the callers.
+        defer { client.shutdown { _ in } }
+        do { return try await download(with: client) } catch let error as KeySetError {
             throw error
         } catch is NIOTooManyBytesError {
             throw .tooLarge
@@ -75,9 +74,13 @@ struct KeySetDownload: KeySetSource {
     }
 
     /// A redirection counts as a failure: it could lead to keys of somebody else.
-    private var configuration: HTTPClient.Configuration {
+    private func configuration() throws(KeySetError) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        if let trustRoots { tls.trustRoots = .file(trustRoots) }
+        if let trustRoots {
+            do { tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(trustRoots)) } catch {
+                throw .unreadable("the file \(trustRoots) in trustRoots cannot be read as certificates in PEM")
+            }
+        }
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: .seconds(3)),
             decompression: .disabled)
@@ -117,7 +120,15 @@ struct KeySetDownload: KeySetSource {
         switch error {
         case let error as HTTPClientError: error.shortDescription
         case let error as IOError: String(cString: strerror(error.errnoCode))
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: tlsReason(for: error)
+        case is HTTPParserError: "it does not speak HTTP"
         default: String("\(error)".unicodeScalars.prefix(200))
         }
+    }
+
+    /// BoringSSL's errors name a reason, such as CERTIFICATE_VERIFY_FAILED, among paths of its source code.
+    private static func tlsReason(for error: any Error) -> String {
+        let reason = "\(error)".firstMatch(of: /OPENSSL_internal:([A-Z0-9_]+)/).map { " (\($0.1))" } ?? ""
+        return "the TLS handshake failed\(reason); check its certificate, its name and trustRoots"
     }
 }

@@ -9,21 +9,27 @@ public struct WorkloadIdentity: Sendable {
     public let subject: String
     let notBefore: Timestamp?
     let expires: Timestamp
-    private let claims: JSONObject
+    /// The claims as JSON. Thousands of identities are remembered, and a parsed text takes several times its length.
+    private let payload: [UInt8]
 
-    init(_ claims: TokenClaims, issuer: String) {
+    init(_ token: WorkloadToken, issuer: String) {
         self.issuer = issuer
-        subject = claims.subject
-        notBefore = claims.notBefore
-        expires = claims.expires
-        self.claims = claims.all
+        subject = token.claims.subject
+        notBefore = token.claims.notBefore
+        expires = token.claims.expires
+        payload = token.payload
     }
 
-    /// Whether the token has such a claim: a text, a number or a Boolean as JSON shows it, or an array with one of them.
-    public func hasClaim(_ name: String, matching pattern: Pattern) -> Bool {
-        guard let value = claims[name] else { return false }
-        let values = (try? value.elements()) ?? [value]
-        return values.contains { Self.text(of: $0).map(pattern.matches) ?? false }
+    /// Whether the token has all of these claims: a text, a number or a Boolean as JSON shows it, or an array with one of
+    /// them.
+    public func hasClaims(_ wanted: [(name: String, value: Pattern)]) -> Bool {
+        if wanted.isEmpty { return true }
+        guard let claims = try? JSONDocument(parsing: payload).root.anyObject() else { return false }
+        return wanted.allSatisfy { name, pattern in
+            guard let value = claims[name] else { return false }
+            let values = (try? value.elements()) ?? [value]
+            return values.contains { Self.text(of: $0).map(pattern.matches) ?? false }
+        }
     }
 
     /// Nil for null, an object and an array.

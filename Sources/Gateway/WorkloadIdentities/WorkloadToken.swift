@@ -6,6 +6,8 @@ import StrictJSON
 struct WorkloadToken: Sendable {
     let header: TokenHeader
     let claims: TokenClaims
+    /// The claims as JSON.
+    let payload: [UInt8]
     let signature: [UInt8]
     let signingInput: [UInt8]
 
@@ -22,6 +24,7 @@ struct WorkloadToken: Sendable {
         }
         header = try Self.read("header", jws.header) { object throws(JSONReadError) in try TokenHeader(object) }
         claims = try Self.read("payload", jws.payload) { object throws(JSONReadError) in try TokenClaims(object) }
+        payload = jws.payload
         signature = jws.signature
         signingInput = jws.signingInput
     }
@@ -66,7 +69,6 @@ struct TokenClaims: Sendable {
     let expires: Timestamp
     let notBefore: Timestamp?
     let issuedAt: Timestamp?
-    let all: JSONObject
 
     init(_ object: JSONObject) throws(JSONReadError) {
         issuer = try object.decodeIfPresent("iss")
@@ -77,7 +79,6 @@ struct TokenClaims: Sendable {
         expires = try object.required("exp", Self.time)
         notBefore = try object.optional("nbf", Self.time)
         issuedAt = try object.optional("iat", Self.time)
-        all = object
     }
 
     /// A NumericDate: seconds since 1970, perhaps with a fraction (RFC 7519 §2).

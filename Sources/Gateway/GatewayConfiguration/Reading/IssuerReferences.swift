@@ -30,7 +30,9 @@ struct IssuerReferences {
                 "has no effect, because no client has an identity of this issuer; check it", at: issuer.origin)
         }
         for identity in identities {
-            guard let node = identity.member("subject"), case .scalar("*", _) = node.content else { continue }
+            guard let node = identity.member("subject"), case .scalar(let text, _) = node.content,
+                Pattern(text).isEverything
+            else { continue }
             findings.warn(
                 "matches every subject of the issuer, so all its workloads are this client; give a narrower pattern",
                 at: node.origin)

@@ -20,7 +20,7 @@ extension GatewayConfiguration {
                 "the name in `clients[].identities`; unique"
             ).shown { _ in nil },
             .optional(
-                "issuer", \.issuer, .identifier.once("the issuer"), standard: "required without `trustDomain`",
+                "issuer", \.issuer, .identifier.once("the claim iss"), standard: "required without `trustDomain`",
                 "the claim `iss` of its tokens, compared exactly"),
             .optional(
                 "trustDomain", \.trustDomain, .trustDomain.once("the trust domain"),

@@ -135,8 +135,8 @@ extension RequestScope {
         }
     }
 
-    /// Whether the text begins like a JWT: `{"` in Base64url. No token of PrivySeal does.
-    private static func mayBeJWT(_ token: String) -> Bool { token.utf8.starts(with: "eyJ".utf8) }
+    /// A JWT has parts with dots between them. No token of PrivySeal has a dot.
+    private static func mayBeJWT(_ token: String) -> Bool { token.utf8.contains(UInt8(ascii: ".")) }
 
     private static func identity(
         of token: String, in snapshot: ConfigurationSnapshot, at now: Timestamp

@@ -78,7 +78,7 @@ public struct IdentitySettings: Hashable, Sendable {
 
     func matches(_ identity: WorkloadIdentity) -> Bool {
         issuer == identity.issuer && subject.matches(identity.subject)
-            && claims.allSatisfy { identity.hasClaim($0.name, matching: $0.value) }
+            && identity.hasClaims(claims.map { ($0.name, $0.value) })
     }
 }
 

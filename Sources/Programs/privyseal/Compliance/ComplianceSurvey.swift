@@ -68,7 +68,9 @@ struct ComplianceSurvey {
         let tokens = client.tokens.map { token in
             "token \(token.name), \(token.expires.map { "until \($0.text)" } ?? "without end")"
         }
-        let proofs = tokens + client.certificates.map { "certificate \($0)" } + client.uids.map { "uid \($0)" }
+        let proofs =
+            tokens + client.certificates.map { "certificate \($0)" } + client.identities.map { "identity \($0)" }
+            + client.uids.map { "uid \($0)" }
         return (client.name, client.isAdministrator, proofs, client.rules.map(line))
     }
 

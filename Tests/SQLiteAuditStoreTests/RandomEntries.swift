@@ -34,10 +34,12 @@ struct RandomEntries {
             // Without a time, which the gateway always writes.
             case 4 where number(20) == 0: #"{\#(client),"kind":"signature","requestId":"r-\#(serial)","v":1}"#
             default:
-                #"{"app":"app-\#(number(2))",\#(client),"digest":"d-\#(serial)","feature":"feature-\#(number(3))",\#(item())"key":"KEY\#(number(2))","kind":"signature","nonce":"n-\#(serial)",\#(subject),"requestId":"r-\#(serial)","time":"\#(moment)","took":{"key":\#(number(90)),"request":\#(number(90))},"user":"user-\#(number(50))","v":1}"#
+                #"{"app":"app-\#(number(2))",\#(client),"digest":"d-\#(serial)",\#(expires(moment))"feature":"feature-\#(number(3))",\#(item())"key":"KEY\#(number(2))","kind":"signature","nonce":"n-\#(serial)",\#(subject),"requestId":"r-\#(serial)","time":"\#(moment)","took":{"key":\#(number(90)),"request":\#(number(90))},"user":"user-\#(number(50))","v":1}"#
             }
         return Array(text.utf8)
     }
+
+    private mutating func expires(_ moment: String) -> String { number(6) == 0 ? #""expires":"\#(moment)","# : "" }
 
     private mutating func item() -> String { number(4) == 0 ? #""item":\#(number(50)),"# : "" }
 
@@ -76,6 +78,7 @@ struct RandomEntries {
         case .requestID: "r-\(number(serial + 10))"
         case .kind: ["signature", "refusal", "refusals", "idle", "key"][number(5)]
         case .user: "user-\(number(60))"
+        case .lifetime: ["long", "no"][number(2)]
         }
     }
 }

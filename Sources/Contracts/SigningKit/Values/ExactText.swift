@@ -46,11 +46,13 @@ extension RawRepresentable<String> {
 extension Sequence<UInt8> {
     /// Whether the bytes equal a text, except for the case of ASCII letters. `lowercased()` maps other letters, too:
     /// U+212A KELVIN SIGN becomes "k".
+    @inlinable
     public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         elementsEqual(other.utf8) { Self.lowercased($0) == Self.lowercased($1) }
     }
 
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
+    @inlinable
+    static func lowercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }

@@ -49,7 +49,7 @@ struct ClientTests {
                 [
                     "gateway.yaml:13: clients[0].name: is missing; give the client's name in logs and metrics, such "
                         + "as shop.",
-                    "gateway.yaml:13: clients[0]: has no credentials; give it tokens, certificates or uids.",
+                    "gateway.yaml:13: clients[0]: has no credentials; give it tokens, certificates, identities or uids.",
                 ]
             ),
             ("name: shop", "name: Shop", [Self.name]), ("name: shop", "name: -shop", [Self.name]),
@@ -107,14 +107,14 @@ struct ClientTests {
             (
                 "    uids: [1002]\n", "",
                 [
-                    "gateway.yaml:34: clients[1]: has no credentials; give it tokens, certificates or uids."
+                    "gateway.yaml:34: clients[1]: has no credentials; give it tokens, certificates, identities or uids."
                 ]
             ),
             (
                 "uids: [1002]", "uid: [1002]",
                 [
                     "gateway.yaml:35: clients[1].uid: is not a known key; did you mean uids? The keys are name, "
-                        + "administrator, tokens, certificates, uids, allow, rate, dailyQuota."
+                        + "administrator, tokens, certificates, identities, uids, allow, rate, dailyQuota."
                 ]
             ),
             (

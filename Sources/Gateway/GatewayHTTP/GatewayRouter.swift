@@ -26,12 +26,8 @@ public struct GatewayRouter: Sendable {
 
     /// For apps' servers.
     public var `public`: Routes {
-        let signing = SigningRoutes(gateway: gateway, registry: registry)
         var routes = Routes(self)
-        routes.post(SigningRoutes.single, signing.single)
-        routes.post(SigningRoutes.batch, signing.batch)
-        routes.post(SigningRoutes.service, signing.service)
-        routes.get(SigningRoutes.compatibility, signing.compatibility)
+        SigningRoutes(gateway: gateway, registry: registry).add(to: &routes)
         routes.resource(KeySetRoute.path, KeySetRoute(gateway: gateway).respond)
         addHealth(to: &routes)
         ContractRoutes(features: gateway.current.dispatcher.features).add(to: &routes)

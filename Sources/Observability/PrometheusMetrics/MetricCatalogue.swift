@@ -58,8 +58,7 @@ public enum MetricCatalogue {
         ),
         MetricDescription(
             "privyseal_service_token_expiry_timestamp_seconds", .gauge, by: ["service", "client"],
-            "When the latest token that the client got for the service expires, in seconds since 1970; only tokens that "
-                + "are valid for 30 days or longer."),
+            "When the client's latest token that was valid for 30 days or longer expires, in seconds since 1970."),
         MetricDescription(
             "privyseal_key_reversals_total", .counter,
             "Times that a newly activated key failed and the previous key was activated again."),

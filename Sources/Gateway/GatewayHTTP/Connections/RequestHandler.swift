@@ -216,11 +216,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Fails the reader of the body with `problem`; otherwise the reader would take the end of the stream for the end
     /// of the body. The request still gets an answer, and the connection closes after it.
-    func cutOff(_ context: ChannelHandlerContext, because problem: Problem) {
+    func cutOff(_ context: ChannelHandlerContext, because problem: @autoclosure () -> Problem) {
         guard clock.isReceivingBody else { return }
         isCutOff = true
         clock.noteCutOff()
-        context.fireErrorCaught(problem)
+        context.fireErrorCaught(problem())
     }
 }
 

@@ -19,6 +19,13 @@ struct SigningRoutes {
     let gateway: SnapshotHolder
     let registry: ConnectionRegistry
 
+    func add(to routes: inout Routes) {
+        routes.post(Self.single, single)
+        routes.post(Self.batch, batch)
+        routes.post(Self.service, service)
+        routes.get(Self.compatibility, compatibility)
+    }
+
     /// `POST /v1/apps/{bundleId}/{feature}`: signs one JSON request of a feature.
     @Sendable func single(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let snapshot = gateway.current

@@ -26,9 +26,8 @@ extension KeyHandle {
             if only == nil ? error.showsFailure : error.makesKeyDown { note(.failure(error), at: replica) }
             throw error
         }
-        // A proof by a key with a schedule would cost money or a login, so a signature for a request counts as one.
-        let isProof =
-            openKey.key.proofSchedule != .unlimited && (replica.proofAge ?? .seconds(1)) >= .seconds(1)
+        // A signature for a request counts as a proof of such a key.
+        let isProof = openKey.hasProofSchedule && (replica.proofAge ?? .seconds(1)) >= .seconds(1)
         SignatureCounts.shared.begin()
         if isProof || openKey.isVerificationDue(mode, isSuspicious: replica.hasMadeBadSignature) {
             do throws(KeyError) { try verify(signature, digest, by: openKey.key, at: replica) } catch {

@@ -175,11 +175,14 @@ final class OpenKey: Sendable {
     let key: any SigningKey
     /// Base64url of the fingerprint's 32 bytes.
     let fingerprint: [UInt8]
+    /// Whether proofs of the key cost money or a login, so that they have a schedule.
+    let hasProofSchedule: Bool
     /// Counts signatures, to sample them for verification.
     private let count = Atomic<Int>(0)
 
     init(_ key: any SigningKey) {
         self.key = key
+        hasProofSchedule = key.proofSchedule != .unlimited
         fingerprint = Base64.url.encode(PublicKeyFingerprint(of: key.publicKey).bytes)
     }
 

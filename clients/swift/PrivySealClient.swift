@@ -310,20 +310,26 @@ private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Send
     }
 
     func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isOverLimit = lock.withLock {
+        let overLimit = lock.withLock { () -> Transfer? in
             transfers[dataTask.taskIdentifier]?.content.append(data)
-            guard let transfer = transfers[dataTask.taskIdentifier] else { return false }
-            return transfer.content.count > transfer.limit
+            guard let transfer = transfers[dataTask.taskIdentifier], transfer.content.count > transfer.limit else {
+                return nil
+            }
+            return transfers.removeValue(forKey: dataTask.taskIdentifier)
         }
-        if isOverLimit { dataTask.cancel() }
+        guard let overLimit else { return }
+        // The caller need not wait for the end of the transfer.
+        if let response = dataTask.response as? HTTPURLResponse {
+            overLimit.result.resume(returning: (response, nil))
+        } else {
+            overLimit.result.resume(throwing: URLError(.badServerResponse))
+        }
+        dataTask.cancel()
     }
 
     func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let transfer = lock.withLock({ transfers.removeValue(forKey: task.taskIdentifier) }) else { return }
-        let response = task.response as? HTTPURLResponse
-        if let response, transfer.content.count > transfer.limit {
-            transfer.result.resume(returning: (response, nil))
-        } else if let response, error == nil {
+        if let response = task.response as? HTTPURLResponse, error == nil {
             transfer.result.resume(returning: (response, transfer.content))
         } else {
             transfer.result.resume(throwing: error ?? URLError(.badServerResponse))

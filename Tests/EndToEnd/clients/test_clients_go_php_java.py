@@ -13,10 +13,12 @@ import uuid
 
 import jwt
 import pytest
+from auditing import AuditCopy
 from authority import SERVER, Authority
 from conftest import BINARY, BUNDLE_ID, FEATURES, ISSUER_ID, KEY_ID, ROOT
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
+from identities import IssuerKey, claims, key_set
 from scripted_server import (
     ScriptedServer,
     answer,
@@ -31,6 +33,8 @@ from service import Service, digest, mint, write_key, write_secret
 CLIENTS = ROOT / "clients"
 DRIVERS = pathlib.Path(__file__).parent / "drivers"
 TOKEN = mint()
+TEAM, PUSH_KEY = "ABCDE12345", "PUSHKEY001"
+ISSUER, AUDIENCE = "https://platform.example.com", "https://privyseal.example.com"
 OFFER = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
 
 
@@ -132,6 +136,9 @@ def gateway(tmp_path_factory):
     # The certificate does not have the address, for the test with the wrong name.
     server = authority.issue("server", SERVER, dns=["localhost"])
     key = write_key(directory / "AuthKey.p8")
+    push = write_key(directory / "PushKey.p8")
+    issuer = IssuerKey("platform")
+    (directory / "keys.json").write_text(json.dumps(key_set(issuer)))
     service = Service(
         BINARY,
         directory,
@@ -147,14 +154,26 @@ accounts:
     apps: [{{bundleId: {BUNDLE_ID}, features: [{", ".join(FEATURES)}]}}]
     keys: [{{keyId: {KEY_ID}, uri: "file:{directory}/AuthKey.p8"}}]
     activeKey: {KEY_ID}
+services:
+  - name: push
+    profile: apns
+    teamId: {TEAM}
+    keys: [{{keyId: {PUSH_KEY}, uri: "file:{directory}/PushKey.p8"}}]
+    activeKey: {PUSH_KEY}
+issuers:
+  - {{name: platform, issuer: "{ISSUER}", audience: "{AUDIENCE}", keys: {directory}/keys.json}}
 clients:
   - name: shop
     tokens: [{{sha256: "{digest(TOKEN)}"}}]
-    allow: [{{apps: ["*"], features: ["*", app-store-server-api], products: ["com.example.*"], offers: ["*"]}}]
+    identities: [{{issuer: platform, subject: web}}]
+    allow:
+      - {{apps: ["*"], features: ["*", app-store-server-api], products: ["com.example.*"], offers: ["*"]}}
+      - {{services: [push, push-*]}}
 """,
     )
     with service:
-        service.public_key = key.public_key()
+        service.public_key, service.push_key, service.issuer = key.public_key(), push.public_key(), issuer
+        service.database = directory / "audit.db"
         service.url = "https://localhost:" + service.addresses["public"].rpartition(":")[2]
         service.ca_file = authority.certificate.certificate_path
         yield service
@@ -218,6 +237,35 @@ def test_a_client_gets_a_token_for_the_app_store_server_api(connect, gateway):
     assert (claims["bid"], claims["iat"], claims["exp"]) == (BUNDLE_ID, found["issuedAt"], found["expiresAt"])
     # Apple wants a new token for each request, so `refreshAfter` is the time of the answer.
     assert client.app_token()["answer"]["token"] != found["token"]
+
+
+def test_a_client_gets_one_token_for_push_notifications_and_keeps_it(connect, gateway):
+    before = len(AuditCopy(gateway.database).of_kind("handout"))
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    answers = [client.service_token()["answer"] for _ in range(3)]
+    assert answers == [answers[0]] * 3
+    found = answers[0]
+    assert jwt.get_unverified_header(found["token"]) == {"alg": "ES256", "kid": PUSH_KEY}
+    claims = jwt.decode(found["token"], gateway.push_key, algorithms=["ES256"])
+    assert claims == {"iss": TEAM, "iat": found["issuedAt"]}
+    assert (found["keyId"], found["refreshAfter"] - found["issuedAt"]) == (PUSH_KEY, 3000)
+    assert len(AuditCopy(gateway.database).of_kind("handout")) == before + 1
+
+
+@pytest.mark.parametrize("name, status, kind", [("pull", 403, "forbidden"), ("push-later", 404, "unknown-service")])
+def test_a_service_that_the_gateway_does_not_give_is_an_error(connect, gateway, name, status, kind):
+    error = connect(gateway.url, ca_file=gateway.ca_file).service_token(name)
+    assert (error["error"], error["status"], error["type"]) == ("problem", status, f"urn:privyseal:problem:{kind}"), error
+    assert f'"{name}"' in error["detail"]
+
+
+def test_a_client_proves_who_it_is_with_the_jwt_of_its_platform(connect, gateway):
+    client = connect(gateway.url, ca_file=gateway.ca_file)
+    for subject, is_known in (("web", True), ("other", False), ("web", True)):
+        write_secret(client.token_file, gateway.issuer.token(claims(ISSUER, AUDIENCE, subject)).encode() + b"\n")
+        found = client.offer()
+        assert ("answer" in found) == is_known, found
+        assert is_known or found["type"] == "urn:privyseal:problem:unauthenticated"
 
 
 REFUSALS = {

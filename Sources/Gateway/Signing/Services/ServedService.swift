@@ -2,8 +2,8 @@ import SigningKit
 import StrictJSON
 
 /// A service with its keys and its profile. For the stages of signing it is an app with one feature: its name is the path
-/// of the service, and the feature's ID is the profile.
-struct ServedService: Sendable {
+/// of the service, and the feature's ID is the profile. It is a class, so that a request copies one reference.
+final class ServedService: Sendable {
     let profile: ServiceProfile
     let app: ServedApp
     let feature: ServedFeature

@@ -136,11 +136,13 @@ struct LogLine {
     }
 
     private var text: [UInt8] {
-        var line = Timestamp.now().rfc3339
-        line += " \(level.rawValue) \(logger): ".utf8
+        var line: [UInt8] = []
+        line.reserveCapacity(384)
+        line += Timestamp.now().rfc3339
+        for text in [" ", level.rawValue, " ", logger, ": "] { line += text.utf8 }
         Self.append(message, to: &line)
         for field in fields {
-            line += " \(field.name)=".utf8
+            for text in [" ", field.name, "="] { line += text.utf8 }
             switch field.value {
             case .text(let text): Self.append(text, to: &line)
             case .number(let number): line += "\(number)".utf8
@@ -152,6 +154,11 @@ struct LogLine {
 
     /// Replaces control characters, which could add lines or control a terminal.
     private static func append(_ text: String, to line: inout [UInt8]) {
+        // Nearly all texts.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            line += text.utf8
+            return
+        }
         for scalar in text.unicodeScalars {
             let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
             line += isControl ? [UInt8(ascii: " ")] : Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)

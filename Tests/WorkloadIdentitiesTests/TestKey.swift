@@ -34,10 +34,14 @@ struct TestKey {
         ) { Array(try key.signature(for: $0)) }
     }()
 
-    static let rs256: TestKey = {
-        guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048),
-            let numbers = try? key.publicKey.getKeyPrimitives()
-        else { fatalError("no RSA key can be made") }
+    /// Made once, because it takes a while.
+    private static let madeRS256 = Result { try makeRS256() }
+
+    static func rs256() throws -> TestKey { try madeRS256.get() }
+
+    private static func makeRS256() throws -> TestKey {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let numbers = try key.publicKey.getKeyPrimitives()
         return TestKey(
             keyID: "rs256", algorithm: "RS256",
             jwk:
@@ -46,7 +50,7 @@ struct TestKey {
             Array(
                 try key.signature(for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5).rawRepresentation)
         }
-    }()
+    }
 
     /// - Parameters:
     ///   - header: the whole header; nil for `alg` and `kid` of this key.

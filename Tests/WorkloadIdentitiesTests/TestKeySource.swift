@@ -13,14 +13,14 @@ final class TestKeySource: KeySetSource {
 
     private let state: Mutex<State>
 
-    init(_ keys: TestKey...) {
+    init(_ keys: [TestKey]) {
         state = Mutex(State(result: .success(json(keys.map(\.jwk)))))
     }
 
     /// How often the keys were read.
     var reads: Int { state.withLock { $0.reads } }
 
-    func publish(_ keys: TestKey...) { state.withLock { $0.result = .success(json(keys.map(\.jwk))) } }
+    func publish(_ keys: [TestKey]) { state.withLock { $0.result = .success(json(keys.map(\.jwk))) } }
 
     func fail(_ error: KeySetError) { state.withLock { $0.result = .failure(error) } }
 

@@ -55,7 +55,7 @@ public struct PromotionalOfferSignatureCreator: Sendable {
     public func createSignature(
         productIdentifier: String, subscriptionOfferID: String, appAccountToken: String, nonce: UUID, timestamp: Int64
     ) throws -> String {
-        fatalError()
+        throw PrivySealClient.InvalidSetting(description: "the gateway chooses nonce and timestamp")
     }
 }
 

@@ -1,6 +1,7 @@
 import SigningKit
 
-/// Who signs workload identities: a Kubernetes cluster, a SPIFFE trust domain, a cloud, or any OpenID Connect provider.
+/// An issuer of JWTs that identify workloads: a Kubernetes cluster, a SPIFFE trust domain, a cloud, or any OpenID Connect
+/// provider.
 public struct IssuerSettings: Sendable {
     /// How a token shows that it comes from this issuer.
     public enum Sign: Sendable {

@@ -73,7 +73,7 @@ struct KeySetDownload: KeySetSource {
         }
     }
 
-    /// A redirection counts as a failure: it could lead to keys of somebody else.
+    /// A redirection counts as a failure: otherwise another server could supply the keys.
     private func configuration() throws(KeySetError) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let trustRoots {

@@ -412,7 +412,7 @@ def signatures():
     yield refused("a signature with a byte more", SIGNATURE, with_signature(lambda signature: signature + b"\0"))
     yield refused("a signature with a zero before r and s", SIGNATURE,
                   with_signature(lambda signature: b"\0" + signature[:32] + b"\0" + signature[32:]))
-    # Whoever has the token may use it anyway, so another signature of the same text gives nobody more.
+    # s and n - s are both right for the same text (SEC 1 §4.1.4). The second form needs the token, and proves no more.
     yield accepted("a high s", with_signature(high_s))
     yield accepted("a low s", with_signature(low_s))
     yield refused("an empty signature", SIGNATURE, forged(b""))
@@ -522,7 +522,7 @@ def texts():
 
 
 def subjects():
-    yield refused("a valid token of nobody", NO_CLIENT, by("ec", {"sub": "system:serviceaccount:shop:cron"}))
+    yield refused("a valid token of no client", NO_CLIENT, by("ec", {"sub": "system:serviceaccount:shop:cron"}))
     yield refused("sub is a prefix", NO_CLIENT, by("ec", {"sub": WEB[:-1]}))
     yield refused("sub is longer", NO_CLIENT, by("ec", {"sub": WEB + "2"}))
     yield refused("sub in other case", NO_CLIENT, by("ec", {"sub": WEB.upper()}))

@@ -2,58 +2,19 @@
 
 import concurrent.futures
 import json
-import os
-import subprocess
 import time
 
-import jwt
 import pytest
 from auditing import await_
 from cloud import KEYS, NOWHERE, REGION, STATIC, Container, Instance, TokenService, client, make_key, public_key
-from conftest import BINARY, BUNDLE_ID, ISSUER_ID, KEY_ID
+from conftest import KEY_ID
+from given_keys import SigningGateway, configuration, run
 from moto.core import DEFAULT_ACCOUNT_ID
-from service import Service, digest, mint, write_key
+from service import mint, write_key
 
 
-def configuration(uris, token, directory, settings=""):
-    keys = "\n".join(f'      - {{keyId: {key_id}, uri: "{uri}"}}' for key_id, uri in uris.items())
-    return f"""
-listeners:
-  public: {{address: "127.0.0.1:0"}}
-  admin: {{address: "unix:{directory}/admin.sock"}}
-drainDelay: 0
-{settings}
-accounts:
-  - issuerId: {ISSUER_ID}
-    apps: [{{bundleId: {BUNDLE_ID}, features: [promotional-offer]}}]
-    keys:
-{keys}
-    activeKey: {next(iter(uris))}
-clients:
-  - name: shop
-    tokens: [{{sha256: "{digest(token)}"}}]
-    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}}]
-    rate: {{perSecond: 10000, burst: 100000}}
-audit: {{database: {directory}/audit.db}}
-"""
-
-
-class Gateway(Service):
-    def __init__(self, directory, uris, environment, settings=""):
-        self.token = mint()
-        super().__init__(BINARY, directory, configuration(uris, self.token, directory, settings), environment)
-
-    def sign(self):
-        headers = {"Authorization": f"Bearer {self.token}"}
-        body = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
-        status, _, answer = self.ask("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", body, headers)
-        return status, json.loads(answer)
-
-    def expect_signature(self, public_key):
-        status, answer = self.sign()
-        assert status == 200, answer
-        claims = jwt.decode(answer["jws"], public_key, algorithms=["ES256"], audience="promotional-offer")
-        assert claims["productId"] == "com.example.monthly"
+class Gateway(SigningGateway):
+    has_audit = True
 
     def load(self, seconds, workers=8):
         """Signs for this time on several connections: the statuses of all answers."""
@@ -68,13 +29,6 @@ class Gateway(Service):
 
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
             return [status for some in [pool.submit(work) for _ in range(workers)] for status in some.result()]
-
-
-def run(environment, *arguments):
-    return subprocess.run(
-        [BINARY, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL, timeout=120,
-    )
 
 
 def check(tmp_path, uri, environment):

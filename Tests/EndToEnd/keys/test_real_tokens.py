@@ -6,60 +6,14 @@ import os
 import pathlib
 import subprocess
 
-import jwt
 import pytest
-from conftest import BINARY, BUNDLE_ID, ISSUER_ID, KEY_ID
+from conftest import BINARY, BUNDLE_ID, KEY_ID
 from cryptography.hazmat.primitives import serialization
+from given_keys import SigningGateway, configuration, run
 from real_tokens import LIBRARIES, NSS, SOFTHSM, TPM, P11KitServer, SoftHSMToken, await_true
-from service import Service, digest, mint, write_key
+from service import Service, mint, write_key
 
 OTHER_KEY_ID = "2X9R4HXF35"
-
-
-def configuration(uris, token, directory=None, settings=""):
-    keys = "\n".join(f'      - {{keyId: {key_id}, uri: "{uri}"}}' for key_id, uri in uris.items())
-    audit = f"{{database: {directory}/audit.db}}" if directory else "off"
-    return f"""
-listeners:
-  public: {{address: "127.0.0.1:0"}}
-drainDelay: 0
-{settings}accounts:
-  - issuerId: {ISSUER_ID}
-    apps: [{{bundleId: {BUNDLE_ID}, features: [promotional-offer]}}]
-    keys:
-{keys}
-    activeKey: {next(iter(uris))}
-clients:
-  - name: shop
-    tokens: [{{sha256: "{digest(token)}"}}]
-    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"], keyIds: ["*"]}}]
-audit: {audit}
-"""
-
-
-class Gateway(Service):
-    def __init__(self, directory, uris, environment, settings=""):
-        self.token = mint()
-        super().__init__(BINARY, directory, configuration(uris, self.token, settings=settings), environment)
-
-    def sign(self):
-        headers = {"Authorization": f"Bearer {self.token}"}
-        body = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
-        status, _, answer = self.ask("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", body, headers)
-        return status, json.loads(answer)
-
-    def expect_signature(self, public_key):
-        status, answer = self.sign()
-        assert status == 200, answer
-        claims = jwt.decode(answer["jws"], public_key, algorithms=["ES256"], audience="promotional-offer")
-        assert claims["productId"] == "com.example.monthly"
-
-
-def run(environment, *arguments):
-    return subprocess.run(
-        [BINARY, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL, timeout=120,
-    )
 
 
 def check(tmp_path, uri, environment=()):
@@ -81,7 +35,7 @@ def found(answer):
 
 @pytest.mark.parametrize("kind", [SoftHSMToken, P11KitServer], ids=["softhsm", "p11-kit-server"])
 def test_a_gateway_signs_with_a_key_generated_by_the_token(tmp_path, kind):
-    with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri("KEY")}, token.environment) as gateway:
+    with kind() as token, SigningGateway(tmp_path, {KEY_ID: token.uri("KEY")}, token.environment) as gateway:
         gateway.expect_signature(token.public_key("KEY"))
 
 
@@ -92,13 +46,13 @@ def test_a_gateway_signs_with_a_generated_and_an_imported_key_of_a_tpm(tmp_path)
         tpm.make_unextractable()
         keys = [(tpm.uri("MADE"), tpm.public_key("MADE")), (tpm.uri("IMPORTED"), tpm.imported)]
         for uri, public_key in keys:
-            with Gateway(tmp_path, {KEY_ID: uri}, tpm.environment) as gateway:
+            with SigningGateway(tmp_path, {KEY_ID: uri}, tpm.environment) as gateway:
                 gateway.expect_signature(public_key)
 
 
 @pytest.mark.parametrize("kind, label", [(TPM, "MADE"), (P11KitServer, "KEY")], ids=["tpm2-abrmd", "p11-kit-server"])
 def test_a_gateway_signs_again_after_a_restart_of_the_token_service(tmp_path, kind, label):
-    with kind() as token, Gateway(tmp_path, {KEY_ID: token.uri(label)}, token.environment) as gateway:
+    with kind() as token, SigningGateway(tmp_path, {KEY_ID: token.uri(label)}, token.environment) as gateway:
         public_key = token.public_key(label)
         gateway.expect_signature(public_key)
         token.stop_serving()
@@ -123,7 +77,7 @@ def test_an_import_into_a_tpm_is_refused_before_anything_is_sent(tmp_path):
 def test_a_gateway_signs_with_a_module_that_needs_arguments(tmp_path):
     # NSS generates extractable keys.
     settings = "backends: {pkcs11: {allowUnprotectedKeys: true}}\n"
-    with NSS() as nss, Gateway(tmp_path, {KEY_ID: nss.uri()}, nss.environment, settings) as gateway:
+    with NSS() as nss, SigningGateway(tmp_path, {KEY_ID: nss.uri()}, nss.environment, settings) as gateway:
         gateway.expect_signature(nss.made)
 
 
@@ -145,7 +99,7 @@ def expect_import(tmp_path, token, method, *more):
     ended = import_key(tmp_path, token, "NEW", "--format", "json", *more)
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["method"] == method
-    with Gateway(tmp_path, {KEY_ID: token.uri("NEW")}, token.environment) as gateway:
+    with SigningGateway(tmp_path, {KEY_ID: token.uri("NEW")}, token.environment) as gateway:
         gateway.expect_signature(public_key(tmp_path / "new.p8"))
 
 

@@ -35,7 +35,7 @@ package struct AuditedGateway {
         snapshot = ConfigurationSnapshot(
             plain.settings, features: [ServedFeature(PromotionalOffer())], backends: [FakeKeyBackend.self],
             secrets: FileSecretSource(credentialsDirectory: nil), audit: SigningAudit(audit, keyStates))
-        snapshot.beginServing()
+        snapshot.declareKeys()
         await snapshot.ring.openMissing()
         await snapshot.ring.prove()
     }

@@ -111,7 +111,7 @@ public struct RuleSettings: Sendable {
     public var maximumLifetime: Int?
     /// Where the rule is configured, such as `gateway.yaml:36: clients[0].allow[0]`.
     public var origin: String
-    /// Whether it is the rule of the operator, who may have everything.
+    /// Whether it is the rule of `operator`, which allows everything.
     var isOfOperator = false
 
     public init(

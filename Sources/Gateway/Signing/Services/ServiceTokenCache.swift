@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It outlives a reload. A restart empties it: a token is a secret, so it is not written to a disk.
 public final class ServiceTokenCache: Sendable {
-    /// One token, with a turn for those who want it.
+    /// One token, and a mutex for the request that signs it.
     final class Slot: Sendable {
         /// Held during a signature.
         let turn = AsyncMutex()

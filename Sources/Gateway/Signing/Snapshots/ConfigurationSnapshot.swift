@@ -40,10 +40,9 @@ public final class ConfigurationSnapshot: Sendable {
             tokens: predecessor?.dispatcher.tokens ?? ServiceTokenCache(), audit: audit)
     }
 
-    /// Declares the keys to the key states, and begins to read the keys of the issuers. Call it when the snapshot begins
-    /// to serve: a rejected configuration must leave nothing in the register.
-    public func beginServing() {
-        issuers.prepare()
+    /// Declares the keys to the key states. Call it when the snapshot begins to serve: a rejected configuration must
+    /// leave nothing in the register.
+    public func declareKeys() {
         audit?.keyStates.declare(settings.accounts, clients: settings.clients, at: Timestamp.now())
     }
 }
@@ -77,7 +76,7 @@ public final class SnapshotHolder: Service {
     private static let timeout = Duration.seconds(60)
 
     public init(_ snapshot: ConfigurationSnapshot) {
-        snapshot.beginServing()
+        snapshot.declareKeys()
         self.snapshot = Mutex(snapshot)
         (retired, retire) = AsyncStream.makeStream()
     }
@@ -89,7 +88,7 @@ public final class SnapshotHolder: Service {
 
     /// Makes later requests use `successor`.
     public func replace(with successor: ConfigurationSnapshot) {
-        successor.beginServing()
+        successor.declareKeys()
         let retirement = snapshot.withLock { snapshot in
             defer { snapshot = successor }
             return Retirement(ring: snapshot.ring, successor: successor.ring, onRelease: snapshot.onRelease)

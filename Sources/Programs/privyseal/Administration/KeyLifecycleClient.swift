@@ -69,7 +69,7 @@ extension KeyLifecycleClient {
     }
 
     /// Encodes an argument as one segment of a path (RFC 3986 §3.3).
-    private func segment(_ text: String) -> String { PercentEncoding.encode(text, .init(kept: "-_~")) }
+    fileprivate func segment(_ text: String) -> String { PercentEncoding.encode(text, .init(kept: "-_~")) }
 }
 
 private struct NoAnswer: Decodable, Sendable {}
@@ -87,9 +87,9 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
-        let key = PercentEncoding.encode(keyID, .init(kept: "-_~"))
         let text = try await client.ask(
-            .GET, "/v1/audit/entries?lifetime=long&since=184d&limit=1000&key=\(key)", accept: "application/json")
+            .GET, "/v1/audit/entries?lifetime=long&since=184d&limit=1000&key=\(segment(keyID))",
+            accept: "application/json")
         let now = Timestamp.now()
         let entries = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
             .required("entries") { value throws(JSONReadError) in try value.elements() }

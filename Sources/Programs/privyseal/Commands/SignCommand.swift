@@ -1,9 +1,5 @@
 import ArgumentParser
-import AuditKit
-import AuditLog
 import Foundation
-import GatewayHTTP
-import KeyLifecycle
 import Logging
 import Signing
 import SigningKit
@@ -62,45 +58,23 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LogSetup.bootstrapQuietly()
-        let configuration = try config.load()
-        let keyStates = KeyStateCache()
-        let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
-        let gateway = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
-        gateway.beginServing()
-        let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
-        do {
-            let answer = try await sign(with: gateway, request)
-            await close(gateway)
-            print(answer)
-        } catch {
-            if let error = error as? GatewayError { await record(error, request, by: gateway) }
-            await close(gateway)
-            throw error
+        let gateway = try CommandGateway.open(config)
+        let answer = try await gateway.run {
+            try await sign(with: gateway)
+        } names: {
+            gateway.snapshot.dispatcher.known(app: app, feature: feature, keyID: key)
         }
+        print(answer)
     }
 
-    private func record(_ error: GatewayError, _ request: RequestIdentity, by gateway: ConfigurationSnapshot) async {
-        let reason = RefusalReason(error)
-        let known = gateway.dispatcher.known(app: app, feature: feature, keyID: key)
-        try? await gateway.dispatcher.audit?.record(
-            .refusal(
-                client: Client.operator.name, app: known.app, feature: known.feature, keyID: known.keyID,
-                reason: reason.type, status: reason.status, requestID: request.id))
-    }
-
-    private func close(_ gateway: ConfigurationSnapshot) async {
-        await gateway.ring.close()
-        await gateway.dispatcher.audit?.close()
-    }
-
-    private func sign(with gateway: ConfigurationSnapshot, _ request: RequestIdentity) async throws -> String {
-        let route = try gateway.dispatcher.resolve(
-            for: .operator, app: app, feature: feature, keyID: key, request: request)
-        let descriptor = gateway.dispatcher.features.first { $0.id == feature }
+    private func sign(with gateway: CommandGateway) async throws -> String {
+        let snapshot = gateway.snapshot
+        let route = try snapshot.dispatcher.resolve(
+            for: .operator, app: app, feature: feature, keyID: key, request: gateway.request)
+        let descriptor = snapshot.dispatcher.features.first { $0.id == feature }
         let body = try body(descriptor?.fields ?? [])
-        await gateway.ring.open(route.key)
-        return String(decoding: try await gateway.dispatcher.sign(body, for: route), as: UTF8.self)
+        await snapshot.ring.open(route.key)
+        return String(decoding: try await snapshot.dispatcher.sign(body, for: route), as: UTF8.self)
     }
 
     // MARK: The request

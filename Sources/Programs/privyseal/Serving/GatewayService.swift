@@ -14,6 +14,7 @@ import Signing
 import SigningKit
 import Tracing
 import UnixSignals
+import WorkloadIdentities
 
 /// All services of a serving gateway.
 struct GatewayService {
@@ -84,6 +85,7 @@ struct GatewayService {
         }
         GaugeCollector(gateway: gateway, registry: registry, listeners: listeners, clock: clock, prometheus: prometheus)
             .start()
+        gateway.current.issuers.prepare()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
         let inner: [(any Service)?] = [
             audit, gateway, monitor, clock, keys, tracing, TLSWatcher(listeners.identities, registry: registry),

@@ -6,7 +6,7 @@ import PrometheusMetrics
 import ServiceLifecycle
 import SigningKit
 
-/// Reports when tokens that were made for months expire: somebody must make new ones before that.
+/// Sets a gauge to the end of each token that is valid for 30 days or longer, so that an alert can come before it.
 struct LongLivedTokenWatch: Service {
     let reading: any AuditReading
     let prometheus: PrometheusRegistry

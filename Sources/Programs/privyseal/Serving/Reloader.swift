@@ -10,6 +10,7 @@ import Signing
 import SigningKit
 import Synchronization
 import UnixSignals
+import WorkloadIdentities
 
 /// Reloads the configuration while the gateway serves. Everything new is read, checked and opened before it replaces
 /// the old; an error changes nothing. Reloads by SIGHUP and by the admin listener run one after the other.
@@ -142,6 +143,7 @@ final class Reloader: Service {
             configuration, inheriting: predecessor, rejected: rejected, audit: predecessor.audit)
         try await open(successor.ring)
         gateway.replace(with: successor)
+        successor.issuers.prepare()
         for (name, renewal) in renewals { renewal.commit(name, registry) }
         registry.bounds = configuration.limits
         LogSetup.set(configuration.logging.level)

@@ -2,8 +2,8 @@ public import SigningKit
 import StrictJSON
 
 extension SignatureExaminer {
-    /// The profile of a token that nobody named: the one that fits its claims best. Nil for a token for StoreKit, which
-    /// has a nonce or one of StoreKit's audiences.
+    /// The profile that fits the claims of a token best, for a command without `--service`. Nil for a token for StoreKit,
+    /// which has a nonce or one of StoreKit's audiences.
     public func profile(of token: [UInt8]) -> ServiceProfile? {
         guard let payload = TokenReading(token).payload,
             let claims = try? JSONDocument(parsing: payload).root.anyObject(), claims["nonce"] == nil

@@ -1,9 +1,4 @@
 import ArgumentParser
-import AuditKit
-import AuditLog
-import Foundation
-import GatewayHTTP
-import KeyLifecycle
 import Signing
 import SigningKit
 import StrictJSON
@@ -53,51 +48,24 @@ extension TokenCommand {
         var header = false
 
         func run() async throws {
-            LogSetup.bootstrapQuietly()
-            let configuration = try config.load()
-            let keyStates = KeyStateCache()
-            let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
-            let gateway = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
-            gateway.beginServing()
-            let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
-            do {
-                let answer = try await token(by: gateway, request)
-                await close(gateway)
-                print(
-                    header
-                        ? try Self.header(answer, profile: profile(in: gateway))
-                        : String(decoding: answer, as: UTF8.self))
-            } catch {
-                if let error = error as? GatewayError { await record(error, request, by: gateway) }
-                await close(gateway)
-                throw error
+            let gateway = try CommandGateway.open(config)
+            let known = gateway.snapshot.dispatcher.known(service: service)
+            let answer = try await gateway.run {
+                let answer = try await token(by: gateway)
+                return header
+                    ? try Self.header(answer, profile: known?.profile ?? "") : String(decoding: answer, as: UTF8.self)
+            } names: {
+                (known?.path, known?.profile, nil)
             }
+            print(answer)
         }
 
-        private func token(by gateway: ConfigurationSnapshot, _ request: RequestIdentity) async throws -> [UInt8] {
-            let route = try gateway.dispatcher.resolve(for: .operator, service: service, request: request)
+        private func token(by gateway: CommandGateway) async throws -> [UInt8] {
+            let snapshot = gateway.snapshot
+            let route = try snapshot.dispatcher.resolve(for: .operator, service: service, request: gateway.request)
             let body = try body()
-            await gateway.ring.open(route.key)
-            return try await gateway.dispatcher.token(body, for: route)
-        }
-
-        private func profile(in gateway: ConfigurationSnapshot) -> String {
-            gateway.dispatcher.known(service: service)?.profile ?? ""
-        }
-
-        private func record(_ error: GatewayError, _ request: RequestIdentity, by gateway: ConfigurationSnapshot) async
-        {
-            let reason = RefusalReason(error)
-            let known = gateway.dispatcher.known(service: service)
-            try? await gateway.dispatcher.audit?.record(
-                .refusal(
-                    client: Client.operator.name, app: known?.path, feature: known?.profile, reason: reason.type,
-                    status: reason.status, requestID: request.id))
-        }
-
-        private func close(_ gateway: ConfigurationSnapshot) async {
-            await gateway.ring.close()
-            await gateway.dispatcher.audit?.close()
+            await snapshot.ring.open(route.key)
+            return try await snapshot.dispatcher.token(body, for: route)
         }
 
         /// App Attest wants the token alone (Apple: "Assessing fraud risk").

@@ -1,0 +1,52 @@
+import AuditKit
+import AuditLog
+import Foundation
+import GatewayHTTP
+import KeyLifecycle
+import Signing
+
+/// The gateway within one command that signs: it uses the configuration's keys and audit log as a serving gateway does.
+struct CommandGateway {
+    typealias Names = (app: String?, feature: String?, keyID: String?)
+
+    let snapshot: ConfigurationSnapshot
+    let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
+
+    static func open(_ config: ConfigurationOption) throws -> CommandGateway {
+        LogSetup.bootstrapQuietly()
+        let configuration = try config.load()
+        let keyStates = KeyStateCache()
+        let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
+        let snapshot = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
+        snapshot.declareKeys()
+        return CommandGateway(snapshot: snapshot)
+    }
+
+    /// Signs, records a refusal, and closes keys and audit log.
+    ///
+    /// - Parameter names: what the request names, as far as the configuration has it, for the entry of a refusal.
+    func run(_ sign: () async throws -> String, names: () -> Names) async throws -> String {
+        do {
+            let answer = try await sign()
+            await close()
+            return answer
+        } catch {
+            if let error = error as? GatewayError { await record(error, names()) }
+            await close()
+            throw error
+        }
+    }
+
+    private func record(_ error: GatewayError, _ names: Names) async {
+        let reason = RefusalReason(error)
+        try? await snapshot.dispatcher.audit?.record(
+            .refusal(
+                client: Client.operator.name, app: names.app, feature: names.feature, keyID: names.keyID,
+                reason: reason.type, status: reason.status, requestID: request.id))
+    }
+
+    private func close() async {
+        await snapshot.ring.close()
+        await snapshot.dispatcher.audit?.close()
+    }
+}

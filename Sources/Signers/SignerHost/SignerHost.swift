@@ -67,7 +67,6 @@ public final class SignerHost: Sendable {
 
     /// Serves until the gateway closes the connection. The gateway closes backends by calls before.
     public func serve(_ frames: SignerFrameReader) async {
-        writer.start()
         let (calls, call) = AsyncStream.makeStream(of: Numbered<SignerCall>.self)
         SystemThread.start("privyseal-read") { [self] in
             do throws(SignerProtocolError) { try read(frames, call) } catch {
@@ -102,7 +101,7 @@ public final class SignerHost: Sendable {
     }
 
     private func submit(_ requests: [SignRequest]) {
-        writer.submitting(requests.count) {
+        writer.submitting {
             for request in requests {
                 guard let key = opened.withLock({ $0.keys[request.key] }) else {
                     writer.finish(request.id, .failure(.closed))

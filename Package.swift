@@ -114,7 +114,7 @@ let featureList: KeyValuePairs<String, [Resource]> = [
 ]
 let features = featureList.map { Target.Dependency(stringLiteral: $0.key) }
 let keyBackends: [Target.Dependency] = ["P8", "PKCS11Token", "AWSKMS"]
-let auditStores: [Target.Dependency] = ["SQLiteAuditStore"]
+let auditStores: [Target.Dependency] = ["SQLiteAuditStore", "PostgreSQLAuditStore"]
 
 let package = Package(
     name: "privyseal",
@@ -182,10 +182,13 @@ let package = Package(
             name: "CLibCrypto", path: "Sources/System/CLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", path: "Sources/System/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CLibPQ", path: "Sources/System/CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         cTarget("CLinux"),
         cTarget("CProcessStart"),
         library("System", "PKCS11", ["CP11Kit"]),
         library("System", "SQLite", ["CSQLite"]),
+        library("System", "PostgreSQL", ["CLibPQ"]),
         library("System", "ServiceManager", ["CLinux"]),
         .target(
             name: "CProcessSandbox", path: "Sources/System/CProcessSandbox",
@@ -224,6 +227,7 @@ let package = Package(
             "KeyBackends", "AWSKMS",
             ["SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras, logging, httpClient, nioCore, nioHTTP1]),
         plugin("AuditStores", "SQLiteAuditStore", ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
+        plugin("AuditStores", "PostgreSQLAuditStore", ["AuditKit", "PostgreSQL", "SigningKit"]),
 
         // Gateway: from request to signature, key life cycle, audit log
         library(
@@ -252,7 +256,8 @@ let package = Package(
                 lifecycle,
             ]),
         library(
-            "Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "StrictJSON", "Encodings", "Yams", crypto]),
+            "Gateway", "GatewayConfiguration",
+            ["Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
@@ -336,6 +341,10 @@ let package = Package(
         .target(
             name: "SoftHSMTesting", dependencies: ["PKCS11", crypto], path: "Tests/Support/SoftHSMTesting",
             swiftSettings: strict),
+        .target(
+            name: "AuditKitTesting", dependencies: ["AuditKit", "SigningKit"], path: "Tests/Support/AuditKitTesting",
+            swiftSettings: strict),
+        .target(name: "PostgreSQLTesting", path: "Tests/Support/PostgreSQLTesting", swiftSettings: strict),
         .target(name: "SandboxAttempts", path: "Tests/Support/SandboxAttempts"),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"],
@@ -351,7 +360,11 @@ let package = Package(
         tests("TransparencyLogTests", ["TransparencyLog", "Encodings", crypto], resources: [.copy("Vectors")]),
         tests("SQLiteTests", ["SQLite"]),
         tests(
-            "SQLiteAuditStoreTests", ["SQLiteAuditStore", "AuditKit", "SQLite", "SigningKit", "TransparencyLog"]),
+            "SQLiteAuditStoreTests",
+            ["SQLiteAuditStore", "AuditKit", "AuditKitTesting", "SQLite", "SigningKit", "TransparencyLog"]),
+        tests(
+            "PostgreSQLAuditStoreTests",
+            ["PostgreSQLAuditStore", "AuditKit", "AuditKitTesting", "PostgreSQL", "PostgreSQLTesting", "SigningKit"]),
         tests("AuditKitTests", ["AuditKit", "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", crypto]),
         tests("SigningKitTests", ["SigningKit", "SigningKitTesting", "StrictJSON", crypto]),
         tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras]),

@@ -33,10 +33,12 @@ enum ImportRules {
         Target("Sources/System", "CP11Kit"),
         Target("Sources/System", "CLibCrypto"),
         Target("Sources/System", "CSQLite"),
+        Target("Sources/System", "CLibPQ"),
         Target("Sources/System", "CLinux"),
         Target("Sources/System", "CProcessStart"),
         Target("Sources/System", "PKCS11", ["CP11Kit"]),
         Target("Sources/System", "SQLite", ["CSQLite"]),
+        Target("Sources/System", "PostgreSQL", ["CLibPQ"]),
         Target("Sources/System", "ServiceManager", ["CLinux"]),
         Target("Sources/System", "CProcessSandbox"),
         Target("Sources/System", "ProcessSandbox", ["CProcessSandbox"]),
@@ -61,6 +63,7 @@ enum ImportRules {
         Target(
             "Plugins/AuditStores", "SQLiteAuditStore",
             ["AuditKit", "SQLite", "CLinux", "SigningKit", "TransparencyLog"]),
+        Target("Plugins/AuditStores", "PostgreSQLAuditStore", ["AuditKit", "PostgreSQL", "SigningKit"]),
     ]
 
     private static let gateway: [Target] = [
@@ -73,7 +76,8 @@ enum ImportRules {
         Target(
             "Sources/Gateway", "KeyLifecycle",
             ["AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
-        Target("Sources/Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "StrictJSON", "Encodings"]),
+        Target(
+            "Sources/Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
             [
@@ -100,7 +104,7 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal",
             features + [
-                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "SigningKit", "KeyTransport", "AuditKit",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "KeyTransport", "AuditKit",
                 "SignerProtocol", "SignerHost", "SignerClient",
                 "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "WorkloadIdentities",
                 "KeyLifecycle",
@@ -111,7 +115,7 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal-bench",
             features + [
-                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
                 "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "SignerClient", "GatewayConfiguration",
                 "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),
@@ -125,6 +129,8 @@ enum ImportRules {
                 "TransparencyLog",
             ]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
+        Target("Tests/Support", "AuditKitTesting", ["AuditKit", "SigningKit"]),
+        Target("Tests/Support", "PostgreSQLTesting"),
         Target("Tests/Support", "SandboxAttempts"),
         Target(
             "Tests/Support", "SandboxProbe", ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"]),
@@ -137,6 +143,8 @@ enum ImportRules {
         "CLibCrypto": ["P8"],
         "CSQLite": ["SQLite"],
         "SQLite": ["SQLiteAuditStore"],
+        "CLibPQ": ["PostgreSQL"],
+        "PostgreSQL": ["PostgreSQLAuditStore"],
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
         "CProcessStart": ["privyseal"],
         "CProcessSandbox": ["ProcessSandbox"],

@@ -1,4 +1,5 @@
 import AuditKit
+import AuditKitTesting
 import Foundation
 import SQLite
 import Synchronization

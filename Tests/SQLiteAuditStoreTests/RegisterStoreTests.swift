@@ -1,4 +1,5 @@
 import AuditKit
+import AuditKitTesting
 import Foundation
 import SQLite
 import Testing
@@ -10,29 +11,6 @@ struct RegisterStoreTests {
     let log: TestLog
 
     init() throws { log = try TestLog() }
-
-    @Test("A register replaces its predecessor in the transaction of its entry or not at all")
-    func replacing() throws {
-        let store = try log.open()
-        try store.append("a", "b")
-        try store.write { (transaction) throws(AuditStoreError) in
-            try transaction.register(AuditRegister(name: "key/A", value: [1], entry: 0))
-            try transaction.register(AuditRegister(name: "key/B", value: [2], entry: 0))
-        }
-        #expect(throws: AuditStoreError.self) {
-            try store.write { (transaction) throws(AuditStoreError) in
-                try transaction.register(AuditRegister(name: "key/A", value: [9], entry: 1))
-                throw AuditStoreError.failed("Something else went wrong.")
-            }
-        }
-        try store.write { (transaction) throws(AuditStoreError) in
-            try transaction.register(AuditRegister(name: "key/B", value: [3], entry: 1))
-        }
-        let expected = [
-            AuditRegister(name: "key/A", value: [1], entry: 0), AuditRegister(name: "key/B", value: [3], entry: 1),
-        ]
-        #expect(try log.read().registers() == expected)
-    }
 
     @Test("Constraints prevent the removal and the rollback of a register")
     func protection() throws {

@@ -1,4 +1,5 @@
 import AuditKit
+import AuditKitTesting
 import Foundation
 import SQLite
 import SigningKit
@@ -28,16 +29,6 @@ struct SearchTests {
     private func expected(_ query: AuditQuery, from first: Int = 0) -> [Int] {
         let hits = bodies.indices.filter { $0 >= first && fields[$0]?.match(query) ?? query.isForEverything }
         return query.isLatestFirst ? hits.reversed() : hits
-    }
-
-    private func expectedTallies(_ query: AuditQuery) -> [TallyKey: Int] {
-        var counts: [TallyKey: Int] = [:]
-        let terms = query.terms.filter { TallyKey.fields.contains($0.key) }
-        for index in expected(query) {
-            guard let fields = fields[index] else { continue }
-            for (key, count) in TallyKey.counts(of: fields) where key.has(terms) { counts[key, default: 0] += count }
-        }
-        return counts
     }
 
     private func found(_ query: AuditQuery) throws -> [Int] {
@@ -97,23 +88,6 @@ struct SearchTests {
         #expect(missing?.first == gone && missing?.count == 1)
     }
 
-    @Test("A search reports how many entries and matches came from the index")
-    func coverage() throws {
-        var query = AuditQuery()
-        query.terms[.user] = "user-7"
-        let hits = expected(query)
-        let unindexed = try log.read().search(query) { _ in true }
-        #expect(unindexed.byIndex == 0 && unindexed.byReading == bodies.count)
-        #expect(unindexed.foundByIndex == 0 && unindexed.found == hits.count)
-        #expect(unindexed.sentence == nil)
-        try store.index()
-        let indexed = try log.read().search(query) { _ in true }
-        #expect(indexed.byIndex == 2 * AuditSegment.size && indexed.byReading == 200)
-        #expect(indexed.foundByIndex == hits.count { $0 < 2 * AuditSegment.size })
-        #expect(indexed.found == hits.count)
-        #expect(indexed.sentence?.contains("answered for 8192 of 8392 entries") == true)
-    }
-
     @Test("A search without the index finds entries that the index lacks")
     func withoutIndex() throws {
         var query = AuditQuery()
@@ -127,45 +101,6 @@ struct SearchTests {
         #expect(coverage.found == hits.count && coverage.byIndex == 0)
     }
 
-    @Test("A stopped search says so and counts the entries up to the stop", arguments: [true, false])
-    func stopped(isLatestFirst: Bool) throws {
-        var query = AuditQuery()
-        query.terms[.user] = "user-7"
-        query.indexes = 0..<2 * AuditSegment.size
-        query.isLatestFirst = isLatestFirst
-        let hits = expected(query)
-        try store.index()
-        var seen: [Int] = []
-        let coverage = try log.read().search(query) { entry in
-            seen.append(entry.index)
-            return seen.count < 3
-        }
-        let last = try #require(seen.last)
-        #expect(seen.count == 3 && hits.count > 3)
-        #expect(coverage.byIndex == (isLatestFirst ? 2 * AuditSegment.size - last : last + 1))
-        #expect(coverage.sentence?.contains("it named 3 of the 3 that were found until the search stopped.") == true)
-    }
-
-    @Test("Counts report for how many entries the index answered")
-    func countCoverage() throws {
-        #expect(try log.read().tallies(AuditQuery()).coverage.countSentence == nil)
-        try store.index()
-        let coverage = try log.read().tallies(AuditQuery()).coverage
-        #expect(coverage.byIndex == 2 * AuditSegment.size && coverage.byReading == 200)
-        #expect(coverage.countSentence?.contains("answered for 8192 of 8392 entries") == true)
-    }
-
-    @Test("Counts match the entries, whatever is indexed")
-    mutating func tallies() throws {
-        for round in 0..<2 {
-            for _ in 0..<8 {
-                let query = entries.query()
-                #expect(try log.read().tallies(query).tallies == expectedTallies(query), "\(query)")
-            }
-            if round == 0 { try store.index() }
-        }
-    }
-
     @Test("Counts omit hours that no entry can have")
     func hours() throws {
         try store.index()
@@ -174,19 +109,6 @@ struct SearchTests {
         try connection.execute("UPDATE tally SET hour = hour - 9223372036854775807 WHERE segment = 1")
         let begins = try log.read().tallies(AuditQuery()).tallies.keys.map(\.begin)
         #expect(!begins.isEmpty && begins.allSatisfy { $0.rfc3339.count == 24 })
-    }
-
-    @Test("A search stops when its closure returns false")
-    func stops() throws {
-        try store.index()
-        var query = AuditQuery()
-        query.terms = [.kind: "signature"]
-        var hits = 0
-        try log.read().search(query) { _ in
-            hits += 1
-            return hits < 7
-        }
-        #expect(hits == 7)
     }
 
     // MARK: A damaged index is discarded

@@ -1,4 +1,5 @@
 import AuditKit
+import AuditKitTesting
 import Foundation
 import SQLite
 import Testing
@@ -16,16 +17,16 @@ final class TestLog {
     init() throws {
         directory = NSTemporaryDirectory() + "privyseal-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try SQLiteAuditStore.create(at: path, identity: Self.identity)
+        try SQLiteAuditStore.create(at: AuditLocation(path), identity: Self.identity)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func open(timeout: Duration = .milliseconds(50)) throws -> SQLiteAuditStore {
-        try SQLiteAuditStore.open(at: path, timeout: timeout)
+        try SQLiteAuditStore.open(at: AuditLocation(path), as: .gateway, timeout: timeout)
     }
 
-    func read() throws -> any AuditReader { try SQLiteAuditStore.read(at: path) }
+    func read() throws -> any AuditReader { try SQLiteAuditStore.read(at: AuditLocation(path)) }
 
     /// Runs raw SQL, as a person with an SQLite tool would.
     func tamper(_ statements: String...) throws {
@@ -55,77 +56,6 @@ final class TestLog {
     func mode(_ name: String) -> mode_t {
         var status = stat()
         return stat(directory + "/" + name, &status) == 0 ? status.st_mode & 0o7777 : 0
-    }
-}
-
-extension AuditStore {
-    /// Appends bodies in one transaction, as the log appender does: closes segments and sets the head.
-    @discardableResult
-    func append(_ bodies: [[UInt8]]) throws(AuditStoreError) -> Int {
-        try write { (transaction) throws(AuditStoreError) in
-            var next = try transaction.head()?.size ?? 0
-            for body in bodies {
-                try transaction.append(
-                    StoredEntry(index: next, body: body, mark: UInt64(next) &* 0x9e37_79b9_7f4a_7c15))
-                next += 1
-                if next.isMultiple(of: AuditSegment.size) {
-                    let segment = next / AuditSegment.size - 1
-                    try transaction.close(segment: segment, root: TestRoot.of(segment))
-                }
-            }
-            try transaction.setHead(SignedTreeHead(size: next, note: "note \(next)"))
-            return next
-        }
-    }
-
-    @discardableResult
-    func append(_ texts: String...) throws(AuditStoreError) -> Int { try append(texts.map { Array($0.utf8) }) }
-}
-
-enum TestRoot {
-    static func of(_ segment: Int) -> [UInt8] { [UInt8](repeating: UInt8(truncatingIfNeeded: segment + 1), count: 32) }
-}
-
-extension AuditReader {
-    func bodies(_ range: Range<Int> = 0..<Int.max) throws -> [String] {
-        var bodies: [String] = []
-        try entries(in: range) { entry in
-            bodies.append(String(decoding: entry.body, as: UTF8.self))
-            return true
-        }
-        return bodies
-    }
-}
-
-/// The case of an error, without its sentence.
-enum ErrorKind: Equatable {
-    case missing, full, readOnly, busy, replaced, damaged, unfit, failed, closed
-
-    init(_ error: AuditStoreError) {
-        self =
-            switch error {
-            case .missing: .missing
-            case .full: .full
-            case .readOnly: .readOnly
-            case .busy: .busy
-            case .replaced: .replaced
-            case .damaged: .damaged
-            case .unfit: .unfit
-            case .failed: .failed
-            case .closed: .closed
-            }
-    }
-}
-
-func expect<Value>(
-    _ kind: ErrorKind, _ location: SourceLocation = #_sourceLocation, _ body: () throws(AuditStoreError) -> Value
-) {
-    do throws(AuditStoreError) {
-        _ = try body()
-        Issue.record("nothing was thrown instead of \(kind)", sourceLocation: location)
-    } catch {
-        #expect(ErrorKind(error) == kind, "\(error)", sourceLocation: location)
-        #expect(error.description.hasSuffix("."), sourceLocation: location)
     }
 }
 

@@ -88,25 +88,3 @@ struct Indexing {
         unlink(location.index + "-journal")
     }
 }
-
-/// The rows of the index for one segment.
-struct SegmentSummary {
-    /// Milliseconds since the start of 1970; `earliest` is after `latest` if no entry has a time.
-    private(set) var earliest = Int64.max
-    private(set) var latest = Int64.min
-    private(set) var values: [(field: Int, hash: Int, position: Int)] = []
-    private(set) var tallies: [TallyKey: Int] = [:]
-
-    mutating func add(_ entry: StoredEntry) {
-        guard let fields = EntryFields(entry.body) else { return }
-        for field in AuditTerm.allCases {
-            for value in fields.values(of: field) {
-                values.append((field.number, AuditTerm.hash(value), entry.index % AuditSegment.size))
-            }
-        }
-        guard let time = fields.time else { return }
-        earliest = min(earliest, time.milliseconds)
-        latest = max(latest, time.milliseconds)
-        for (key, count) in TallyKey.counts(of: fields) { tallies[key, default: 0] &+= count }
-    }
-}

@@ -124,7 +124,8 @@ struct LogLocation: Hashable, Sendable {
     /// Absolute.
     let path: String
 
-    init(_ text: String) throws(AuditStoreError) {
+    init(_ location: AuditLocation) throws(AuditStoreError) {
+        let text = location.text
         let prefix = SQLiteAuditStore.scheme + ":"
         let path = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else {

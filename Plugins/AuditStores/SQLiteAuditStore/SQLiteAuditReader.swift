@@ -71,21 +71,37 @@ final class SQLiteAuditReader: AuditReader {
     }
 
     func search(_ query: AuditQuery, _ visit: EntryVisitor) throws(AuditStoreError) -> SearchCoverage {
-        try reading { (_) throws(AuditStoreError) in
-            var search = try EntrySearch(query, self)
-            for span in search.spans where try !search.visit(span, visit) {
-                search.coverage.isStopped = true
-                break
-            }
-            return search.coverage
-        }
+        try reading { (_) throws(AuditStoreError) in try SQLiteSearch(reader: self).search(query, visit) }
     }
 
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage) {
-        try reading { (_) throws(AuditStoreError) in
-            var search = try EntrySearch(query, self)
-            return (try search.tallies(), search.coverage)
-        }
+        try reading { (_) throws(AuditStoreError) in try SQLiteSearch(reader: self).tallies(query) }
+    }
+}
+
+/// What a search reads: the tables of the current files, and the index beside them.
+private struct SQLiteSearch: SearchableLog {
+    let reader: SQLiteAuditReader
+
+    func head() throws(AuditStoreError) -> SignedTreeHead? { try reader.head() }
+
+    func firstIndex() throws(AuditStoreError) -> Int { try reader.firstIndex() }
+
+    func storedEnd() throws(AuditStoreError) -> Int { try reader.storedEnd() }
+
+    func batch(of range: Range<Int>, isLatestFirst: Bool, limit: Int) throws(AuditStoreError) -> [StoredEntry] {
+        try reader.tables().batch(of: range, isLatestFirst: isLatestFirst, limit: limit)
+    }
+
+    func entries(at indexes: [Int]) throws(AuditStoreError) -> [StoredEntry] {
+        try reader.tables().entries(at: indexes)
+    }
+
+    func segmentIndex() throws(AuditStoreError) -> (any SegmentIndex)? {
+        let path = reader.location.index
+        let roots = try reader.segmentRoots()
+        guard try FileIdentity(path)?.isRegular == true else { return nil }
+        return try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
     }
 }
 

@@ -1,7 +1,6 @@
 public import AuditKit
 import Glibc
 import SQLite
-import Synchronization
 
 /// An audit log in an SQLite database. See README.md in this folder.
 public final class SQLiteAuditStore: AuditStore {
@@ -24,13 +23,16 @@ public final class SQLiteAuditStore: AuditStore {
         indexing = Exclusive(Indexing(location: location, identity: writer.identity, shared: shared))
     }
 
-    public static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> SQLiteAuditStore {
+    /// - Parameter role: makes no difference: SQLite serialises the writers of a file.
+    public static func open(
+        at location: AuditLocation, as role: AuditRole, timeout: Duration
+    ) throws(AuditStoreError) -> SQLiteAuditStore {
         let location = try LogLocation(location)
         return SQLiteAuditStore(
             try Writer(at: location.path, timeout: timeout), at: location, timeout: timeout)
     }
 
-    public static func read(at location: String) throws(AuditStoreError) -> any AuditReader {
+    public static func read(at location: AuditLocation) throws(AuditStoreError) -> any AuditReader {
         try SQLiteAuditReader(at: LogLocation(location))
     }
 
@@ -72,12 +74,12 @@ public final class SQLiteAuditStore: AuditStore {
 }
 
 extension SQLiteAuditStore {
-    public static func exists(at location: String) throws(AuditStoreError) -> Bool {
+    public static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool {
         try FileIdentity(LogLocation(location).path) != nil
     }
 
     /// Creates the database under a temporary name, and links it to its own name when it is complete.
-    public static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError) {
+    public static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError) {
         let location = try LogLocation(location)
         guard try FileIdentity(location.directory) != nil else {
             throw .unfit("The directory \(location.directory) for the audit log does not exist: create it first.")
@@ -115,30 +117,5 @@ extension SQLiteAuditStore {
         case EROFS, EACCES, EPERM: .readOnly(sentence)
         default: .failed(sentence)
         }
-    }
-}
-
-/// A value for one thread at a time, such as an SQLite connection, which belongs to no thread. `gate` protects `value`.
-final class Exclusive<Value>: @unchecked Sendable {
-    private let gate = Mutex(())
-    private var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-
-    func use<Outcome>(
-        _ body: (inout Value) throws(AuditStoreError) -> Outcome
-    ) throws(AuditStoreError) -> Outcome {
-        // The result of `withLock` would have to be sendable.
-        var outcome: Result<Outcome, AuditStoreError> = .failure(.closed)
-        gate.withLock { _ in
-            do throws(AuditStoreError) {
-                outcome = .success(try body(&value))
-            } catch {
-                outcome = .failure(error)
-            }
-        }
-        return try outcome.get()
     }
 }

@@ -57,39 +57,9 @@ enum IndexSchema {
     }
 }
 
-extension AuditTerm {
-    /// The number of the field in the index. A new order needs a new `IndexSchema.version`.
-    var number: Int { (Self.allCases.firstIndex(of: self) ?? 0) + 1 }
-
-    /// FNV-1a with 32 bits, of the UTF-8 bytes. A search reads the entry, so two values may have one hash.
-    static func hash(_ value: String) -> Int {
-        var hash: UInt32 = 0x811c_9dc5
-        for byte in value.utf8 { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
-        return Int(hash)
-    }
-}
-
 /// Reads the index.
-final class IndexReader {
-    /// An indexed segment whose root is the one in the log.
-    struct Segment {
-        let earliest: Int64
-        let latest: Int64
-
-        /// Whether an entry may be in the query's period.
-        func mayHold(_ query: AuditQuery) -> Bool {
-            query.since.map { $0.milliseconds <= latest } ?? true
-                && query.until.map { $0.milliseconds > earliest } ?? true
-        }
-
-        /// Whether all entries with a time are in the query's period.
-        func isWithin(_ query: AuditQuery) -> Bool {
-            query.since.map { $0.milliseconds <= earliest } ?? true
-                && query.until.map { $0.milliseconds > latest } ?? true
-        }
-    }
-
-    let segments: [Int: Segment]
+final class IndexReader: SegmentIndex {
+    let segments: [Int: IndexedSegment]
     private let connection: Connection
 
     /// - Parameter roots: the roots of the log by segment. Segments with other roots are ignored.
@@ -99,36 +69,27 @@ final class IndexReader {
         connection.limitValues(to: Self.longestValue)
         connection.wait(milliseconds: 1000)
         guard try IndexSchema.fits(connection, origin: origin) else { return nil }
-        var (segments, last) = ([Int: Segment](), -1)
+        var (segments, last) = ([Int: IndexedSegment](), -1)
         try connection.visit("SELECT number, root, earliest, latest FROM segment ORDER BY number") { row in
             let number = row.integer(0)
             guard number > last, number < roots.count else { return false }
             last = number
             if roots[number] == row.bytes(1) {
-                segments[number] = Segment(earliest: Int64(row.integer(2)), latest: Int64(row.integer(3)))
+                segments[number] = IndexedSegment(earliest: Int64(row.integer(2)), latest: Int64(row.integer(3)))
             }
             return true
         }
         self.segments = segments
     }
 
-    /// The positions in a segment of the entries that may match, in ascending order; nil if all may match.
-    func candidates(for query: AuditQuery, in segment: Int) throws(SQLiteError) -> [Int]? {
-        guard segments[segment]?.mayHold(query) == true else { return [] }
-        var candidates: [Int]?
-        for (field, text) in query.terms {
-            // A modified index may hold any position, and any number of rows.
-            let found = try connection.all(
+    func candidates(for query: AuditQuery, in segment: Int) throws -> [Int]? {
+        try candidates(for: query, in: segment) { field, hash in
+            // A modified index may hold any number of rows.
+            try connection.all(
                 "SELECT position FROM value WHERE segment = ? AND field = ? AND hash = ? ORDER BY position LIMIT ?",
-                [
-                    .integer(segment), .integer(field.number), .integer(AuditTerm.hash(text)),
-                    .integer(AuditSegment.size),
-                ]
-            ) { $0.integer(0) }.filter((0..<AuditSegment.size).contains)
-            candidates = candidates.map { $0.filter(Set(found).contains) } ?? found
-            if candidates?.isEmpty == true { break }
+                [.integer(segment), .integer(field), .integer(hash), .integer(AuditSegment.size)]
+            ) { $0.integer(0) }
         }
-        return candidates
     }
 
     func tallies(in segment: Int) throws(SQLiteError) -> [(key: TallyKey, count: Int)] {

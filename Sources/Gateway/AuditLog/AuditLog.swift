@@ -67,7 +67,7 @@ public final class AuditLog: Service {
             queue.succeed(nil, hadTransaction: true)
         } catch {
             switch error {
-            case .missing, .replaced, .damaged, .unfit, .closed: throw error
+            case .missing, .replaced, .fenced, .damaged, .unfit, .closed: throw error
             case .full, .readOnly, .busy, .failed:
                 logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
                 queue.fail(.unavailable(error.description), keeping: [])

@@ -28,7 +28,7 @@ struct AuditLogFill: AsyncParsableCommand {
 
     func run() async throws {
         let signer = try NoteSigner.generate(name: "example.com/bench")
-        try SQLiteAuditStore.create(at: database, identity: AuditIdentity(origin: signer.name))
+        try SQLiteAuditStore.create(at: AuditLocation(database), identity: AuditIdentity(origin: signer.name))
         let isWritten = FileManager.default.createFile(
             atPath: database + ".key", contents: Data("\(signer.text)\n".utf8), attributes: [.posixPermissions: 0o600])
         guard isWritten else { throw CocoaError(.fileWriteUnknown) }
@@ -40,7 +40,7 @@ struct AuditLogFill: AsyncParsableCommand {
         let log = AuditLog(
             signer: signer, now: { Timestamp(milliseconds: begin + clock.next() * step) }
         ) { [database] () throws(AuditStoreError) in
-            try SQLiteAuditStore.open(at: database, timeout: .seconds(5))
+            try SQLiteAuditStore.open(at: AuditLocation(database), as: .gateway, timeout: .seconds(5))
         }
         try log.open()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,7 +59,7 @@ struct AuditLogFill: AsyncParsableCommand {
 
     /// Writes a checkpoint for every second entry. A million entries give as many as one year publishes.
     private func writeCheckpoints(_ path: String, _ signer: NoteSigner) throws {
-        let reader = try SQLiteAuditStore.read(at: database)
+        let reader = try SQLiteAuditStore.read(at: AuditLocation(database))
         defer { reader.close() }
         var tree = AppendOnlyTree()
         var texts: [String] = []

@@ -5,6 +5,7 @@ import IntroductoryOfferEligibility
 import LegacyPromotionalOffer
 import P8
 import PKCS11Token
+import PostgreSQLAuditStore
 import PromotionalOffer
 import SQLiteAuditStore
 import ServiceTokens
@@ -33,7 +34,10 @@ enum BuiltIns {
     /// The kinds of token that `verify` knows, besides those of the features.
     static let explainedProfiles: [ServiceProfile] = ServiceProfiles.explained
 
-    static let auditStore: any AuditStore.Type = SQLiteAuditStore.self
+    static let auditStores: [any AuditStore.Type] = [fileAuditStore, PostgreSQLAuditStore.self]
+
+    /// The store of a location that is a path.
+    static let fileAuditStore: any AuditStore.Type = SQLiteAuditStore.self
 
     /// - Parameter settings: the values of all features' settings.
     static func features(_ settings: PluginSettings = PluginSettings(defaultsOf: [])) -> [ServedFeature] {

@@ -261,17 +261,22 @@ class AuditCopy:
     """The contents of a log, read with SQLite alone, from a copy, so that the log itself stays unchanged."""
 
     def __init__(self, database):
+        self.rows, self.segments, self.kept, self.heads = self.read(database)
+        self.entries = [json.loads(body) for _, _, body in self.rows]
+
+    @staticmethod
+    def read(database):
         with tempfile.TemporaryDirectory(prefix="privyseal-copy-") as place:
             copy = pathlib.Path(place) / "audit.db"
             for suffix in ("", "-wal"):
                 if (file := pathlib.Path(f"{database}{suffix}")).exists():
                     shutil.copy(file, f"{copy}{suffix}")
             with contextlib.closing(sqlite3.connect(copy)) as connection:
-                self.rows = connection.execute("SELECT idx, mark, body FROM entry ORDER BY idx").fetchall()
-                self.segments = connection.execute("SELECT number, root FROM segment ORDER BY number").fetchall()
-                self.kept = [note for (note,) in connection.execute("SELECT note FROM checkpoint ORDER BY size")]
-                self.heads = connection.execute("SELECT size, note FROM head").fetchall()
-        self.entries = [json.loads(body) for _, _, body in self.rows]
+                rows = connection.execute("SELECT idx, mark, body FROM entry ORDER BY idx").fetchall()
+                segments = connection.execute("SELECT number, root FROM segment ORDER BY number").fetchall()
+                kept = [note for (note,) in connection.execute("SELECT note FROM checkpoint ORDER BY size")]
+                heads = connection.execute("SELECT size, note FROM head").fetchall()
+        return rows, segments, kept, heads
 
     def of_kind(self, kind):
         return [entry for entry in self.entries if entry["kind"] == kind]

@@ -31,10 +31,12 @@ package final class MemoryAuditStore: AuditStore {
 
     package init() {}
 
-    package static func exists(at location: String) throws(AuditStoreError) -> Bool { true }
-    package static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError) {}
-    package static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> Self { throw .closed }
-    package static func read(at location: String) throws(AuditStoreError) -> any AuditReader { throw .closed }
+    package static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool { true }
+    package static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError) {}
+    package static func open(
+        at location: AuditLocation, as role: AuditRole, timeout: Duration
+    ) throws(AuditStoreError) -> Self { throw .closed }
+    package static func read(at location: AuditLocation) throws(AuditStoreError) -> any AuditReader { throw .closed }
 
     package func maintain() throws(AuditStoreError) {}
     package func index() throws(AuditStoreError) {}

@@ -9,26 +9,28 @@ public protocol AuditStore: AnyObject, Sendable {
     /// The first part of the location of such a store, such as `sqlite`.
     static var scheme: String { get }
 
-    static func exists(at location: String) throws(AuditStoreError) -> Bool
+    static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool
 
     /// Creates an empty log if the location has none.
     ///
     /// - Parameter identity: stored in the log, and never changed.
-    static func create(at location: String, identity: AuditIdentity) throws(AuditStoreError)
+    static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError)
 
     /// Opens a log for appending.
     ///
-    /// - Parameter timeout: how long to wait for another writer.
-    static func open(at location: String, timeout: Duration) throws(AuditStoreError) -> Self
+    /// - Parameters:
+    ///   - role: a gateway takes over the log if the store can tell its writers apart.
+    ///   - timeout: how long to wait for another writer.
+    static func open(at location: AuditLocation, as role: AuditRole, timeout: Duration) throws(AuditStoreError) -> Self
 
     /// Opens a log, or a copy of one, for reading. It changes nothing in the log.
-    static func read(at location: String) throws(AuditStoreError) -> any AuditReader
+    static func read(at location: AuditLocation) throws(AuditStoreError) -> any AuditReader
 
     var identity: AuditIdentity { get }
 
-    /// Runs `body` as one transaction: all its writes become durable, or none. Returns when they are durable on disk,
-    /// in the file that is at the location now. Transactions are serialised, across processes too: `body` sees the
-    /// state to which it appends.
+    /// Runs `body` as one transaction: all its writes become durable, or none. Returns when they are durable, at the
+    /// location as it is now. Transactions are serialised, across processes too: `body` sees the state to which it
+    /// appends.
     func write<Result>(
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Result
     ) throws(AuditStoreError) -> Result
@@ -233,6 +235,8 @@ public enum AuditStoreError: Error, Hashable, Sendable {
     case busy(String)
     /// The location no longer holds the log that was opened: it is empty, or holds another or an older log.
     case replaced(String)
+    /// Another gateway has taken over the log. This process must not write to it again.
+    case fenced(String)
     /// The stored data cannot be what was written.
     case damaged(String)
     /// The store cannot use the location, or the location holds something other than such a log.
@@ -246,7 +250,7 @@ extension AuditStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let sentence), .full(let sentence), .readOnly(let sentence), .busy(let sentence),
-            .replaced(let sentence), .damaged(let sentence), .unfit(let sentence), .failed(let sentence):
+            .replaced(let sentence), .fenced(let sentence), .damaged(let sentence), .unfit(let sentence), .failed(let sentence):
             sentence
         case .closed: "The audit log has been closed."
         }

@@ -1,10 +1,15 @@
+public import AuditKit
 import SigningKit
 
 extension GatewayConfiguration {
     /// The settings of the audit log, which records signatures and refusals. Nothing is opened yet.
     public struct Audit: SettingSection {
-        /// An SQLite database. The gateway creates it if it is missing.
-        public internal(set) var database = File.none
+        /// The gateway creates the log in it if it is missing.
+        public internal(set) var database = AuditDatabase.none
+        /// The file or credential with the password of a database server; nil for none.
+        public internal(set) var passwordSource: String?
+        /// What must hold an entry before its signature is released. An SQLite database is always on one server.
+        public internal(set) var durability = AuditDurability.replicated
         /// The log's private key. The gateway creates it with the log if both are missing.
         public internal(set) var key = File.none
         /// The log's name in checkpoints (C2SP tlog-checkpoint); nil: from the host's name. Only a new log takes it.
@@ -28,15 +33,20 @@ extension GatewayConfiguration {
         /// Every setting needs a restart, because the gateway opens the log once.
         static let settings: [Setting<Self>] = [
             .value(
-                "database", \.database,
-                .absolutePath(
-                    "absolute path, with or without `sqlite:` in front", of: "file", such: example,
-                    optionalPrefix: "sqlite:"),
+                "database", \.database, .auditDatabase(such: example),
                 missing: "the absolute path of the log's database, such as \(example)", needsRestart: true,
-                "an SQLite database; created if it is missing, in a directory that the gateway may write to"),
+                "an SQLite database, created if it is missing in a directory that the gateway may write to; or the URL "
+                    + "of a PostgreSQL database for the logs of many gateways, see [postgresql.md](postgresql.md)"),
+            .optional(
+                "passwordSource", \.passwordSource, .passwordSource, needsRestart: true, standard: "no password",
+                "the password of a PostgreSQL database"),
+            .value(
+                "durability", \.durability, .choice, needsRestart: true,
+                "what must hold an entry in PostgreSQL before its signature is released: also a synchronous standby, "
+                    + "or one server, whose loss may lose entries"),
             .value(
                 "key", \.key, .file(such: example + ".key"), needsRestart: true,
-                standard: "the database's path and `.key`",
+                standard: "the database's path and `.key`; required with PostgreSQL",
                 "the log's private key (Ed25519); created with the log, with its public key next to it in `.pub`"),
             .optional(
                 "origin", \.origin, .auditOrigin, needsRestart: true, standard: "from the host's name",
@@ -52,17 +62,30 @@ extension GatewayConfiguration {
         ]
 
         mutating func finish(_ given: GivenSettings, _ findings: Findings) {
-            if given.origin(of: "key") == nil, !database.path.isEmpty {
-                key = database.beside(".key", given.origin.child("key"))
+            if let file = database.file {
+                if given.origin(of: "key") == nil { key = file.beside(".key", given.origin.child("key")) }
+                for name in ["passwordSource", "durability"] {
+                    guard let origin = given.origin(of: name) else { continue }
+                    findings.fault("has no effect on an SQLite database; remove it", at: origin)
+                }
+            } else if !database.text.isEmpty {
+                if !given.isPresentOrMisspelt("key") {
+                    findings.fault(
+                        "is missing; give the absolute path of the log's private key on this machine, such as "
+                            + Self.example + ".key", at: given.origin.child("key"))
+                }
+                if let origin = given.origin(of: "reserve") {
+                    findings.fault("has no effect, because the database's disk is the server's; remove it", at: origin)
+                }
             }
-            if checkpoints.file.path.isEmpty, !database.path.isEmpty, !given.faulty.contains("checkpoints") {
+            if checkpoints.file.path.isEmpty, !localPath.isEmpty, !given.faulty.contains("checkpoints") {
                 let section = given.origin(of: "checkpoints") ?? given.origin.child("checkpoints")
-                checkpoints.file = database.beside(".checkpoints", section.child("file"))
+                checkpoints.file = File(path: localPath + ".checkpoints", origin: section.child("file"))
             }
             let others = [key, checkpoints.file, checkpoints.tokenFile].compactMap(\.self).filter { !$0.path.isEmpty }
             for (index, file) in others.enumerated() {
                 // The gateway would overwrite the contents of a file that two settings name.
-                if let other = ([database] + others[..<index]).first(where: file.isSame) {
+                if let other = ([database.file].compactMap(\.self) + others[..<index]).first(where: file.isSame) {
                     findings.fault(
                         "is also the path of \(other.origin.path); give each file its own path", at: file.origin)
                 }
@@ -72,15 +95,24 @@ extension GatewayConfiguration {
             }
         }
 
+        /// The path that the names of the log's other files on this machine begin with: of the database, or of the key
+        /// without `.key`.
+        public var localPath: String {
+            if let file = database.file { return file.path }
+            return key.path.hasSuffix(".key") ? String(key.path.dropLast(4)) : key.path
+        }
+
+        /// The files of an SQLite database; none of another one.
+        public var databaseFiles: [String] {
+            guard let path = database.file?.path, !path.isEmpty else { return [] }
+            let index = (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
+            return [path, index].flatMap { file in ["", "-wal", "-shm", "-journal"].map { file + $0 } }
+        }
+
         /// The files that the gateway itself keeps next to the database and the key.
         private var companions: [File] {
             let publicKey = key.path.isEmpty ? [] : [key.beside(".pub", key.origin)]
-            let path = database.path
-            guard !path.isEmpty else { return publicKey }
-            let index = (path.hasSuffix(".db") ? String(path.dropLast(3)) : path) + ".index.db"
-            return publicKey
-                + (["-wal", "-shm", "-journal"].map { path + $0 } + [index])
-                .map { File(path: $0, origin: database.origin) }
+            return publicKey + databaseFiles.dropFirst().map { File(path: $0, origin: database.origin) }
         }
     }
 
@@ -108,7 +140,8 @@ extension GatewayConfiguration {
                     + "`PrivySealCheckpointsStay`"),
             .value(
                 "file", \.file, .file(such: "/mnt/worm/privyseal.checkpoints"), needsRestart: true,
-                standard: "the database's path and `.checkpoints`", "a file to which checkpoints are appended"),
+                standard: "the database's path and `.checkpoints`; with PostgreSQL, the key's path instead",
+                "a file to which checkpoints are appended"),
             .value("output", \.output, .choice, needsRestart: true, "an additional destination of checkpoints"),
             .optional(
                 "url", \.endpoint, .url(for: .checkpoints, "an `https:` URL; `http:` on this machine only"),
@@ -157,15 +190,15 @@ extension GatewayConfiguration {
             .value(
                 "directory", \.directory, .absolutePath(of: "directory", such: example),
                 missing: "the absolute path of a directory for the records of drills, such as \(example)",
-                standard: "`drills` next to `audit.database`",
+                standard: "`drills` next to `audit.database`, or to `audit.key` with PostgreSQL",
                 "a directory for the records of drills; created if it is missing")
         ]
     }
 
-    /// The configured directory, or `drills` next to the audit log's database. Nil if neither is configured.
+    /// The configured directory, or `drills` next to the audit log's database or key. Nil if neither is configured.
     public var drillDirectory: String? {
         if let drills { return drills.directory.path }
-        guard let path = audit?.database.path, let slash = path.lastIndex(of: "/") else { return nil }
+        guard let path = audit?.localPath, let slash = path.lastIndex(of: "/") else { return nil }
         return "\(path[...slash])drills"
     }
 }

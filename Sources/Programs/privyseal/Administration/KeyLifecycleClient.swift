@@ -134,10 +134,10 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func overview() async throws -> KeyLifecycleOverview {
-        let store = BuiltIns.auditStore
+        let location = settings.location
         var registers: [AuditRegister] = []
-        if try store.exists(at: settings.database.path) {
-            let reader = try store.read(at: settings.database.path)
+        if try location.store.exists(at: location) {
+            let reader = try location.read()
             defer { reader.close() }
             registers = try reader.registers()
         }
@@ -145,7 +145,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
-        let reader = try BuiltIns.auditStore.read(at: settings.database.path)
+        let reader = try settings.location.read()
         defer { reader.close() }
         return try reader.longLivedTokens(at: .now(), keyID: keyID)
     }

@@ -12,14 +12,13 @@ import TransparencyLog
 struct AuditComposition {
     private let audit: GatewayConfiguration.Audit
     private let configuration: GatewayConfiguration
-    private let store: any AuditStore.Type
-    private let location: String
+    /// The database, for messages.
+    private let name: String
 
     init(_ audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration) {
         self.audit = audit
         self.configuration = configuration
-        store = BuiltIns.auditStore
-        location = audit.database.path
+        name = audit.database.text
     }
 
     /// Opens the log for writing. Creates the log and its key if they are missing.
@@ -30,6 +29,7 @@ struct AuditComposition {
     /// - Throws: `CommandError`.
     func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
+        let location = audit.location(of: signer.name)
         let file = CheckpointFile(audit.checkpoints.file.path)
         let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
         let log = AuditLog(
@@ -38,11 +38,11 @@ struct AuditComposition {
                 writeTimeout: audit.writeTimeout, checkpointInterval: audit.checkpoints.interval,
                 reserve: audit.reserveBytes),
             known: try file.heads(signedBy: signer.verifier), publisher: publisher, loading: keyStates.load
-        ) { [store, location, audit] () throws(AuditStoreError) in
-            try store.open(at: location, timeout: audit.writeTimeout)
+        ) { [audit] () throws(AuditStoreError) in
+            try location.open(as: isServing ? .gateway : .command, timeout: audit.writeTimeout)
         }
         do { try log.open() } catch {
-            throw refusal("the audit log \(location) cannot be used. \(error)")
+            throw refusal("the audit log \(name) cannot be used. \(error)")
         }
         return log
     }
@@ -62,19 +62,21 @@ struct AuditComposition {
 
     private func loadOrCreate() throws(CommandError) -> NoteSigner {
         let file = AuditKeyFile(audit.key.path)
+        let existing = file.exists ? try file.read() : nil
+        let origin = existing?.name ?? audit.origin ?? Self.standardOrigin
+        let location = audit.location(of: origin)
         let hasStore: Bool
-        do { hasStore = try store.exists(at: location) } catch {
-            throw refusal("cannot check whether the audit log \(location) exists. \(error)")
+        do { hasStore = try location.store.exists(at: location) } catch {
+            throw refusal("cannot check whether the audit log \(name) exists. \(error)")
         }
-        let hasKey = file.exists
-        guard hasKey || !hasStore else {
+        guard existing != nil || !hasStore else {
             throw refusal(
-                "the audit log \(location) exists, but not its key \(audit.key.path). Put the key back; without it, "
+                "the audit log \(name) exists, but not its key \(audit.key.path). Put the key back; without it, "
                     + "nothing can be appended to the log.")
         }
         let signer: NoteSigner
-        if hasKey {
-            signer = try file.read()
+        if let existing {
+            signer = existing
             if let origin = audit.origin, origin != signer.name {
                 throw refusal(
                     "the log's key is for \(signer.name), but origin is \(origin). Leave origin as it was when the log "
@@ -85,15 +87,15 @@ struct AuditComposition {
                 return signer
             }
         } else {
-            do { signer = try .generate(name: audit.origin ?? Self.standardOrigin) } catch { throw refusal("\(error)") }
+            do { signer = try .generate(name: origin) } catch { throw refusal("\(error)") }
         }
-        try requireNoCheckpoints(of: signer, hasKey: hasKey)
-        if !hasKey { try file.write(signer) }
-        do { try store.create(at: location, identity: AuditIdentity(origin: signer.name)) } catch {
-            throw refusal("the audit log \(location) cannot be made. \(error)")
+        try requireNoCheckpoints(of: signer, hasKey: existing != nil)
+        if existing == nil { try file.write(signer) }
+        do { try location.store.create(at: location, identity: AuditIdentity(origin: origin)) } catch {
+            throw refusal("the audit log \(name) cannot be made. \(error)")
         }
         let logger = Logger(label: "privyseal.audit")
-        logger.notice("An audit log was made", metadata: ["origin": "\(signer.name)", "database": "\(location)"])
+        logger.notice("An audit log was made", metadata: ["origin": "\(origin)", "database": "\(name)"])
         return signer
     }
 
@@ -104,12 +106,12 @@ struct AuditComposition {
         let known = hasKey ? try CheckpointFile(path).heads(signedBy: signer.verifier) : []
         if let size = known.map(\.size).max(), size > 0 {
             throw refusal(
-                "\(location) is missing, but \(path) holds a checkpoint over \(size) of its entries. Put the database "
+                "\(name) is missing, but \(path) holds a checkpoint over \(size) of its entries. Put the database "
                     + "back; to begin another log, move key and checkpoints away.")
         }
         guard try CheckpointFile(path).holdsCheckpoint(of: signer.name) else { return }
         throw refusal(
-            "\(location) is missing, and so is the key of the checkpoints of \(signer.name) in \(path). Put both back, "
+            "\(name) is missing, and so is the key of the checkpoints of \(signer.name) in \(path). Put both back, "
                 + "or mount their file system; to begin another log, move the checkpoints away or give it another "
                 + "origin.")
     }

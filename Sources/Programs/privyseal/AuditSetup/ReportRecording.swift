@@ -38,7 +38,7 @@ enum ReportRecording {
     private static func proof(
         of id: String, _ digest: String, _ audit: GatewayConfiguration.Audit
     ) throws -> InclusionProofDocument {
-        let reader = try BuiltIns.auditStore.read(at: audit.database.path)
+        let reader = try audit.location.read()
         defer { reader.close() }
         let head = try AuditProver(reader).checkpoint()
         var query = AuditQuery()

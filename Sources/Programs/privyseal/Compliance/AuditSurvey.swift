@@ -14,7 +14,7 @@ struct AuditSurvey {
     var findings: (audit: AuditFindings, drills: DrillFindings) {
         guard let audit else { return (.off, unverified("There is no audit log that could prove a record.")) }
         do {
-            let reader = try BuiltIns.auditStore.read(at: audit.database.path)
+            let reader = try audit.location.read()
             defer { reader.close() }
             let verifiers = try AuditKeyFile(audit.key.path).publicKeys()
             // Read the head first, so that the verification covers it.
@@ -39,7 +39,7 @@ struct AuditSurvey {
             }
             return (.verified(verified), try drills?.findings(reader, head, verifiers) ?? .none)
         } catch {
-            let reason = "The audit log \(audit.database.path) cannot be verified. \(error)"
+            let reason = "The audit log \(audit.database.text) cannot be verified. \(error)"
             return (.unread(reason), unverified(reason))
         }
     }
@@ -48,7 +48,8 @@ struct AuditSurvey {
 
     private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.CheckpointLocation {
         let checkpoints = audit.checkpoints
-        let isApart = device(of: checkpoints.file.path) != device(of: audit.database.path)
+        // A database on a server is not on this machine's disk.
+        let isApart = audit.database.file.map { device(of: checkpoints.file.path) != device(of: $0.path) } ?? true
         let passing = volatileFileSystem(of: existing(checkpoints.file.path))
         if isApart, passing == nil { return .otherFileSystem }
         if let endpoint = checkpoints.endpoint { return .sent(place: endpoint) }

@@ -23,8 +23,8 @@ extension SignerCatalog {
     /// Of the audit log, of systemd's unit (systemd.exec(5)), of root, or of the user (XDG base directories).
     private static func stateDirectory(_ configuration: GatewayConfiguration?) -> String {
         let environment = ProcessInfo.processInfo.environment
-        if let database = configuration?.audit?.database.path {
-            return URL(filePath: database).deletingLastPathComponent().path
+        if let path = configuration?.audit?.localPath {
+            return URL(filePath: path).deletingLastPathComponent().path
         }
         if let directory = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(directory) }
         if geteuid() == 0 { return "/var/lib/privyseal" }
@@ -37,10 +37,8 @@ extension GatewayConfiguration {
     fileprivate var privateFiles: [String] {
         var files = listeners.compactMap(\.tls?.key.path)
         guard let audit else { return files }
-        let database = audit.database.path
-        let index = (database.hasSuffix(".db") ? String(database.dropLast(3)) : database) + ".index.db"
-        for file in [database, index] { files += ["", "-wal", "-shm", "-journal"].map { file + $0 } }
-        files += [audit.key.path, audit.checkpoints.file.path]
+        files += audit.databaseFiles + [audit.key.path, audit.checkpoints.file.path]
+        if let source = audit.passwordSource, let path = try? FileSecretSource().path(of: source) { files.append(path) }
         if let token = audit.checkpoints.tokenFile { files.append(token.path) }
         return files
     }

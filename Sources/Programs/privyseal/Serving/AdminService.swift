@@ -38,7 +38,7 @@ struct ConfiguredAuditReading: AuditReading {
     }
 
     func reader() throws(AuditStoreError) -> any AuditReader {
-        try BuiltIns.auditStore.read(at: audit.database.path)
+        try audit.location.read()
     }
 
     func verifiers() throws(AuditStoreError) -> [NoteVerifier] {

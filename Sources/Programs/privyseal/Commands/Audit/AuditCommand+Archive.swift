@@ -123,7 +123,7 @@ extension AuditCommand {
         ) async throws {
             try await record(AuditSegment.entries(of: segments), in: configuration)
             // A gateway under load writes all the time, so wait for the database's lock.
-            let store = try BuiltIns.auditStore.open(at: audit.database.path, timeout: .seconds(30))
+            let store = try audit.location.open(as: .command, timeout: .seconds(30))
             defer { store.close() }
             for segment in segments {
                 // One transaction for each segment, so that a running gateway waits for one segment at most.

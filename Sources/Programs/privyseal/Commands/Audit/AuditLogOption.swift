@@ -14,9 +14,15 @@ struct AuditLogOption: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The log's database, such as a copy; with --config, in place of the configured one.", valueName: "path"),
+            """
+            The log's database, such as a copy: a path, or a postgresql: URL. With --config, in place of the \
+            configured one.
+            """, valueName: "path"),
         completion: .file(extensions: ["db"]))
     var database: String?
+
+    @Option(help: ArgumentHelp("The name of the log, if a database holds several.", valueName: "name"))
+    var origin: String?
 
     func validate() throws {
         guard configuration != nil || database != nil else {
@@ -28,8 +34,11 @@ struct AuditLogOption: ParsableArguments {
     func open() throws -> AuditSource {
         let configuration = try configuration.map(ConfigurationOption.load)
         let audit = try configuration.map { try Self.audit(of: $0, self.configuration ?? "") }
-        guard let location = database ?? audit?.database.path else { throw ExitCode.validationFailure }
-        let reader = try BuiltIns.auditStore.read(at: location)
+        guard var location = database.map({ AuditLocation($0) }) ?? audit?.location else {
+            throw ExitCode.validationFailure
+        }
+        if let origin { location.origin = origin }
+        let reader = try location.read()
         return AuditSource(location: location, reader: reader, configuration: configuration, audit: audit)
     }
 
@@ -49,15 +58,17 @@ struct AuditLogOption: ParsableArguments {
 
 /// A log that is open for reading, and its configuration.
 struct AuditSource {
-    let location: String
+    let location: AuditLocation
     let reader: any AuditReader
     /// Nil if only the database was named.
     let configuration: GatewayConfiguration?
     /// The section of the configuration.
     let audit: GatewayConfiguration.Audit?
 
-    /// The database's path, without the scheme of its store.
-    var path: String { audit?.database.path ?? String(location.trimmingPrefix("\(BuiltIns.auditStore.scheme):")) }
+    /// The database's path without the scheme of its store, or the path of the log's files on this machine.
+    var path: String {
+        audit?.localPath ?? String(location.text.trimmingPrefix("\(BuiltIns.fileAuditStore.scheme):"))
+    }
 }
 
 extension AuditReader {

@@ -27,7 +27,7 @@ extension ComplianceCommand {
         var page: String?
 
         @Option(
-            help: ArgumentHelp("The audit log's database, or a copy of it.", valueName: "path"),
+            help: ArgumentHelp("The audit log's database, or a copy of it: a path or a URL.", valueName: "path"),
             completion: .file(extensions: ["db"]))
         var database: String?
 
@@ -59,7 +59,7 @@ extension ComplianceCommand {
             guard let anchor = report.anchor else { throw .wrongAnchor("It has none.") }
             let found: AuditReport
             do {
-                let reader = try BuiltIns.auditStore.read(at: database)
+                let reader = try AuditLocation(database).read()
                 defer { reader.close() }
                 let external = ExternalCheckpoints([try SignedNote(parsing: anchor.note)])
                 found = try AuditVerifier(verifiers, externals: [external], faultLimit: 1).verify(reader)

@@ -1,9 +1,6 @@
-import AuditKit
-import SQLite
-
 /// One search. It uses the index for indexed segments, and reads all entries of other parts.
-struct EntrySearch {
-    enum Span {
+package struct EntrySearch {
+    package enum Span {
         case indexed(segment: Int)
         case scanned(Range<Int>)
     }
@@ -11,28 +8,21 @@ struct EntrySearch {
     /// Entries per batch: few, because callers often want only the first hits.
     private static let batchSize = 128
 
-    let spans: [Span]
-    let query: AuditQuery
-    private let reader: SQLiteAuditReader
+    package let spans: [Span]
+    private let query: AuditQuery
+    private let log: any SearchableLog
     /// Nil without an index, and after the index turns out to be damaged.
-    private var index: IndexReader?
-    var coverage = SearchCoverage()
+    private var index: (any SegmentIndex)?
+    package var coverage = SearchCoverage()
 
-    init(_ query: AuditQuery, _ reader: SQLiteAuditReader) throws(AuditStoreError) {
+    package init(_ query: AuditQuery, _ log: any SearchableLog) throws(AuditStoreError) {
         self.query = query
-        self.reader = reader
-        let tables = try reader.tables()
-        let roots = try tables.segmentRoots()
-        let path = reader.location.index
-        if query.usesIndex, try FileIdentity(path)?.isRegular == true,
-            let found = try? IndexReader(at: path, origin: reader.identity.origin, roots: roots)
-        {
-            index = found
-        }
+        self.log = log
+        index = query.usesIndex ? try log.segmentIndex() : nil
         let known = index?.segments.keys.sorted() ?? []
         // Includes all entries that the head covers, so that missing ones are reported.
-        let end = min(max(try tables.end(), try tables.head()?.size ?? 0), query.indexes.upperBound)
-        let spans = try Self.spans(of: max(tables.firstIndex(), query.indexes.lowerBound), end, indexed: known)
+        let end = min(max(try log.storedEnd(), try log.head()?.size ?? 0), query.indexes.upperBound)
+        let spans = try Self.spans(of: max(log.firstIndex(), query.indexes.lowerBound), end, indexed: known)
         self.spans = query.isLatestFirst ? spans.reversed() : spans
     }
 
@@ -51,14 +41,14 @@ struct EntrySearch {
     }
 
     /// - Returns: whether to continue.
-    mutating func visit(_ span: Span, _ visit: EntryVisitor) throws(AuditStoreError) -> Bool {
+    package mutating func visit(_ span: Span, _ visit: EntryVisitor) throws(AuditStoreError) -> Bool {
         switch span {
         case .scanned(let range): return try scan(range, visit)
         case .indexed(let segment):
             let range = AuditSegment.entries(of: segment)
             var positions: [Int]?
             // If the index is damaged, read the entries instead.
-            do throws(SQLiteError) { positions = try index?.candidates(for: query, in: segment) } catch { index = nil }
+            do { positions = try index?.candidates(for: query, in: segment) } catch { index = nil }
             guard let positions else { return try scan(range, visit) }
             guard let last = try look(at: positions, from: range.lowerBound, visit) else {
                 coverage.byIndex += range.count
@@ -78,7 +68,7 @@ struct EntrySearch {
         while !rest.isEmpty {
             let indexes = rest.prefix(Self.batchSize).map { begin + $0 }
             rest = rest.dropFirst(Self.batchSize)
-            var entries = try reader.tables().entries(at: indexes)[...]
+            var entries = try log.entries(at: indexes)[...]
             for index in indexes {
                 guard let entry = entries.first, entry.index == index else {
                     coverage.missing.add(index..<index + 1)
@@ -94,7 +84,7 @@ struct EntrySearch {
     private mutating func scan(_ range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) -> Bool {
         var range = range
         while !range.isEmpty {
-            let entries = try reader.tables().batch(
+            let entries = try log.batch(
                 of: range, isLatestFirst: query.isLatestFirst, limit: Self.batchSize)
             for entry in entries {
                 let (before, after) = (range.lowerBound..<entry.index, entry.index + 1..<range.upperBound)
@@ -123,7 +113,7 @@ struct EntrySearch {
 
 extension EntrySearch {
     /// Adds up the counts in the index, and counts the other entries.
-    mutating func tallies() throws(AuditStoreError) -> [TallyKey: Int] {
+    package mutating func tallies() throws(AuditStoreError) -> [TallyKey: Int] {
         // One entry may count several refusals with different outcomes, and the query may ask for one outcome.
         let terms = query.terms.filter { TallyKey.fields.contains($0.key) }
         var counts: [TallyKey: Int] = [:]

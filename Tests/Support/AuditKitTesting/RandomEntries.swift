@@ -1,17 +1,17 @@
-import AuditKit
+package import AuditKit
 import SigningKit
 
 /// Entries of every kind that queries match. They have few different values, so that queries find some.
-struct RandomEntries {
+package struct RandomEntries {
     private var generator: SplitMix
     private var time: Int64 = 1_795_000_000_000
     private var serial = 0
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         generator = SplitMix(state: seed)
     }
 
-    mutating func bodies(_ count: Int) -> [[UInt8]] { (0..<count).map { _ in body() } }
+    package mutating func bodies(_ count: Int) -> [[UInt8]] { (0..<count).map { _ in body() } }
 
     private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
 
@@ -53,7 +53,7 @@ struct RandomEntries {
 
     // MARK: Queries
 
-    mutating func query() -> AuditQuery {
+    package mutating func query() -> AuditQuery {
         var query = AuditQuery()
         query.isLatestFirst = number(2) == 0
         for _ in 0..<number(4) {

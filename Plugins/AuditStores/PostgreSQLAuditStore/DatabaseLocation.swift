@@ -1,0 +1,118 @@
+import AuditKit
+import PostgreSQL
+import SigningKit
+
+/// The database in a location, with the parameters of its connections.
+struct DatabaseLocation: Sendable {
+    /// Without parameters, for messages.
+    let name: String
+    var origin: String?
+    let durability: AuditDurability
+    private let url: String
+    private let password: (@Sendable () throws(KeyError) -> Secret)?
+    /// `sslmode`, if the URL has none and a server is on another machine.
+    private let requiresCertificate: Bool
+
+    init(_ location: AuditLocation) throws(AuditStoreError) {
+        url = location.text
+        name = String(url.prefix { $0 != "?" })
+        origin = location.origin
+        durability = location.durability
+        password = location.password
+        let prefix = PostgreSQLAuditStore.scheme + "://"
+        guard url.hasPrefix(prefix), !url.utf8.contains(0), let parameters = ConnectionURL(url)?.parameters else {
+            throw .unfit(
+                "The location of the audit log is not the URL of a database: give one such as "
+                    + "\(prefix)privyseal@db.example.com/privyseal?sslmode=verify-full.")
+        }
+        guard (parameters["password"] ?? "").isEmpty, parameters["passfile"] == nil else {
+            throw .unfit(
+                "The URL of the audit log's database holds a password, or names a file with one: remove it, and give "
+                    + "audit.passwordSource.")
+        }
+        let hosts = [parameters["host"], parameters["hostaddr"]].compactMap(\.self)
+            .flatMap { $0.split(separator: ",", omittingEmptySubsequences: true) }
+        let isRemote = hosts.contains { !Self.isLocal($0) }
+        requiresCertificate = isRemote && parameters["sslmode"] == nil
+        if isRemote, let mode = parameters["sslmode"], mode != "verify-full" {
+            throw .unfit(
+                "\(name) is on another machine, and sslmode=\(mode) does not verify which one: give "
+                    + "sslmode=verify-full, and sslrootcert with the certificate of its authority.")
+        }
+    }
+
+    /// A Unix socket's directory, or an address of this machine.
+    private static func isLocal(_ host: Substring) -> Bool {
+        host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host.hasPrefix("127.") || host == "::1"
+    }
+
+    enum Access {
+        case readWrite(timeout: Duration)
+        case readOnly
+    }
+
+    /// - Throws: `.unfit` for errors that only the operator can repair, such as a refused password.
+    func connect(for access: Access) throws(AuditStoreError) -> Connection {
+        var parameters: [(keyword: String, value: String)] = [
+            ("fallback_application_name", "privyseal"), ("connect_timeout", "5"),
+            // A silent network ends a connection after about ten seconds.
+            ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "10000"),
+        ]
+        if requiresCertificate { parameters.append(("sslmode", "verify-full")) }
+        if case .readWrite = access { parameters.append(("target_session_attrs", "read-write")) }
+        parameters += [("dbname", url), ("client_encoding", "UTF8")]
+        if let password {
+            do throws(KeyError) {
+                parameters.append(("password", try password().withBytes { String(decoding: $0, as: UTF8.self) }))
+            } catch {
+                throw .unfit("The password of the audit log's database cannot be read. \(error)")
+            }
+        }
+        do throws(PostgreSQLError) {
+            let connection = try Connection(parameters, timeout: Self.answerLimit)
+            for setting in settings(for: access) { try connection.execute("SET \(setting)") }
+            return connection
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// For the server's answers to the writer. A search of a reader may take longer.
+    private static let answerLimit = Duration.seconds(10)
+
+    private func settings(for access: Access) -> [String] {
+        switch access {
+        case .readOnly: return ["default_transaction_read_only = on"]
+        case .readWrite(let timeout):
+            let (seconds, attoseconds) = timeout.components
+            return [
+                // A stopped gateway must not hold the row of its log.
+                "idle_in_transaction_session_timeout = '10s'",
+                // 0 would wait without a limit.
+                "lock_timeout = \(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))",
+                // A cancelled commit may be on the disk of this server only, so no time limit may cancel one.
+                "statement_timeout = 0",
+            ]
+        }
+    }
+
+    func failure(_ error: PostgreSQLError) -> AuditStoreError {
+        let code = error.code ?? ""
+        func sentence(_ text: String) -> String { "\(text): \(error)." }
+        switch code {
+        case "28000", "28P01": return .unfit(sentence("The database \(name) refuses the user or the password"))
+        case "3D000": return .unfit(sentence("There is no database \(name)"))
+        case "42501": return .readOnly(sentence("The user may not write the audit log in \(name)"))
+        case "25006": return .readOnly(sentence("The database \(name) is read-only"))
+        case "55P03": return .busy(sentence("Another process has locked the audit log in \(name)"))
+        case "53100": return .full(sentence("No space is left for the audit log in \(name)"))
+        case "23505": return .damaged(sentence("The audit log in \(name) holds what should be appended"))
+        case "XX001", "XX002": return .damaged(sentence("The audit log in \(name) is damaged"))
+        // The statements are correct, so the tables must be wrong.
+        case "42P01", "42703", "42804", "3F000", "42883":
+            return .damaged(sentence("The audit log in \(name) has a changed schema"))
+        default: return .failed(sentence("The audit log in \(name) could not be used"))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import AuditKit
+import GatewayConfiguration
+import Signing
+
+extension AuditLocation {
+    /// The store of the location: the one with its scheme, or SQLite for a path.
+    var store: any AuditStore.Type {
+        BuiltIns.auditStores.first { text.utf8.starts(with: "\($0.scheme):".utf8) } ?? BuiltIns.fileAuditStore
+    }
+
+    func read() throws(AuditStoreError) -> any AuditReader { try store.read(at: self) }
+
+    func open(as role: AuditRole, timeout: Duration) throws(AuditStoreError) -> any AuditStore {
+        try store.open(at: self, as: role, timeout: timeout)
+    }
+}
+
+extension GatewayConfiguration.Audit {
+    /// The location of the log with the name of its key.
+    var location: AuditLocation {
+        // A file holds one log. On a server, the key tells which log is that of this gateway.
+        guard database.file == nil else { return location(of: nil) }
+        let verifier = try? AuditKeyFile(key.path).publicKeys().first
+        return location(of: verifier?.name ?? origin)
+    }
+
+    /// - Parameter origin: selects a log among those of a database.
+    func location(of origin: String?) -> AuditLocation {
+        var location = AuditLocation(database.text, origin: origin)
+        location.durability = durability
+        if let passwordSource {
+            location.password = { () throws(KeyError) in try FileSecretSource().secret(passwordSource) }
+        }
+        return location
+    }
+}

@@ -1,0 +1,164 @@
+import CLibPQ
+import Glibc
+
+/// A connection to a server, for one thread at a time. It closes when its last reference is released.
+///
+/// Each call waits for the server up to `timeout`. After that, and after any error of the connection, `isUsable` is
+/// false, and the owner opens another connection.
+public final class Connection {
+    private let handle: OpaquePointer
+    /// The names of the prepared statements by their text.
+    private var prepared: [String: String] = [:]
+    private let notices = Notices()
+    public private(set) var isUsable = true
+    /// How long a call waits for the server.
+    public var timeout: Duration
+    /// The limit of all values of one result. A server that sends more loses the connection.
+    public var longestResult = 1 << 30
+
+    /// - Parameter parameters: libpq's keywords and values, in order: the last value of a keyword counts. The value of
+    ///   `dbname` may be a URL (PostgreSQL documentation, section "Parameter Key Words").
+    public init(_ parameters: [(keyword: String, value: String)], timeout: Duration) throws(PostgreSQLError) {
+        self.timeout = timeout
+        let opened = Self.withPointers(parameters.map(\.keyword)) { keywords in
+            Self.withPointers(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
+        }
+        guard let opened else { throw PostgreSQLError("There is no memory for a connection.") }
+        handle = opened
+        PQsetNoticeReceiver(handle, { Notices.receive($0, $1) }, Unmanaged.passUnretained(notices).toOpaque())
+        guard PQstatus(handle) == CONNECTION_OK else { throw connectionError }
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// The server's last warning since this call was made last. It clears the warning.
+    public func takeWarning() -> String? {
+        defer { notices.warning = nil }
+        return notices.warning
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement without parameters.
+    ///
+    /// - Returns: the command tag, such as `COMMIT`.
+    @discardableResult
+    public func execute(_ sql: String) throws(PostgreSQLError) -> String {
+        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+        return try finish { _ in true }.tag
+    }
+
+    /// Runs a statement, and visits its rows until `visit` returns false. The statement is prepared at its first use.
+    ///
+    /// - Returns: the number of rows that the statement inserted, changed, removed or selected.
+    @discardableResult
+    public func visit(
+        _ sql: String, _ values: [BoundValue] = [], _ visit: (Row) -> Bool
+    ) throws(PostgreSQLError) -> Int {
+        let name = try prepare(sql, values)
+        let encoded = values.map(\.encoded)
+        let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: values.count)
+        // One buffer for all values, so that their addresses stay valid together.
+        let buffer = encoded.flatMap { $0 ?? [] } + [0]
+        let isSent = buffer.withUnsafeBytes { bytes in
+            var offset = 0
+            let addresses = encoded.map { value -> UnsafePointer<CChar>? in
+                guard let value else { return nil }
+                defer { offset += value.count }
+                return bytes.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            }
+            return PQsendQueryPrepared(
+                handle, name, Int32(values.count), addresses, lengths, formats, 1) == 1
+                && PQsetSingleRowMode(handle) == 1
+        }
+        guard isSent else { throw lost() }
+        return try finish(visit).count
+    }
+
+    @discardableResult
+    public func run(_ sql: String, _ values: BoundValue...) throws(PostgreSQLError) -> Int {
+        try visit(sql, values) { _ in true }
+    }
+
+    private func prepare(_ sql: String, _ values: [BoundValue]) throws(PostgreSQLError) -> String {
+        if let name = prepared[sql] { return name }
+        let name = "privyseal_\(prepared.count)"
+        guard PQsendPrepare(handle, name, sql, Int32(values.count), values.map(\.type)) == 1 else { throw lost() }
+        _ = try finish { _ in true }
+        prepared[sql] = name
+        return name
+    }
+
+    // MARK: Results
+
+    /// Reads all results of a statement.
+    private func finish(_ visit: (Row) -> Bool) throws(PostgreSQLError) -> (tag: String, count: Int) {
+        let deadline = ContinuousClock.now + timeout
+        var (outcome, failure) = ((tag: "", count: 0), nil as PostgreSQLError?)
+        var (isVisiting, rest) = (true, longestResult)
+        while let result = try next(before: deadline) {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_SINGLE_TUPLE:
+                let row = Row(result: result)
+                rest -= row.byteCount + 64
+                guard rest >= 0 else { throw lost("The result of a statement is longer than \(longestResult) bytes.") }
+                if isVisiting { isVisiting = visit(row) }
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                outcome = (String(cString: PQcmdStatus(result)), Int(String(cString: PQcmdTuples(result))) ?? 0)
+            default: failure = failure ?? PostgreSQLError(result)
+            }
+        }
+        if PQstatus(handle) != CONNECTION_OK { isUsable = false }
+        if let failure { throw failure }
+        return outcome
+    }
+
+    /// - Returns: nil after the last result of the statement.
+    private func next(before deadline: ContinuousClock.Instant) throws(PostgreSQLError) -> OpaquePointer? {
+        while PQisBusy(handle) != 0 {
+            var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+            let (seconds, attoseconds) = (deadline - .now).components
+            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+            let count = poll(&descriptor, 1, Int32(clamping: max(0, milliseconds)))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw lost("The server did not answer within \(timeout.components.seconds) s.") }
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+        return PQgetResult(handle)
+    }
+
+    private func lost(_ message: String? = nil) -> PostgreSQLError {
+        isUsable = false
+        return message.map { PostgreSQLError($0) } ?? connectionError
+    }
+
+    private var connectionError: PostgreSQLError { PostgreSQLError(String(cString: PQerrorMessage(handle))) }
+
+    /// Passes an array of C strings that ends with a null pointer.
+    private static func withPointers<Result>(
+        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let copies = texts.map { strdup($0) }
+        defer {
+            for copy in copies {
+                if let copy { explicit_bzero(copy, strlen(copy)) }
+                free(copy)
+            }
+        }
+        return body(copies.map { UnsafePointer($0) } + [nil])
+    }
+}
+
+/// Keeps warnings; libpq would print them.
+private final class Notices {
+    var warning: String?
+
+    static func receive(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
+        guard let context, let severity = PQresultErrorField(result, privyseal_pg_severity),
+            String(cString: severity) == "WARNING"
+        else { return }
+        Unmanaged<Notices>.fromOpaque(context).takeUnretainedValue().warning = PostgreSQLError(result).message
+    }
+}

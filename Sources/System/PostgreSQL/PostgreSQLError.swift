@@ -1,0 +1,38 @@
+import CLibPQ
+
+/// An error of the server or of the connection to it.
+public struct PostgreSQLError: Error, Hashable, Sendable {
+    /// Five characters (PostgreSQL documentation, appendix A). Nil if the error is not from the server.
+    public let code: String?
+    /// One line, without the values of parameters.
+    public let message: String
+
+    public init(code: String? = nil, _ message: String) {
+        self.code = code
+        self.message = Self.line(message)
+    }
+
+    /// The error in the result of a statement.
+    init(_ result: OpaquePointer?) {
+        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+        self.init(
+            code: field(privyseal_pg_sqlstate),
+            field(privyseal_pg_message) ?? PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
+    }
+
+    /// The first line, because libpq and servers add hints and line ends.
+    private static func line(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "unknown error"
+        return String(line.prefix(500).filter { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
+    }
+
+    /// Whether the connection has no transaction any more, so that a commit may or may not have happened.
+    public var isConnectionLost: Bool {
+        guard let code else { return true }
+        return code.hasPrefix("08") || code.hasPrefix("57P")
+    }
+}
+
+extension PostgreSQLError: CustomStringConvertible {
+    public var description: String { code.map { "\(message) (\($0))" } ?? message }
+}

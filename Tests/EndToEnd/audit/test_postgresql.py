@@ -1,0 +1,312 @@
+"""Gateways whose audit logs are in PostgreSQL: commands, faults of servers and networks, and two gateways with one log."""
+
+import json
+import random
+import signal
+import time
+
+import pytest
+from auditing import KeepingLoad, Kills
+from conftest import BINARY
+from postgresql import GatewayOnPostgreSQL, LogInPostgreSQL, Proxy, cluster, everything_wrong, origin, url
+from running import KEY_IDS, FileKeys
+from service import REFUSED_CONFIGURATION, write_secret
+
+
+@pytest.fixture(scope="module")
+def server():
+    with cluster() as server:
+        yield server
+
+
+@pytest.fixture
+def service(place, server):
+    """A gateway that is not started, with a log of its own."""
+    return GatewayOnPostgreSQL(BINARY, place, FileKeys(place), url(server), f"durability: oneServer\norigin: test/{place.name}")
+
+
+def gateway(place, database, name="gateway", audit="durability: oneServer"):
+    directory = place / name
+    directory.mkdir(exist_ok=True)
+    return GatewayOnPostgreSQL(BINARY, directory, FileKeys(directory), database, audit)
+
+
+# Ordinary use
+
+
+def test_signatures_are_recorded_and_every_command_reads_them(service, server):
+    with service:
+        load = KeepingLoad(service)
+        load.wait_for(200)
+        load.stop()
+        status, _, body = service.ask("GET", "/v1/audit/entries?kind=signature&limit=5", listener="admin")
+        assert status == 200 and len(json.loads(body)["entries"]) == 5
+    assert not load.surprises
+    assert everything_wrong(server, service, load.signed) == []
+    index = LogInPostgreSQL(server, origin(service)).of_kind("signature")[7]["requestId"]
+    for command in (
+        ("search", "--kind", "signature"),
+        ("stats",),
+        ("export",),
+        ("search", "--request-id", index),
+    ):
+        status, output, errors = service.run("audit", *command)
+        assert status == 0, (command, errors)
+        assert output.strip(), command
+    status, output, _ = service.run("audit", "stats", "--format", "json")
+    counted = sum(row["count"] for row in json.loads(output)["tallies"] if row["outcome"] == "signed")
+    assert counted == len(load.signed)
+
+
+def test_commands_write_beside_a_running_gateway(service, server):
+    with service:
+        assert service.sign()[0] == 200
+        status, _, errors = service.run(
+            "sign", "promotional-offer", "--app", "com.example.app", "--set", "productId=a", "--set", "offerIdentifier=b"
+        )
+        assert status == 0, errors
+        assert service.sign()[0] == 200
+    assert len(LogInPostgreSQL(server, origin(service)).of_kind("signature")) == 3
+    assert everything_wrong(server, service, [], {("", None)})[:0] == []
+
+
+def test_key_states_survive_a_restart(service):
+    with service:
+        status, output, errors = service.run("keys", "suspend", KEY_IDS[0], "--reason", "a test")
+        assert status == 0, errors
+        assert service.sign()[0] == 503
+    with service:
+        assert service.sign()[0] == 503
+        assert service.run("keys", "resume", KEY_IDS[0], "--reason", "the test is over")[0] == 0
+        assert service.sign()[0] == 200
+
+
+def test_two_gateways_have_two_logs_in_one_database(place, server):
+    first, second = gateway(place, url(server), "first"), gateway(place, url(server), "second")
+    with first, second:
+        loads = [KeepingLoad(first, 3), KeepingLoad(second, 3)]
+        for load in loads:
+            load.wait_for(100)
+            load.stop()
+    for service, load in zip((first, second), loads, strict=True):
+        assert everything_wrong(server, service, load.signed) == []
+    # A command without a configuration must say which log it means.
+    status, _, errors = first.run("audit", "verify", "--database", url(server), "--key", first.public_key)
+    assert status != 0 and b"several audit logs" in errors
+    status, output, errors = first.run(
+        "audit", "verify", "--database", url(server), "--origin", origin(second), "--key", second.public_key
+    )
+    assert status == 0, errors + output
+
+
+# Refusals at the start
+
+
+@pytest.mark.parametrize(
+    "database, audit, reason",
+    [
+        ("{url}", "", "no synchronous standby"),
+        ("{url}", "durability: oneServer\nreserve: 5", "reserve: has no effect"),
+        ("postgresql://db.example.com/x?sslmode=require", "durability: oneServer", "sslmode=verify-full"),
+        ("postgresql://u:secret-word@127.0.0.1/x", "durability: oneServer", "passwordSource"),
+        ("postgresql://127.0.0.1/x?password=secret-word", "durability: oneServer", "passwordSource"),
+        ("postgres://127.0.0.1/x", "durability: oneServer", "must be the URL of a database"),
+        ("{url}&nonsense=1", "durability: oneServer", "not the URL of a database"),
+        ("{url}", "durability: oneServer\npasswordSource: secret-word", "not the password itself"),
+        ("{url}", "durability: oneServer\npasswordSource: file:/none", "/none cannot be read"),
+        ("{none}", "durability: oneServer", "There is no database"),
+    ],
+)
+def test_a_wrong_location_is_refused_with_its_cure(place, server, database, audit, reason):
+    address = url(server, connect_timeout=3)
+    database = database.format(url=address, none=address.replace("/privyseal", "/nothing"))
+    status, log = gateway(place, database, audit=audit).refuses_to_start()
+    assert status == REFUSED_CONFIGURATION, log
+    assert reason in log, log
+    assert "secret-word" not in log
+
+
+def test_an_asynchronous_standby_is_refused_and_a_synchronous_one_is_accepted(place):
+    with cluster() as primary:
+        primary.standby()
+        service = gateway(place, url(primary), audit="")
+        status, log = service.refuses_to_start()
+        assert status == REFUSED_CONFIGURATION and "no synchronous standby" in log
+        primary.require("standby")
+        with service:
+            assert service.sign()[0] == 200
+
+
+def test_a_password_from_a_file_opens_the_database(place, server):
+    write_secret(place / "password", b"right\n")
+    server.sql("CREATE ROLE gateway LOGIN PASSWORD 'right' CREATEDB; GRANT CREATE ON DATABASE privyseal TO gateway")
+    rules = server.data / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text("host all gateway 127.0.0.1/32 scram-sha-256\n" + before)
+    server.sql("SELECT pg_reload_conf()")
+    try:
+        database = url(server).replace("postgres@", "gateway@")
+        audit = f"durability: oneServer\npasswordSource: file:{place}/password"
+        server.sql("GRANT ALL ON SCHEMA privyseal TO gateway", "privyseal") if has_schema(server) else None
+        service = gateway(place, database, audit=audit)
+        write_secret(place / "password", b"wrong\n")
+        status, log = service.refuses_to_start()
+        assert status == REFUSED_CONFIGURATION and "refuses the user or the password" in log, log
+        assert "wrong" not in log.replace("wrong?", "")
+        write_secret(place / "password", b"right\n")
+        if has_schema(server):
+            server.sql(
+                "GRANT ALL ON ALL TABLES IN SCHEMA privyseal TO gateway; "
+                "GRANT ALL ON ALL SEQUENCES IN SCHEMA privyseal TO gateway",
+                "privyseal",
+            )
+        with service:
+            assert service.sign()[0] == 200
+    finally:
+        rules.write_text(before)
+        server.sql("SELECT pg_reload_conf()")
+
+
+def has_schema(server):
+    return server.sql("SELECT to_regclass('privyseal.log') IS NOT NULL", "privyseal") == "t"
+
+
+def test_a_log_without_its_key_and_an_older_log_are_refused(service, server):
+    with service:
+        load = KeepingLoad(service)
+        load.wait_for(50)
+        load.stop()
+    name = origin(service)
+    key = service.place / "audit.key"
+    hidden = key.rename(service.place / "away")
+    status, log = service.refuses_to_start()
+    assert status == REFUSED_CONFIGURATION and "but not its key" in log, log
+    hidden.rename(key)
+    # As after a failover to a standby that lacks the last entries.
+    keep = f"SELECT size - 5 FROM privyseal.log WHERE origin = '{name}'"
+    older = server.sql(keep, "privyseal")
+    server.sql(
+        f"""
+        SET session_replication_role = replica;
+        DELETE FROM privyseal.entry WHERE log = (SELECT id FROM privyseal.log WHERE origin = '{name}') AND idx >= {older};
+        """,
+        "privyseal",
+    )
+    status, log = service.refuses_to_start()
+    assert status == REFUSED_CONFIGURATION and "is missing" in log, log
+
+
+# Faults while the gateway serves
+
+
+def test_no_signature_is_lost_when_gateways_are_killed(service, server):
+    kills = Kills(service, random.Random(21))
+    for _ in range(8):
+        kills.one()
+    service.start()
+    service.stop()
+    assert kills.surprises == []
+    assert everything_wrong(server, service, kills.signed, kills.unanswered) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+def test_no_signature_is_lost_when_the_server_restarts(place, how):
+    with cluster() as server:
+        service = gateway(place, url(server))
+        with service:
+            load = KeepingLoad(service, 6)
+            for _ in range(3):
+                load.wait_for(50, after=time.monotonic())
+                server.restart(how)
+            load.wait_for(50, after=time.monotonic())
+            load.stop()
+        assert load.surprises == []
+        assert everything_wrong(server, service, load.signed, load.refused | load.unanswered) == []
+
+
+def test_no_signature_is_lost_in_a_failover(place):
+    with cluster() as primary:
+        standby = primary.standby()
+        primary.require("standby")
+        service = gateway(place, url(primary, standby), audit="")
+        with service:
+            load = KeepingLoad(service, 6)
+            load.wait_for(100)
+            primary.stop(signal.SIGQUIT)
+            standby.promote()
+            standby.require("")
+            # It has no standby of its own yet: nothing is signed.
+            load.wait_for(20, status=503, after=time.monotonic())
+            assert load._first(1, 200, time.monotonic()) is None
+            second = standby.standby("second")
+            standby.require("second")
+            load.wait_for(100, after=time.monotonic())
+            load.stop()
+        assert load.surprises == []
+        assert everything_wrong(standby, service, load.signed, load.refused | load.unanswered) == []
+        assert second.sql("SELECT pg_is_in_recovery()") == "t"
+
+
+def test_a_lost_standby_stops_signing_until_it_is_back(place):
+    with cluster() as primary:
+        standby = primary.standby()
+        primary.require("standby")
+        service = gateway(place, url(primary), audit="writeTimeout: 1")
+        with service:
+            load = KeepingLoad(service, 4)
+            load.wait_for(50)
+            standby.stop(signal.SIGQUIT)
+            load.wait_for(4, status=503, after=time.monotonic())
+            standby.start()
+            load.wait_for(50, after=time.monotonic(), seconds=60)
+            load.stop()
+        assert load.surprises == []
+        assert everything_wrong(primary, service, load.signed, load.refused | load.unanswered) == []
+
+
+def test_a_silent_network_refuses_requests_in_time_and_loses_nothing(place, server):
+    with Proxy(server.port) as proxy:
+        service = gateway(place, url(proxy.port), audit="durability: oneServer\nwriteTimeout: 1")
+        with service:
+            load = KeepingLoad(service, 4)
+            load.wait_for(50)
+            for _ in range(2):
+                proxy.pause()
+                begun = time.monotonic()
+                load.wait_for(8, status=503, after=begun)
+                proxy.go_on()
+                load.wait_for(50, after=time.monotonic(), seconds=60)
+            load.stop()
+        late = [asked for now, status, asked in load.answers if now - asked > 5]
+        assert not late, "a request waited longer than its time limit"
+        assert load.surprises == []
+        assert everything_wrong(server, service, load.signed, load.refused | load.unanswered) == []
+
+
+# Two gateways with one log
+
+
+def test_a_gateway_that_was_stopped_and_replaced_never_writes_again(place, server):
+    first = gateway(place, url(server))
+    second = gateway(place, url(server), "second")
+    with first:
+        load = KeepingLoad(first, 4)
+        load.wait_for(50)
+        load.stop()
+        # The same log with the same key on another machine.
+        for name in ("audit.key", "audit.key.pub"):
+            write_secret(second.place / name, (first.place / name).read_bytes())
+        first.process.send_signal(signal.SIGSTOP)
+        with second:
+            assert second.sign()[0] == 200
+            before = len(LogInPostgreSQL(server, origin(first)).rows)
+            first.process.send_signal(signal.SIGCONT)
+            for _ in range(20):
+                status, _, body = first.sign()
+                assert status == 503, body
+            assert first.ask("GET", "/readyz", listener="metrics")[0] == 503
+            assert "Another gateway has taken over the audit log" in first.log.read_text()
+            requests = {entry.get("requestId") for entry in LogInPostgreSQL(server, origin(first)).entries[before:]}
+            assert len(requests) <= 2, "the replaced gateway wrote to the log"
+            assert second.sign()[0] == 200
+    assert everything_wrong(server, second, load.signed, {("", None)})[:1] != ["the indices are not contiguous"]
